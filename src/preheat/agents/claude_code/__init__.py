@@ -1,0 +1,1 @@
+"""Claude Code: JSONL transcripts, one file a session, subagents in files of their own."""

@@ -1,0 +1,25 @@
+"""Where Claude Code keeps its sessions: `projects/<folder>/<session>.jsonl` and `<session>/subagents/agent-*.jsonl`."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+from preheat.agents.places import Found, Places, files_below, home
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`CLAUDE_CONFIG_DIR` (several, separated by commas, are taken), else `~/.claude` and the newer XDG place."""
+    override = environment.get("CLAUDE_CONFIG_DIR")
+    if override:
+        bases = [base.strip() for base in override.split(",") if base.strip()]
+    else:
+        xdg = environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
+        bases = [os.path.join(home(environment), ".claude"), os.path.join(xdg, "claude")]
+    return [os.path.join(base, "projects") for base in bases]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """Every transcript below the root."""
+    return files_below(root, (".jsonl",), depth=6)
+
+
+PLACES = Places("claude_code", "Claude Code", 1, roots, discover)

@@ -1,0 +1,374 @@
+"""Reads Claude Code transcripts.
+
+One record a line. `uuid` and `parentUuid` make a tree; one answer of the model is spread over several records that share
+`message.id`. Knows nothing of where the lines come from: a file, its new end, or the archive.
+"""
+
+import os
+import re
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
+from preheat.agents.claude_code.tools import kind_of
+from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of
+from preheat.agents.reader import Heading
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Reasoning,
+    Rewind,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+_SESSION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_PROGRAM_TEXT = (
+    "<command-name>", "<command-message>", "<command-args>", "<local-command-", "<bash-input>", "<bash-stdout>",
+    "<bash-stderr>", "<task-notification>", "<system-reminder>", "<user-memory-input>", "<ide_opened_file>",
+    "<ide_selection>", "[Request interrupted", "Caveat: The messages below were generated",
+)  # fmt: skip
+"""How user records begin that the program wrote, not the person."""
+_HUMAN_ENTRYPOINTS = ("cli", "claude-desktop", "claude-vscode", "vscode", "claude-jetbrains", "jetbrains")
+_EXIT_LINE = re.compile(r"(?:Error: )?Exit code (\d{1,3})(?:\n|$)")
+_MAIN_TYPES = ("user", "assistant")
+
+
+class Chain(msgspec.Struct):
+    """What has to be remembered of one conversation in the file."""
+
+    key: str = ""
+    turn_line: int = 0
+    """Where the newest prompt or response began."""
+    response: str = ""
+    blocks: list[int] = []
+    """The blocks of that response that were given already: answers are also stored as growing snapshots."""
+    text: str = ""
+    usage: Usage | None = None
+    compacted: bool = False
+    """A compaction boundary was seen and its summary not yet."""
+
+
+class ClaudeState(State):
+    lines: dict[str, int] = msgspec.field(default_factory=dict)
+    """Where each record stands, by its uuid."""
+    responses: set[str] = msgspec.field(default_factory=set)
+    calls: set[str] = msgspec.field(default_factory=set)
+    spawned: set[str] = msgspec.field(default_factory=set)
+    chains: dict[str, Chain] = msgspec.field(default_factory=dict)
+
+
+class ClaudeParser(LinesParser[ClaudeState, Record]):
+    """Folds one transcript file: its session and, in old files, the subagents written in between."""
+
+    agent = "claude_code"
+    record_type = Record
+    state_type = ClaudeState
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        folder, name = os.path.split(path.replace("\\", "/"))
+        self._stem = name.partition(".")[0]
+        self._is_subagent_file = folder.endswith("/subagents") or self._stem.startswith("agent-")
+
+    def record(self, record: Record, line: int) -> None:
+        if record.uuid is not None:
+            if record.uuid in self.state.lines:
+                return  # the same record again: files that were copied together hold such
+            self.state.lines[record.uuid] = line
+        if record.forkedFrom is not None and record.type in _MAIN_TYPES:
+            self._fork(record)
+            return
+        key = self._key(record)
+        draft = self.draft(key)
+        self._heading(draft.heading, record, key)
+        at = record.timestamp.timestamp() if record.timestamp is not None else None
+        draft.heading.seen(at)
+        if record.type == "assistant" and isinstance(record.message, Message):
+            self._assistant(draft, self._chain(key), record, record.message, line, at)
+        elif record.type == "user" and isinstance(record.message, Message):
+            self._user(draft, self._chain(key), record, record.message, line, at)
+        else:
+            self._rest(draft, key, record, line, at)
+
+    # Which session a record belongs to.
+    def _key(self, record: Record) -> str:
+        """Empty for the session of the file, else the subagent's name: old files hold subagents in between."""
+        if not record.isSidechain or self._is_subagent_file:
+            return ""
+        if record.agentId:
+            return record.agentId
+        parent = record.parentUuid
+        if parent is None or parent not in self.state.lines:
+            return f"line-{self.state.lines.get(record.uuid or '', 0)}" if record.uuid else ""
+        start = self.state.lines[parent]
+        openings = [int(name[5:]) for name in self.state.headings if name.startswith("line-")]
+        return f"line-{max((line for line in openings if line <= start), default=start)}"
+
+    def _heading(self, heading: Heading, record: Record, key: str) -> None:
+        if not heading.id and record.sessionId:
+            self._name(heading, record, record.sessionId, key)
+        if record.version and not heading.version:
+            heading.version = record.version
+        if record.cwd and not heading.project:
+            heading.project = record.cwd
+        if record.gitBranch:
+            heading.branch = record.gitBranch
+        if record.entrypoint and heading.starter == "unknown":
+            heading.starter = "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else "headless"
+
+    def _name(self, heading: Heading, record: Record, session: str, key: str) -> None:
+        if key or self._is_subagent_file or (record.isSidechain and record.agentId):
+            agent = record.agentId or key or self._stem.removeprefix("agent-")
+            heading.id, heading.parent, heading.relation = child_id(session, agent), session, "subagent"
+        elif _SESSION_ID.fullmatch(self._stem) and self._stem != session:
+            # A resumed session: its file begins with the records of the one before.
+            heading.id, heading.parent, heading.relation = self._stem, session, "continuation"
+        else:
+            heading.id = session
+
+    def _fork(self, record: Record) -> None:
+        """A record copied from the session that this one was forked from: it counts there."""
+        heading = self.draft().heading
+        self._heading(heading, record, "")
+        if record.forkedFrom is not None and record.forkedFrom.sessionId:
+            heading.parent, heading.relation = record.forkedFrom.sessionId, "fork"
+
+    def _chain(self, key: str) -> Chain:
+        chain = self.state.chains.get(key)
+        if chain is None:
+            chain = self.state.chains[key] = Chain(key)
+        return chain
+
+    # Messages.
+    def _turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
+        """A prompt or a response begins; if its parent stands before the newest turn, somebody went back."""
+        parent = self.state.lines.get(record.parentUuid) if record.parentUuid else None
+        if parent is not None and chain.turn_line > parent:
+            draft.events.append(Rewind(line=line, at=at, after=parent))
+        chain.turn_line = line
+
+    def _assistant(
+        self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None
+    ) -> None:
+        response = message.id or record.uuid or f"line-{line}"
+        if response != chain.response:
+            if response in self.state.responses:
+                return  # replayed: this answer was given and counted before
+            self.state.responses.add(response)
+            self._turn(draft, chain, record, line, at)
+            chain.response, chain.blocks, chain.text, chain.usage = response, [], "", None
+        heading = draft.heading
+        model = "" if message.model.startswith("<") else message.model
+        if model:
+            heading.model = model
+        usage = _usage(message)
+        text = ""
+        blocks = message.content if isinstance(message.content, list) else [Block(type="text", text=message.content or "")]
+        for position, block in enumerate(blocks):
+            if block.type == "text":
+                text += self._new_text(chain, block)
+                continue
+            if block.type in ("tool_use", "server_tool_use"):
+                self._call(draft, block, response, line, at)
+                continue
+            mark = crc32(f"{position} {block.type} {block.thinking}".encode("utf-8", "replace"))
+            if mark in chain.blocks:
+                continue
+            chain.blocks.append(mark)
+            if block.type in ("thinking", "redacted_thinking"):
+                draft.events.append(Reasoning(line=line, at=at, text=block.thinking, response=response))
+            else:
+                self.other(f"assistant/{block.type}", line, at, chain.key)
+        if text or usage != chain.usage:
+            chain.usage = usage
+            draft.events.append(
+                AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage)
+            )
+
+    def _new_text(self, chain: Chain, block: Block) -> str:
+        """The part of a text block that was not given before."""
+        if chain.text and block.text.startswith(chain.text):
+            new = block.text[len(chain.text) :]
+        elif block.text and chain.text.endswith(block.text):
+            return ""
+        else:
+            new = block.text
+        chain.text = block.text
+        return new
+
+    def _call(self, draft: Draft, block: Block, response: str, line: int, at: float | None) -> None:
+        if block.id in self.state.calls:
+            return
+        if block.id:
+            self.state.calls.add(block.id)
+        draft.events.append(
+            ToolCall(
+                line=line, at=at, call_id=block.id, tool=block.name, kind=kind_of(block.name),
+                input=arguments(block.input), response=response,
+            )
+        )  # fmt: skip
+
+    def _user(
+        self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None
+    ) -> None:
+        content = message.content
+        texts: list[str] = [content] if isinstance(content, str) else []
+        images = 0
+        for block in content if isinstance(content, list) else ():
+            if block.type == "tool_result":
+                self._result(draft, record, block, line, at)
+            elif block.type == "text":
+                texts.append(block.text)
+            elif block.type in ("image", "document"):
+                images += 1
+            else:
+                self.other(f"user/{block.type}", line, at, chain.key)
+        if not texts and not images:
+            return
+        text = "\n".join(texts)
+        if record.isCompactSummary:
+            self._summary(draft, chain, text, line, at)
+            return
+        origin = origin_of(text, self._is_injected(record, text))
+        if origin == "human":
+            self._turn(draft, chain, record, line, at)
+        draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+
+    def _is_injected(self, record: Record, text: str) -> bool:
+        if record.isMeta or record.isSidechain or self._is_subagent_file:
+            return True
+        kind = record.origin if isinstance(record.origin, str) else record.origin.kind if record.origin else "human"
+        return kind != "human" or text.lstrip().startswith(_PROGRAM_TEXT)
+
+    def _summary(self, draft: Draft, chain: Chain, text: str, line: int, at: float | None) -> None:
+        if chain.compacted:
+            chain.compacted = False
+            draft.events.append(UserMessage(line=line, at=at, text=text, origin="injected"))
+        else:
+            draft.events.append(Compaction(line=line, at=at, summary=text))
+
+    def _result(self, draft: Draft, record: Record, block: Block, line: int, at: float | None) -> None:
+        text = _text(block.content)
+        outcome = record.toolUseResult
+        detail = _detail(record, outcome)
+        exit_code = outcome.exitCode if isinstance(outcome, ToolOutcome) else None
+        if exit_code is None and block.is_error and (found := _EXIT_LINE.match(text)):
+            exit_code = int(found[1])
+        took = None
+        if isinstance(outcome, ToolOutcome):
+            took = outcome.durationMs if outcome.durationMs is not None else outcome.totalDurationMs
+            if outcome.agentId:
+                self._spawn(draft, outcome.agentId, block.tool_use_id, line, at)
+        draft.events.append(
+            ToolResult(
+                line=line, at=at, call_id=block.tool_use_id, text=text,
+                # The program leaves the flag out for most successes and never for a failure.
+                is_error=bool(block.is_error), exit_code=exit_code,
+                seconds=None if took is None else took / 1000, detail=detail,
+            )
+        )  # fmt: skip
+
+    def _spawn(self, draft: Draft, agent: str, call_id: str, line: int, at: float | None) -> None:
+        if agent in self.state.spawned:
+            return
+        self.state.spawned.add(agent)
+        draft.events.append(Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id))
+
+    # Everything that is no message.
+    def _rest(self, draft: Draft, key: str, record: Record, line: int, at: float | None) -> None:
+        attachment = record.attachment
+        if record.type == "system" and record.subtype == "compact_boundary":
+            metadata = record.compactMetadata
+            self._chain(key).compacted = True
+            draft.events.append(
+                Compaction(
+                    line=line, at=at, trigger=metadata.trigger if metadata else "",
+                    tokens_before=metadata.preTokens if metadata else None,
+                )
+            )  # fmt: skip
+            return
+        if record.type == "attachment" and attachment is not None and attachment.type == "queued_command":
+            text = _text(attachment.prompt)
+            injected = attachment.commandMode not in (None, "prompt") or text.lstrip().startswith(_PROGRAM_TEXT)
+            draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected)))
+            return
+        if record.type == "progress" and record.data is not None and record.data.agentId:
+            self._spawn(draft, record.data.agentId, record.parentToolUseID or "", line, at)
+        title = record.customTitle or record.aiTitle or (record.summary if not draft.heading.title else None)
+        if title:
+            draft.heading.title = title
+        name = record.subtype or (attachment.type if attachment else None) or (record.data.type if record.data else None)
+        self.other(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
+
+
+def child_id(session: str, agent: str) -> str:
+    """The id of a subagent's session: its own name is only unique within its parent."""
+    return f"{session.partition(':')[0]}:agent-{agent}"
+
+
+def _usage(message: Message) -> Usage | None:
+    tokens = message.usage
+    if tokens is None or message.model.startswith("<"):
+        return None
+    return Usage(
+        tokens.input_tokens or 0,
+        tokens.output_tokens or 0,
+        tokens.cache_read_input_tokens or 0,
+        tokens.cache_creation_input_tokens or 0,
+    )
+
+
+def _text(content: str | list[Block] | None) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.text for block in content or () if block.text)
+
+
+def _detail(record: Record, outcome: object) -> dict[str, Any]:
+    detail: dict[str, Any] = {}
+    if record.toolDenialKind:
+        detail["denial"] = record.toolDenialKind
+    if isinstance(outcome, ToolOutcome):
+        for name in (
+            "interrupted", "returnCodeInterpretation", "backgroundTaskId", "timedOutAfterMs", "persistedOutputPath",
+            "agentId", "agentType", "status", "success", "userModified",
+        ):  # fmt: skip
+            value = getattr(outcome, name)
+            if value is not None and value is not False:
+                detail[name] = value
+        if outcome.success is False:
+            detail["success"] = False
+    elif isinstance(outcome, str) and outcome.startswith("Error"):
+        detail["error"] = True
+    return detail
+
+
+class ClaudeReader:
+    """Claude Code's transcripts."""
+
+    agent = "claude_code"
+    framing = "lines"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        if b'"payload"' in head[:400] or not head.lstrip().startswith(b"{"):
+            return False
+        return any(
+            b'"sessionId"' in line and (b'"uuid"' in line or b'"leafUuid"' in line) or _is_opening(line)
+            for line in head.split(b"\n", 40)[:40]
+        )
+
+    def parser(self, path: str, part: str = "") -> ClaudeParser:
+        return ClaudeParser(path)
+
+
+def _is_opening(line: bytes) -> bool:
+    return line.startswith((b'{"type":"file-history-snapshot"', b'{"type":"summary","summary"'))
+
+
+READER = ClaudeReader()

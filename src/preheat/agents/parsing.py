@@ -1,0 +1,248 @@
+"""What the parsers share: tolerant decoding, and the draft of a session that grows as records are fed.
+
+Knows no agent's records.
+"""
+
+import json
+import re
+from datetime import datetime
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from preheat.agents.reader import Heading
+from preheat.model.session import PREHEAT_MARK, Event, Origin, Other, Problem, Session
+
+UNTYPED = msgspec.json.Decoder()
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes it cannot take; `ValidationError` is a `DecodeError`."""
+
+_ONE_VALUE = json.JSONDecoder()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Draft:
+    """A session being read: its heading, and what came since the last `take`."""
+
+    __slots__ = ("events", "heading", "problems")
+
+    def __init__(self, heading: Heading) -> None:
+        self.heading = heading
+        self.events: list[Event] = []
+        self.problems: list[Problem] = []
+
+    def take(self, agent: str) -> Session:
+        """The session with what is new, which is then forgotten here."""
+        session = Session(
+            agent=agent,
+            events=tuple(self.events),
+            problems=tuple(self.problems),
+            **{name: getattr(self.heading, name) for name in Heading.__struct_fields__},
+        )
+        self.events.clear()
+        self.problems.clear()
+        return session
+
+
+class State(msgspec.Struct):
+    """What a parser must remember between two feeds; a parser's own state derives from it."""
+
+    headings: dict[str, Heading] = msgspec.field(default_factory=dict)
+
+
+S = TypeVar("S", bound=State)
+R = TypeVar("R")
+
+
+class LinesParser(Generic[S, R]):
+    """A parser of one JSON record a line.
+
+    Whole blocks are decoded into the record type at native speed; a block with a line that does not fit is gone through line
+    by line. A line of another shape becomes a problem and an `Other`, a line that is no JSON a problem: nothing else is lost.
+    """
+
+    agent: ClassVar[str]
+    record_type: ClassVar[Any]
+    state_type: ClassVar[type[State]]
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.state: S = self.state_type()  # type: ignore[assignment]
+        self.drafts: dict[str, Draft] = {}
+        self._decoder: msgspec.json.Decoder[R] = msgspec.json.Decoder(self.record_type)
+        self._block = b""
+        self._place = (1, 0)
+        self._value: Any = None
+        self._first = 1
+
+    # What a parser of an agent writes.
+    def record(self, record: R, line: int) -> None:
+        """One record that fits the type."""
+        raise NotImplementedError
+
+    # What every parser has.
+    def feed(self, block: bytes, line: int) -> None:
+        self._block, self._first, self._place = block, line, (line, 0)
+        count = block.count(b"\n") + (not block.endswith(b"\n"))
+        try:
+            records = self._decoder.decode_lines(block)
+        except UNREADABLE:
+            records = []
+        if len(records) == count:
+            for offset, record in enumerate(records):
+                self._one(record, line + offset)
+            return
+        for offset, text in enumerate(whole_lines(block)):
+            if text.strip():
+                self._one_line(text, line + offset)
+
+    def _one_line(self, text: bytes, line: int) -> None:
+        try:
+            record = self._decoder.decode(text)
+        except UNREADABLE:
+            pass
+        else:
+            self._one(record, line)
+            return
+        values, rest = loose_values(text)
+        for value in values:
+            try:
+                record = msgspec.convert(value, self.record_type, strict=False)
+            except (msgspec.ValidationError, RecursionError) as error:
+                self.problem(f"a record of an unexpected shape ({_short(error)}); kept as it is", line)
+                self.draft().events.append(Other(line=line, name="unreadable", raw=value))
+            else:
+                self._value = value
+                self._one(record, line)
+                self._value = None
+        if rest:
+            self.problem(f"not a JSON record ({rest}); passed over", line)
+
+    def _one(self, record: R, line: int) -> None:
+        # A record can be of the right types and still make no sense (a time in the year 40000, say).
+        try:
+            self.record(record, line)
+        except (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError) as error:
+            self.problem(f"a record that makes no sense ({_short(error)}); passed over", line)
+
+    def raw(self, line: int) -> Any:
+        """The record at a line of the block being fed, untyped and whole."""
+        if self._value is not None:
+            return self._value
+        number, start = self._place if self._place[0] <= line else (self._first, 0)
+        for _ in range(line - number):
+            start = self._block.index(b"\n", start) + 1
+        self._place = (line, start)
+        end = self._block.find(b"\n", start)
+        try:
+            return loose(self._block[start : end if end >= 0 else None])
+        except (ValueError, RecursionError):
+            return None
+
+    def other(self, name: str, line: int, at: float | None = None, key: str = "") -> None:
+        """Keep a record that has no place among the events."""
+        self.draft(key).events.append(Other(line=line, at=at, name=name, raw=self.raw(line)))
+
+    def problem(self, message: str, line: int | None) -> None:
+        self.draft().problems.append(Problem(message, self.path, line))
+
+    def draft(self, key: str = "") -> Draft:
+        """The session that goes by `key` in this source; the main one has none."""
+        draft = self.drafts.get(key)
+        if draft is None:
+            heading = self.state.headings.setdefault(key, Heading())
+            draft = self.drafts[key] = Draft(heading)
+        return draft
+
+    def take(self) -> list[Session]:
+        for key in self.state.headings:
+            self.draft(key)
+        return [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+
+    def save(self) -> bytes | None:
+        return msgspec.msgpack.encode(self.state)
+
+    def load(self, state: bytes) -> None:
+        self.state = msgspec.msgpack.decode(state, type=self.state_type)  # type: ignore[assignment]
+        self.drafts.clear()
+
+
+def whole_lines(block: bytes) -> list[bytes]:
+    """The lines of a block, without an empty last one."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def loose(text: bytes) -> Any:
+    """JSON as far as it can be had: bytes that are no UTF-8 and lone surrogates become U+FFFD. Raises ValueError."""
+    try:
+        return UNTYPED.decode(text)
+    except UNREADABLE:
+        return _scrub(json.loads(text.decode("utf-8", "replace")))
+
+
+def loose_values(text: bytes) -> tuple[list[Any], str]:
+    """The JSON values on a line, and what is wrong with the rest of it: two writers at once leave two records on a line."""
+    try:
+        return [loose(text)], ""
+    except RecursionError:
+        return [], "nested too deeply"
+    except ValueError:
+        pass
+    decoded, values, at = text.decode("utf-8", "replace").strip(), [], 0
+    try:
+        while at < len(decoded):
+            value, at = _ONE_VALUE.raw_decode(decoded, at)
+            values.append(_scrub(value))
+    except (ValueError, RecursionError) as error:
+        return values, _short(error)
+    return values, ""
+
+
+def _scrub(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("�", value)
+    if isinstance(value, dict):
+        return {_SURROGATE.sub("�", key): _scrub(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_scrub(item) for item in value]
+    return value
+
+
+def _short(error: Exception) -> str:
+    return str(error)[:120]
+
+
+def seconds(value: object) -> float | None:
+    """Seconds since the epoch out of ISO text, seconds, milliseconds or a datetime; None for anything else."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e14:
+        return value / 1000 if value > 1e11 else float(value)
+    return None
+
+
+def arguments(value: object) -> dict[str, Any]:
+    """A call's arguments as a dictionary, whether they came as an object, as JSON text or as plain text."""
+    if isinstance(value, str):
+        try:
+            value = loose(value.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return {"text": value}
+    if isinstance(value, dict):
+        return value
+    return {} if value is None else {"text": value if isinstance(value, str) else json.dumps(value)}
+
+
+def origin_of(text: str, injected: bool) -> Origin:
+    """Whose words a user message is."""
+    if PREHEAT_MARK in text:
+        return "preheat"
+    return "injected" if injected else "human"

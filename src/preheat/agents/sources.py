@@ -1,0 +1,170 @@
+"""Reading sources: opening a file, cutting it into blocks of whole lines, finding out whose it is, reading it whole.
+
+Knows the readers only through the registry; reading what has grown since last time is `ingest`'s work.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias, cast
+
+import msgspec
+import zstandard
+
+from preheat.agents import AGENTS, reader
+from preheat.agents.parsing import loose
+from preheat.agents.reader import DatabaseReader, Parser, Reader
+from preheat.errors import NotRecognised, SourceUnreadable, UserError
+from preheat.model.session import Problem, Session
+
+HEAD = 64 * 1024
+BLOCK = 1024 * 1024
+LONGEST_LINE = 32 * 1024 * 1024
+"""A longer line is kept in the archive but not read: a transcript's largest real lines are a few MB."""
+LARGEST_DOCUMENT = 512 * 1024 * 1024
+_SAFE_CUTS = b" \t,{}[]"
+
+BlockKind: TypeAlias = Literal["lines", "half", "piece", "last piece"]
+
+
+class Block(NamedTuple):
+    """Some bytes of a source of lines: whole lines, the last line without its end, or pieces of a line too long to read."""
+
+    kind: BlockKind
+    data: bytes
+    line: int
+
+
+def opened(path: str) -> BinaryIO:
+    """The file's bytes; a `.zst` file is decompressed on the way."""
+    stream = open(path, "rb")  # noqa: SIM115 - the caller closes it
+    if path.endswith(".zst"):
+        decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
+        return cast(BinaryIO, decompressor.stream_reader(stream, read_across_frames=True, closefd=True))
+    return stream
+
+
+def blocks(stream: BinaryIO, line: int = 1) -> Iterator[Block]:
+    """Cut a stream into blocks of about a megabyte that end with a line."""
+    pieces: list[bytes] = []
+    length, too_long = 0, False
+    while chunk := stream.read(BLOCK):
+        cut = chunk.find(b"\n") + 1 if too_long else chunk.rfind(b"\n") + 1
+        if cut and too_long:
+            yield Block("last piece", b"".join([*pieces, chunk[:cut]]), line)
+            pieces, length, too_long = [], 0, False
+            line += 1
+            chunk = chunk[cut:]
+            cut = chunk.rfind(b"\n") + 1
+        if cut:
+            data = b"".join([*pieces, chunk[:cut]])
+            yield Block("lines", data, line)
+            line += data.count(b"\n")
+            pieces, chunk = [], chunk[cut:]
+            length = 0
+        if chunk:
+            pieces.append(chunk)
+            length += len(chunk)
+        if length > LONGEST_LINE or (too_long and length):
+            too_long = True
+            data = b"".join(pieces)
+            safe = max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
+            yield Block("piece", data[:safe] if safe else data, line)
+            pieces = [data[safe:]] if safe and safe < len(data) else []
+            length = sum(map(len, pieces))
+    if pieces or too_long:
+        yield Block("last piece" if too_long else "half", b"".join(pieces), line)
+
+
+def detect(path: str) -> Reader:
+    """The reader of this file, by its content. Raises NotRecognised, or UserError if it cannot be opened."""
+    try:
+        with opened(path) as stream:
+            head = stream.read(HEAD)
+    except (OSError, zstandard.ZstdError) as error:
+        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+    if not head.strip():
+        raise NotRecognised(f"`{path}` is empty")
+    for agent in AGENTS:
+        found = reader(agent)
+        if found.detect(head, path):
+            return found
+    raise NotRecognised(
+        f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)"
+    )
+
+
+def read(path: str, by: Reader | None = None) -> list[Session]:
+    """Every session in a file. Raises UserError if the file cannot be opened; what is damaged inside becomes problems."""
+    by = by or detect(path)
+    try:
+        if by.framing == "database":
+            return list(_read_database(path, cast(DatabaseReader, by)))
+        parser = by.parser(path)
+        with opened(path) as stream:
+            if by.framing == "document":
+                data = stream.read(LARGEST_DOCUMENT + 1)
+                if len(data) > LARGEST_DOCUMENT:
+                    raise UserError(f"`{path}` is larger than {LARGEST_DOCUMENT >> 20} MB: split it first")
+                parser.feed(data, 1)
+            else:
+                return _read_lines(path, stream, parser)
+        return parser.take()
+    except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
+        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+
+
+def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
+    problems: list[Problem] = []
+    for block in blocks(stream):
+        if problem := feed(parser, block, path):
+            problems.append(problem)
+    sessions = parser.take()
+    if problems and sessions:
+        first = sessions[0]
+        sessions[0] = msgspec.structs.replace(first, problems=(*first.problems, *problems))
+    return sessions
+
+
+def feed(parser: Parser, block: Block, path: str) -> Problem | None:
+    """Feed one block; a problem comes back for what is not whole."""
+    if block.kind == "lines" or (block.kind == "half" and closes(block.data)):
+        parser.feed(block.data, block.line)
+    elif block.kind == "half":
+        return Problem(f"the last line is only half written ({len(block.data):,} bytes)", path, block.line)
+    elif block.kind == "last piece":
+        return Problem(f"a line of more than {LONGEST_LINE >> 20} MB; kept but not read", path, block.line)
+    return None
+
+
+def closes(text: bytes) -> bool:
+    """Whether a line without a line end is a whole record all the same."""
+    if not text.rstrip().endswith(b"}"):
+        return False
+    try:
+        loose(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
+    for part in by.parts(path):
+        parser = by.parser(path, part.id)
+        line = 1
+        for row in by.dump(path, part.id):
+            parser.feed(row + b"\n", line)
+            line += 1
+        yield from parser.take()
+
+
+def reason(error: Exception) -> str:
+    """Why, in a few words a person understands."""
+    if isinstance(error, FileNotFoundError):
+        return "it is not there (any more)"
+    if isinstance(error, PermissionError):
+        return "no permission"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return str(error) or type(error).__name__
