@@ -15,13 +15,13 @@ AGENTS = ("claude_code", "codex", "hermes", "mini_swe_agent", "openai_chat")
 """In order of detection: the more particular formats first."""
 
 
-def places(agent: str) -> "Places":
+def places_of(agent: str) -> "Places":
     """Where the agent keeps its sessions. Standard library only."""
     found: Places = import_module(f"preheat.agents.{agent}.places").PLACES
     return found
 
 
-def reader(agent: str) -> "Reader":
+def reader_of(agent: str) -> "Reader":
     """How to read what the agent keeps."""
     found: Reader = import_module(f"preheat.agents.{agent}.reader").READER
     return found

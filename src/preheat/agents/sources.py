@@ -10,7 +10,7 @@ from typing import BinaryIO, Literal, NamedTuple, TypeAlias, cast
 import msgspec
 import zstandard
 
-from preheat.agents import AGENTS, reader
+from preheat.agents import AGENTS, reader_of
 from preheat.agents.parsing import loose
 from preheat.agents.reader import DatabaseReader, Parser, Reader
 from preheat.errors import NotRecognised, SourceUnreadable, UserError
@@ -32,6 +32,7 @@ class Block(NamedTuple):
     kind: BlockKind
     data: bytes
     line: int
+    next_line: int
 
 
 def opened(path: str) -> BinaryIO:
@@ -50,15 +51,16 @@ def blocks(stream: BinaryIO, line: int = 1) -> Iterator[Block]:
     while chunk := stream.read(BLOCK):
         cut = chunk.find(b"\n") + 1 if too_long else chunk.rfind(b"\n") + 1
         if cut and too_long:
-            yield Block("last piece", b"".join([*pieces, chunk[:cut]]), line)
+            yield Block("last piece", b"".join([*pieces, chunk[:cut]]), line, line + 1)
             pieces, length, too_long = [], 0, False
             line += 1
             chunk = chunk[cut:]
             cut = chunk.rfind(b"\n") + 1
         if cut:
             data = b"".join([*pieces, chunk[:cut]])
-            yield Block("lines", data, line)
-            line += data.count(b"\n")
+            following = line + data.count(b"\n")
+            yield Block("lines", data, line, following)
+            line = following
             pieces, chunk = [], chunk[cut:]
             length = 0
         if chunk:
@@ -68,11 +70,11 @@ def blocks(stream: BinaryIO, line: int = 1) -> Iterator[Block]:
             too_long = True
             data = b"".join(pieces)
             safe = max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
-            yield Block("piece", data[:safe] if safe else data, line)
+            yield Block("piece", data[:safe] if safe else data, line, line)
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))
     if pieces or too_long:
-        yield Block("last piece" if too_long else "half", b"".join(pieces), line)
+        yield Block("last piece" if too_long else "half", b"".join(pieces), line, line + 1)
 
 
 def detect(path: str) -> Reader:
@@ -85,7 +87,7 @@ def detect(path: str) -> Reader:
     if not head.strip():
         raise NotRecognised(f"`{path}` is empty")
     for agent in AGENTS:
-        found = reader(agent)
+        found = reader_of(agent)
         if found.detect(head, path):
             return found
     raise NotRecognised(

@@ -15,6 +15,7 @@ from preheat.agents.claude_code.records import Block, Message, Record, ToolOutco
 from preheat.agents.claude_code.tools import kind_of
 from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of
 from preheat.agents.reader import Heading
+from preheat.model.ids import number_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -55,10 +56,9 @@ class Chain(msgspec.Struct):
 
 
 class ClaudeState(State):
-    lines: dict[str, int] = msgspec.field(default_factory=dict)
-    """Where each record stands, by its uuid."""
-    responses: set[str] = msgspec.field(default_factory=set)
-    calls: set[str] = msgspec.field(default_factory=set)
+    lines: dict[int, int] = msgspec.field(default_factory=dict)
+    """Where each record stands, by the first half of its uuid."""
+    responses: set[int] = msgspec.field(default_factory=set)
     spawned: set[str] = msgspec.field(default_factory=set)
     chains: dict[str, Chain] = msgspec.field(default_factory=dict)
 
@@ -77,10 +77,11 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         self._is_subagent_file = folder.endswith("/subagents") or self._stem.startswith("agent-")
 
     def record(self, record: Record, line: int) -> None:
-        if record.uuid is not None:
-            if record.uuid in self.state.lines:
+        if record.uuid:
+            name = short(record.uuid)
+            if name in self.state.lines:
                 return  # the same record again: files that were copied together hold such
-            self.state.lines[record.uuid] = line
+            self.state.lines[name] = line
         if record.forkedFrom is not None and record.type in _MAIN_TYPES:
             self._fork(record)
             return
@@ -103,10 +104,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             return ""
         if record.agentId:
             return record.agentId
-        parent = record.parentUuid
-        if parent is None or parent not in self.state.lines:
-            return f"line-{self.state.lines.get(record.uuid or '', 0)}" if record.uuid else ""
-        start = self.state.lines[parent]
+        start = self.state.lines.get(short(record.parentUuid)) if record.parentUuid else None
+        if start is None:
+            return f"line-{self.state.lines[short(record.uuid)]}" if record.uuid else ""
         openings = [int(name[5:]) for name in self.state.headings if name.startswith("line-")]
         return f"line-{max((line for line in openings if line <= start), default=start)}"
 
@@ -148,7 +148,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     # Messages.
     def _turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
         """A prompt or a response begins; if its parent stands before the newest turn, somebody went back."""
-        parent = self.state.lines.get(record.parentUuid) if record.parentUuid else None
+        parent = self.state.lines.get(short(record.parentUuid)) if record.parentUuid else None
         if parent is not None and chain.turn_line > parent:
             draft.events.append(Rewind(line=line, at=at, after=parent))
         chain.turn_line = line
@@ -158,9 +158,10 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     ) -> None:
         response = message.id or record.uuid or f"line-{line}"
         if response != chain.response:
-            if response in self.state.responses:
+            name = short(response)
+            if name in self.state.responses:
                 return  # replayed: this answer was given and counted before
-            self.state.responses.add(response)
+            self.state.responses.add(name)
             self._turn(draft, chain, record, line, at)
             chain.response, chain.blocks, chain.text, chain.usage = response, [], "", None
         heading = draft.heading
@@ -175,7 +176,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
                 text += self._new_text(chain, block)
                 continue
             if block.type in ("tool_use", "server_tool_use"):
-                self._call(draft, block, response, line, at)
+                self._call(draft, chain, block, response, line, at)
                 continue
             mark = crc32(f"{position} {block.type} {block.thinking}".encode("utf-8", "replace"))
             if mark in chain.blocks:
@@ -202,11 +203,13 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         chain.text = block.text
         return new
 
-    def _call(self, draft: Draft, block: Block, response: str, line: int, at: float | None) -> None:
-        if block.id in self.state.calls:
-            return
+    def _call(
+        self, draft: Draft, chain: Chain, block: Block, response: str, line: int, at: float | None
+    ) -> None:
         if block.id:
-            self.state.calls.add(block.id)
+            if (mark := crc32(block.id.encode("utf-8", "replace"))) in chain.blocks:
+                return
+            chain.blocks.append(mark)
         draft.events.append(
             ToolCall(
                 line=line, at=at, call_id=block.id, tool=block.name, kind=kind_of(block.name),
@@ -305,6 +308,14 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             draft.heading.title = title
         name = record.subtype or (attachment.type if attachment else None) or (record.data.type if record.data else None)
         self.other(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
+
+
+def short(name: str) -> int:
+    """A number for an id; half a uuid is enough to tell the records of one file apart."""
+    try:
+        return int(name[:8] + name[9:13] + name[14:18], 16)
+    except ValueError:
+        return number_of(name) & 0x7FFFFFFFFFFFFFFF
 
 
 def child_id(session: str, agent: str) -> str:

@@ -1,0 +1,114 @@
+"""Opens the archive. Light: a sync that finds nothing new pays for this and no more.
+
+Knows nothing of the tables but the one that holds the version.
+"""
+
+import os
+import sqlite3
+import time
+
+from preheat.errors import ArchiveBusy, ArchiveUnusable
+
+HEAD = "0001"
+"""The newest migration; a test holds it to that."""
+FILE = "archive.db"
+
+
+def archive_path(folder: str) -> str:
+    return os.path.join(folder, FILE)
+
+
+def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
+    """The archive in a folder, created or brought up to date first where needed. Only its owner can read it."""
+    path = archive_path(folder)
+    if not os.path.exists(path):
+        _create(folder, path)
+    connection = _opened(path, wait)
+    try:
+        version = _version(connection)
+        if version != HEAD:
+            connection.close()
+            _bring_up(path, version)
+            connection = _opened(path, wait)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise unusable(path, error) from error
+    return connection
+
+
+def _opened(path: str, wait: float) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.DatabaseError as error:
+        raise unusable(path, error) from error
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> str | None:
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return None
+        raise
+    return row[0] if row else None
+
+
+def _create(folder: str, path: str) -> None:
+    """Built under another name first: an archive is there whole or not at all."""
+    from preheat.archive.upgrade import upgrade
+
+    before = os.umask(0o077)
+    new = f"{path}.new-{os.getpid()}-{time.monotonic_ns()}"
+    try:
+        os.makedirs(folder, exist_ok=True)
+        upgrade(new)
+        _put_in_place(new, path)
+    except OSError as error:
+        raise ArchiveUnusable(
+            f"no archive can be made in `{folder}`: {error.strerror}; set PREHEAT_HOME to a folder that can be written"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise unusable(path, error) from error
+    finally:
+        os.umask(before)
+        for name in (new, f"{new}-wal", f"{new}-shm"):
+            if os.path.exists(name):
+                os.unlink(name)
+
+
+def _put_in_place(new: str, path: str) -> None:
+    """Never over an archive that another process made meanwhile."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        if not os.path.exists(path):
+            os.rename(new, path)
+
+
+def _bring_up(path: str, version: str | None) -> None:
+    if version is not None and version > HEAD:
+        raise ArchiveUnusable(f"`{path}` was made by a newer Preheat (schema {version}); update this one")
+    from preheat.archive.upgrade import upgrade
+
+    upgrade(path)
+
+
+def unusable(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
+    """What a database error means to a person."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return ArchiveBusy(f"another program holds `{path}`; try again when it is done")
+    if "full" in text:
+        return ArchiveUnusable(f"the disk with `{path}` is full; free some room and run `preheat sync` again")
+    if "not a database" in text or "malformed" in text:
+        return ArchiveUnusable(
+            f"`{path}` is damaged ({text}); move it away and run `preheat sync` to build a new one"
+        )
+    if "readonly" in text or "unable to open" in text:
+        return ArchiveUnusable(f"`{path}` cannot be written ({text}); check its owner and permissions")
+    return ArchiveUnusable(f"`{path}`: {text}")

@@ -1,0 +1,84 @@
+"""Packs bytes and passages for the archive, and takes them out again."""
+
+from hashlib import sha256
+
+import msgspec
+import zstandard
+
+from preheat.archive.rows import Passage, Segment
+from preheat.errors import ArchiveUnusable
+
+PACK = 16 * 1024 * 1024
+LEVEL = 3
+_WINDOW = 24
+
+_PASSAGES = msgspec.msgpack.Decoder(list[Passage])
+
+
+class Packer:
+    """Collects the bytes of several sources, one after the other, into packs of a few megabytes."""
+
+    def __init__(self) -> None:
+        self.packs: list[bytes] = []
+        self._pieces: list[bytes] = []
+        self._length = 0
+        self._segments: list[Segment] = []
+        self._start = 0
+        self._hash = sha256()
+
+    def add(self, data: bytes) -> None:
+        """More bytes of the present source."""
+        self._pieces.append(data)
+        self._length += len(data)
+        self._hash.update(data)
+        if self._length >= PACK:
+            self._close_segment()
+            self.close()
+
+    def end_source(self) -> list[Segment]:
+        """Where the bytes since the last call stand."""
+        self._close_segment()
+        segments, self._segments = self._segments, []
+        return segments
+
+    def forget_source(self) -> None:
+        """The present source could not be read to its end: leave out what of it is not packed yet."""
+        kept = b"".join(self._pieces)[: self._start]
+        self._pieces, self._length = [kept] if kept else [], self._start
+        self._segments, self._hash = [], sha256()
+
+    def _close_segment(self) -> None:
+        if self._length > self._start:
+            self._segments.append(
+                Segment(len(self.packs), self._start, self._length - self._start, self._hash.digest())
+            )
+        self._start, self._hash = self._length, sha256()
+
+    def close(self) -> None:
+        """Compress what has been collected."""
+        if self._pieces:
+            self.packs.append(compress(b"".join(self._pieces)))
+        self._pieces, self._length, self._start = [], 0, 0
+
+
+def compress(data: bytes) -> bytes:
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        LEVEL, window_log=_WINDOW, source_size=len(data), write_checksum=True
+    )
+    return zstandard.ZstdCompressor(compression_params=parameters).compress(data)
+
+
+def decompress(data: bytes) -> bytes:
+    """Raises ArchiveUnusable if the bytes are damaged."""
+    try:
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise ArchiveUnusable(f"a part of the archive is damaged ({error}); `preheat doctor` says which") from error
+
+
+def pack(passages: list[Passage]) -> bytes:
+    return zstandard.ZstdCompressor(level=LEVEL).compress(msgspec.msgpack.encode(passages)) if passages else b""
+
+
+def unpack(packed: bytes) -> list[Passage]:
+    return _PASSAGES.decode(decompress(packed))

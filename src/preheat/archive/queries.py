@@ -1,0 +1,273 @@
+"""Asks the archive: lists, finds and searches sessions, and says what is in it.
+
+Knows nothing of what a session's bytes mean: `raw.py` gives them back, the readers read them.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.dialects import sqlite
+
+from preheat.archive.packing import unpack
+from preheat.archive.schema import CALLS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
+from preheat.errors import NotFound, UserError
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as the lists show it."""
+
+    key: str
+    agent: str
+    session: str
+    version: str
+    model: str
+    project: str
+    branch: str
+    parent: str | None
+    relation: str | None
+    started_at: float | None
+    ended_at: float | None
+    starter: str
+    title: str
+    opening: str
+    events: int
+    prompts: int
+    messages: int
+    calls: int
+    errors: int
+    compactions: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions: every condition that is given must hold. Texts match anywhere, without regard to case."""
+
+    agent: str | None = None
+    project: str | None = None
+    model: str | None = None
+    since: float | None = None
+    until: float | None = None
+    min_messages: int | None = None
+    max_messages: int | None = None
+    subagents: bool = True
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that was found, with its session."""
+
+    session: Summary
+    line: int
+    kind: str
+    text: str
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """What the archive holds of one agent."""
+
+    agent: str
+    sources: int
+    sessions: int
+    calls: int
+    messages: int
+    problems: int
+    redactions: int
+    source_bytes: int
+    first: float | None
+    last: float | None
+
+
+_COLUMNS = [SESSIONS.c[name] for name in Summary.__struct_fields__]
+_DIALECT = sqlite.dialect(paramstyle="named")
+
+
+def _run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
+    compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
+    return connection.execute(str(compiled), compiled.params)
+
+
+def _conditions(chosen: Filter) -> ColumnElement[bool]:
+    table = SESSIONS.c
+    conditions: list[ColumnElement[bool]] = []
+    for column, text in ((table.agent, chosen.agent), (table.project, chosen.project), (table.model, chosen.model)):
+        if text is not None:
+            conditions.append(func.instr(func.lower(column), text.lower()) > 0)
+    if chosen.since is not None:
+        conditions.append(table.ended_at >= chosen.since)
+    if chosen.until is not None:
+        conditions.append(table.started_at <= chosen.until)
+    if chosen.min_messages is not None:
+        conditions.append(table.messages >= chosen.min_messages)
+    if chosen.max_messages is not None:
+        conditions.append(table.messages <= chosen.max_messages)
+    if not chosen.subagents:
+        conditions.append(or_(table.relation.is_(None), table.relation != "subagent"))
+    return and_(True, *conditions)
+
+
+def sessions(connection: sqlite3.Connection, chosen: Filter, limit: int | None = None) -> list[Summary]:
+    """Sessions, the newest first."""
+    statement = (
+        select(*_COLUMNS)
+        .where(_conditions(chosen))
+        .order_by(SESSIONS.c.started_at.desc().nulls_last(), SESSIONS.c.key)
+        .limit(limit)
+    )
+    return [_summary(row) for row in _run(connection, statement)]
+
+
+def count(connection: sqlite3.Connection, chosen: Filter) -> int:
+    statement = select(func.count()).select_from(SESSIONS).where(_conditions(chosen))
+    return int(_run(connection, statement).fetchone()[0])
+
+
+def _summary(row: tuple[Any, ...]) -> Summary:
+    return Summary(**dict(zip(Summary.__struct_fields__, row, strict=True)))
+
+
+def find(connection: sqlite3.Connection, name: str) -> Summary:
+    """The session by its key, its id or the beginning of either; `latest` is the newest. Raises NotFound."""
+    if name == "latest":
+        found = sessions(connection, Filter(subagents=False), 1)
+    else:
+        table = SESSIONS.c
+        exact = select(*_COLUMNS).where(or_(table.key == name, table.session == name))
+        found = [_summary(row) for row in _run(connection, exact)]
+        if not found and len(name) >= 3:
+            size = len(name)
+            begins = or_(func.substr(table.key, 1, size) == name, func.substr(table.session, 1, size) == name)
+            found = [_summary(row) for row in _run(connection, select(*_COLUMNS).where(begins).limit(20))]
+            mains = [summary for summary in found if summary.relation != "subagent"]
+            found = mains if len(mains) == 1 else found
+    if not found:
+        raise NotFound(f"no session `{name}` in the archive; `preheat sessions list` shows them")
+    if len(found) > 1:
+        several = ", ".join(f"`{summary.key}`" for summary in found[:5])
+        raise NotFound(f"`{name}` could be any of {several}; give more of the id")
+    return found[0]
+
+
+# Search.
+def search(
+    connection: sqlite3.Connection, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20
+) -> Iterator[Hit]:
+    """Passages that hold all the words, the best first. Words in double quotes must stand together; `*` ends a beginning."""
+    rows = connection.execute(
+        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank", (match_expression(words),)
+    )
+    known: dict[int, Summary | None] = {}
+    given = 0
+    for (number,) in rows:
+        found = connection.execute(
+            "SELECT id, session_id, data FROM passages WHERE id <= ? ORDER BY id DESC LIMIT 1", (number,)
+        ).fetchone()
+        if found is None:
+            continue
+        first, session, packed = found
+        if session not in known:
+            statement = select(*_COLUMNS).where(SESSIONS.c.id == session, _conditions(chosen))
+            row = _run(connection, statement).fetchone()
+            known[session] = _summary(row) if row else None
+        summary = known[session]
+        if summary is None:
+            continue
+        passage = unpack(packed)[number - first]
+        if kinds and passage.kind not in kinds:
+            continue
+        yield Hit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
+        given += 1
+        if given >= limit:
+            return
+
+
+def match_expression(words: str) -> str:
+    """What a person typed, as the index takes it: nothing in it can be an operator by accident."""
+    parts: list[str] = []
+    for index, piece in enumerate(words.split('"')):
+        if index % 2:
+            parts.append(f'"{piece}"' if piece.strip() else "")
+        else:
+            parts += [f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"' for word in piece.split()]
+    expression = " ".join(part for part in parts if any(letter.isalnum() for letter in part))
+    if not expression:
+        raise UserError(f"there is no word to search for in `{words}`")
+    return expression
+
+
+def search_terms(words: str) -> list[str]:
+    """The words and phrases of a search, for marking them where they were found."""
+    return [
+        term.strip().rstrip("*")
+        for index, piece in enumerate(words.split('"'))
+        for term in ([piece] if index % 2 else piece.split())
+        if term.strip("* ")
+    ]
+
+
+# What is in it.
+def totals(connection: sqlite3.Connection) -> list[Totals]:
+    """What the archive holds, by agent."""
+    by_agent: dict[str, dict[str, Any]] = {}
+
+    def fill(statement: Select[Any], *names: str) -> None:
+        for agent, *values in _run(connection, statement):
+            by_agent.setdefault(agent, {}).update(zip(names, values, strict=True))
+
+    fill(select(SOURCES.c.agent, func.count()).group_by(SOURCES.c.agent), "sources")
+    fill(
+        select(
+            SESSIONS.c.agent, func.count(), func.sum(SESSIONS.c.calls), func.sum(SESSIONS.c.messages),
+            func.min(SESSIONS.c.started_at), func.max(SESSIONS.c.ended_at),
+        ).group_by(SESSIONS.c.agent),
+        "sessions", "calls", "messages", "first", "last",
+    )  # fmt: skip
+    for table, column, name in (
+        (PROBLEMS, func.count(), "problems"),
+        (REDACTIONS, func.sum(REDACTIONS.c.count), "redactions"),
+        (SEGMENTS, func.sum(SEGMENTS.c.length), "source_bytes"),
+    ):
+        fill(
+            select(SOURCES.c.agent, column)
+            .select_from(table.join(SOURCES, table.c.source_id == SOURCES.c.id))
+            .group_by(SOURCES.c.agent),
+            name,
+        )
+    zero: dict[str, Any] = {name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")}
+    return [
+        Totals(**{"first": None, "last": None, **zero, **values, "agent": agent})
+        for agent, values in sorted(by_agent.items())
+    ]
+
+
+def redactions(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many secrets were taken out, by kind."""
+    statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
+    return {kind: int(number) for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))}
+
+
+def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:
+    """What could not be read inside the sources: path, line, why."""
+    statement = (
+        select(SOURCES.c.path, PROBLEMS.c.line, PROBLEMS.c.message)
+        .select_from(PROBLEMS.join(SOURCES, PROBLEMS.c.source_id == SOURCES.c.id))
+        .order_by(SOURCES.c.path, PROBLEMS.c.line)
+        .limit(limit)
+    )
+    return list(_run(connection, statement))
+
+
+def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
+    """Calls and flagged errors of a session by tool."""
+    statement = (
+        select(CALLS.c.tool, func.count(), func.count().filter(CALLS.c.is_error))
+        .select_from(CALLS.join(SESSIONS, CALLS.c.session_id == SESSIONS.c.id))
+        .where(SESSIONS.c.key == key)
+        .group_by(CALLS.c.tool)
+        .order_by(func.count().desc(), CALLS.c.tool)
+    )
+    return list(_run(connection, statement))

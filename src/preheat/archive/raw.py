@@ -1,0 +1,195 @@
+"""Gives back the bytes of a session as they were (but for redactions), checked against their hashes; and forgets them.
+
+Knows nothing of what they mean.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+from preheat.archive.packing import compress, decompress
+from preheat.archive.writer import clear_session, digest_of, mark_copies, writing
+from preheat.errors import ArchiveUnusable, UserError
+
+
+class Stored(NamedTuple):
+    """Where the archive has a session from."""
+
+    agent: str
+    path: str
+    part: str
+    source_id: int
+    generation: int
+
+
+def stored(connection: sqlite3.Connection, key: str) -> Stored:
+    """The source of a session."""
+    row = connection.execute(
+        "SELECT sources.agent, sources.path, sources.part, sources.id, sessions.generation FROM sessions "
+        "JOIN sources ON sources.id = sessions.source_id WHERE sessions.key = ?",
+        (key,),
+    ).fetchone()
+    if row is None:
+        raise UserError(f"no session `{key}` in the archive")
+    return Stored(*row)
+
+
+class Packs:
+    """Packs by their number, the last one kept unpacked: neighbours are read one after the other."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._last: tuple[int, bytes] = (0, b"")
+
+    def __getitem__(self, number: int) -> bytes:
+        if self._last[0] != number:
+            row = self._connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()
+            self._last = (number, decompress(row[0]))
+        return self._last[1]
+
+
+def pieces(
+    connection: sqlite3.Connection, source: int, generation: int, packs: Packs | None = None
+) -> Iterator[bytes]:
+    """The bytes of a source in order. Raises ArchiveUnusable if they are not what was stored."""
+    packs = packs or Packs(connection)
+    for number, start, length, expected in connection.execute(
+        "SELECT pack_id, start, length, sha256 FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
+        (source, generation),
+    ).fetchall():
+        piece = packs[number][start : start + length]
+        if sha256(piece).digest() != expected:
+            raise ArchiveUnusable(f"a part of the archive is damaged (pack {number} at {start}): its hash differs")
+        yield piece
+
+
+def verify(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Check every byte of the archive against its hash; what is damaged comes back as path and reason."""
+    packs = Packs(connection)
+    for source, path, generation in connection.execute(
+        "SELECT sources.id, sources.path, segments.generation FROM segments "
+        "JOIN sources ON sources.id = segments.source_id GROUP BY 1, 2, 3 ORDER BY min(segments.pack_id)"
+    ).fetchall():
+        try:
+            for _ in pieces(connection, source, generation, packs):
+                pass
+        except ArchiveUnusable as error:
+            yield path, str(error)
+
+
+# Forgetting.
+def companions(connection: sqlite3.Connection, key: str) -> list[str]:
+    """The other sessions that stand in the same sources: their bytes go with this one's."""
+    return [
+        row[0]
+        for row in connection.execute(
+            "SELECT DISTINCT b.key FROM contents a JOIN contents b ON b.source_id = a.source_id "
+            "WHERE a.key = ? AND b.key <> ? ORDER BY b.key",
+            (key, key),
+        )
+    ]
+
+
+def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
+    """Delete sessions and every source that holds them, for good: the bytes are overwritten, and the next sync leaves
+    them alone. How many sessions went."""
+    connection.execute("PRAGMA secure_delete = ON")
+    gone = 0
+    with writing(connection):
+        sources: set[int] = set()
+        for key in keys:
+            sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}
+        every = {
+            row[0]
+            for source in sources
+            for row in connection.execute("SELECT key FROM contents WHERE source_id = ?", (source,))
+        }
+        copies = _sharing(connection, every)
+        for key in every:
+            row = connection.execute("SELECT id FROM sessions WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                clear_session(connection, row[0])
+                gone += 1
+            _remember(connection, digest_of(key))
+        for source in sources:
+            _forget_source(connection, source)
+        connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
+        _count_again(connection, copies)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return gone
+
+
+def _remember(connection: sqlite3.Connection, digest: bytes) -> None:
+    connection.execute(
+        "INSERT INTO forgotten (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, time.time())
+    )
+
+
+def _sharing(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
+    """Sessions that hold copies of calls of these: they count them themselves from now on."""
+    found: set[int] = set()
+    for key in keys:
+        found |= {
+            row[0]
+            for row in connection.execute(
+                "SELECT DISTINCT b.session_id FROM sessions s JOIN calls a ON a.session_id = s.id "
+                "JOIN calls b ON b.call_id = a.call_id AND b.at = a.at AND b.session_id <> a.session_id WHERE s.key = ?",
+                (key,),
+            )
+        }
+    return sorted(found)
+
+
+def _count_again(connection: sqlite3.Connection, sessions: list[int]) -> None:
+    left = [
+        session
+        for session in sessions
+        if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
+    ]
+    for session in left:
+        for table in ("calls", "responses"):
+            connection.execute(f"UPDATE {table} SET copied = 0 WHERE session_id = ?", (session,))  # noqa: S608
+    mark_copies(connection, left, recount_all=True)
+
+
+def _forget_source(connection: sqlite3.Connection, source: int) -> None:
+    path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
+    _remember(connection, digest_of(path, part))
+    packs = [
+        row[0] for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
+    ]
+    connection.execute("DELETE FROM segments WHERE source_id = ?", (source,))
+    for pack in packs:
+        repack(connection, pack)
+    connection.execute("DELETE FROM sources WHERE id = ?", (source,))
+
+
+def repack(connection: sqlite3.Connection, pack: int) -> None:
+    """Write a pack anew with only the bytes that still belong to a source."""
+    segments = connection.execute(
+        "SELECT source_id, generation, seq, start, length FROM segments WHERE pack_id = ? ORDER BY start", (pack,)
+    ).fetchall()
+    if not segments:
+        connection.execute("DELETE FROM packs WHERE id = ?", (pack,))
+        return
+    data = decompress(connection.execute("SELECT data FROM packs WHERE id = ?", (pack,)).fetchone()[0])
+    kept: list[bytes] = []
+    at = 0
+    for source, generation, seq, start, length in segments:
+        kept.append(data[start : start + length])
+        connection.execute(
+            "UPDATE segments SET start = ? WHERE source_id = ? AND generation = ? AND seq = ?",
+            (at, source, generation, seq),
+        )
+        at += length
+    connection.execute("UPDATE packs SET data = ? WHERE id = ?", (compress(b"".join(kept)), pack))
+
+
+def size_on_disk(path: str) -> int:
+    """Bytes of the archive with its side files."""
+    return sum(os.path.getsize(name) for name in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(name))

@@ -1,0 +1,123 @@
+"""What is stored of a source that was read: plain values that travel between processes. Light: standard library only.
+
+Knows nothing of files, readers or SQL.
+"""
+
+from typing import Any, NamedTuple
+
+
+class CallRow(NamedTuple):
+    """One call; the last four stay empty until its result is read."""
+
+    call_id: str
+    line: int
+    response: int
+    tool: str
+    kind: str
+    summary: str
+    at: float | None
+    ended_at: float | None = None
+    is_error: bool | None = None
+    exit_code: int | None = None
+    output_size: int | None = None
+
+
+class ResultRow(NamedTuple):
+    """A result whose call was stored by an earlier sync."""
+
+    ended_at: float | None
+    is_error: bool | None
+    exit_code: int | None
+    output_size: int
+    call_id: str
+
+
+class ResponseRow(NamedTuple):
+    """Tokens of one model response."""
+
+    response: int
+    model: str
+    at: float | None
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+
+
+class SessionRows(NamedTuple):
+    """One session, or what it has grown by. `heading` holds the columns of its row that are no counts."""
+
+    session: str
+    heading: dict[str, Any]
+    opening: str
+    counts: dict[str, int]
+    calls: list[CallRow]
+    results: list[ResultRow]
+    responses: list[ResponseRow]
+    passages: "list[Passage]"
+    packed: bytes
+    """The passages, compressed."""
+
+
+class Passage(NamedTuple):
+    """Something that can be searched; `kind` is human, assistant or command."""
+
+    line: int
+    kind: str
+    text: str
+
+
+class Segment(NamedTuple):
+    """A stretch of a source in a pack; the pack goes by its place in the batch."""
+
+    pack: int
+    start: int
+    length: int
+    sha256: bytes
+
+
+class Position(NamedTuple):
+    """How far a growing file was read."""
+
+    offset: int
+    line: int
+    tail: bytes
+    state: bytes | None
+
+
+class Known(NamedTuple):
+    """A source as the archive has it."""
+
+    id: int
+    stamp: str
+    reader_version: int
+    generation: int
+
+
+class Delta(NamedTuple):
+    """All that one reading of a source gives. `known` is what it was read against; `grown`: only its new end was read."""
+
+    agent: str
+    path: str
+    part: str
+    stamp: str
+    reader_version: int
+    known: Known | None
+    grown: bool
+    size: int
+    """Bytes read, for the progress bar."""
+    position: Position | None
+    segments: list[Segment]
+    sessions: list[SessionRows]
+    problems: list[tuple[int | None, str]]
+    redactions: dict[str, int]
+    failure: str = ""
+    """Set when the source could not be read at all: nothing of it is stored."""
+
+
+class Batch(NamedTuple):
+    """Sources that were read together, and the packs their bytes are in."""
+
+    packs: list[bytes]
+    deltas: list[Delta]

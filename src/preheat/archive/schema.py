@@ -1,0 +1,179 @@
+"""The archive's tables, as SQLAlchemy Core sees them.
+
+The migrations build them and the queries use them. Writing is in `writer.py` with plain SQL, because importing SQLAlchemy
+costs more than storing what one session has grown by. Full-text search is the one part that each database does its own way.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA = MetaData()
+_ID = BigInteger().with_variant(Integer, "sqlite")
+
+SOURCES = Table(
+    "sources", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("agent", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("part", Text, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("reader_version", Integer, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("stored_at", Float, nullable=False),
+    UniqueConstraint("path", "part"),
+)  # fmt: skip
+"""A file, or one session inside a database. Unchanged while stamp and reader version are."""
+
+POSITIONS = Table(
+    "positions", METADATA,
+    Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("offset", BigInteger, nullable=False),
+    Column("line", BigInteger, nullable=False),
+    Column("tail", LargeBinary, nullable=False),
+    Column("state", LargeBinary),
+)  # fmt: skip
+"""How far a growing file was read: the next byte and line, a hash of the bytes before them, the parser's state."""
+
+PACKS = Table(
+    "packs", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)  # fmt: skip
+"""Redacted bytes of one or several sources, together in one zstd frame: sessions of a project have much in common."""
+
+SEGMENTS = Table(
+    "segments", METADATA,
+    Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("generation", Integer, primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("pack_id", _ID, ForeignKey("packs.id"), nullable=False, index=True),
+    Column("start", BigInteger, nullable=False),
+    Column("length", BigInteger, nullable=False),
+    Column("sha256", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Where a source stands in the packs; a generation is the source as it was between two rewrites."""
+
+SESSIONS = Table(
+    "sessions", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("agent", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    Column("source_id", _ID, ForeignKey("sources.id"), nullable=False, index=True),
+    Column("generation", Integer, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("project", Text, nullable=False),
+    Column("branch", Text, nullable=False),
+    Column("parent", Text),
+    Column("relation", Text),
+    Column("started_at", Float),
+    Column("ended_at", Float),
+    Column("starter", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("opening", Text, nullable=False),
+    Column("events", Integer, nullable=False),
+    Column("prompts", Integer, nullable=False),
+    Column("messages", Integer, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("errors", Integer, nullable=False),
+    Column("compactions", Integer, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cache_read_tokens", BigInteger, nullable=False),
+    Column("cache_write_tokens", BigInteger, nullable=False),
+    Index("sessions_started", "started_at"),
+    Index("sessions_project", "project"),
+)  # fmt: skip
+"""`key` is agent and id; `opening` the first words a person said; `errors` the results that the agent's program flagged."""
+
+CALLS = Table(
+    "calls", METADATA,
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("call_id", Text, nullable=False),
+    Column("line", BigInteger, nullable=False),
+    Column("response", BigInteger, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("at", Float),
+    Column("ended_at", Float),
+    Column("is_error", Boolean),
+    Column("exit_code", Integer),
+    Column("output_size", BigInteger),
+    Column("copied", Boolean, nullable=False),
+    Index("calls_call_id", "call_id"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""`copied`: the same call stands in another session, which it was forked or continued from, and counts there."""
+
+RESPONSES = Table(
+    "responses", METADATA,
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("response", BigInteger, primary_key=True, autoincrement=False),
+    Column("model", Text, nullable=False),
+    Column("at", Float),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cache_read_tokens", BigInteger, nullable=False),
+    Column("cache_write_tokens", BigInteger, nullable=False),
+    Column("reasoning_tokens", BigInteger, nullable=False),
+    Column("copied", Boolean, nullable=False),
+    Index("responses_response", "response"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Tokens of one model response; `response` is a hash of its id (see `model.ids.number_of`)."""
+
+PASSAGES = Table(
+    "passages", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("data", LargeBinary, nullable=False),
+)  # fmt: skip
+"""What can be searched: what people and assistants said, and the commands that were run. A row holds `count` of them
+compressed; in the search index they go by the numbers from `id` on."""
+
+CONTENTS = Table(
+    "contents", METADATA,
+    Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", Text, primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Which sessions a source holds, also those whose rows come from another source that has more of them."""
+
+PROBLEMS = Table(
+    "problems", METADATA,
+    Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("line", BigInteger),
+    Column("message", Text, nullable=False),
+)  # fmt: skip
+
+REDACTIONS = Table(
+    "redactions", METADATA,
+    Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+FORGOTTEN = Table(
+    "forgotten", METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("at", Float, nullable=False),
+)  # fmt: skip
+"""Hashes of the sources and sessions that were deleted for good, so that the next sync leaves them alone."""

@@ -1,0 +1,75 @@
+"""Creates an archive or brings an older one up to date. Loaded only when that is needed: Alembic is slow to import.
+
+Knows nothing of what the tables are for.
+"""
+
+import io
+import os
+import sqlite3
+from importlib.resources import files
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.pool import NullPool
+
+from preheat.archive.schema import METADATA
+from preheat.errors import ArchiveUnusable
+
+
+def upgrade(path: str) -> None:
+    """Make the archive at `path` one of this version, all or nothing: the change is one transaction."""
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    # The driver would commit before every CREATE; Preheat says BEGIN itself.
+    event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA busy_timeout = 30000")
+            connection.rollback()
+            _pragmas(path)
+            with connection.begin():
+                config = _config()
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+    finally:
+        engine.dispose()
+
+
+def _pragmas(path: str) -> None:
+    """What must be set before the first table: large pages suit large blobs."""
+    if os.path.exists(path) and os.path.getsize(path):
+        return
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA page_size = 8192")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise ArchiveUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
+    finally:
+        connection.close()
+
+
+def as_sql(dialect: str) -> str:
+    """The migrations as SQL text for another database."""
+    config = _config()
+    config.set_main_option("dialect", dialect)
+    config.output_buffer = io.StringIO()
+    command.upgrade(config, "head", sql=True)
+    return config.output_buffer.getvalue()
+
+
+def compare(connection: Connection) -> list[object]:
+    """How the tables differ from the schema; for tests."""
+    context = MigrationContext.configure(
+        connection,
+        opts={"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith("passages_index")},
+    )
+    return list(compare_metadata(context, METADATA))
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(files("preheat.archive").joinpath("migrations")))
+    return config

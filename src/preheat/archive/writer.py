@@ -1,0 +1,327 @@
+"""Stores what was read. Plain SQL on a DB-API connection: see `schema.py` for why, and for what the tables mean.
+
+Everything here happens inside a transaction that the caller holds (`writing`): a source is stored whole or not at all.
+Knows nothing of files or readers.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+
+from preheat.archive.packing import unpack
+from preheat.archive.rows import Batch, Delta, Known, SessionRows
+
+_SESSION_COLUMNS = (
+    "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
+    "relation", "started_at", "ended_at", "starter", "title", "opening", "events", "prompts", "messages", "calls",
+    "errors", "compactions",
+)  # fmt: skip
+_COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction, taken for writing from its start."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def digest_of(*names: str) -> bytes:
+    """How a forgotten source or session is remembered."""
+    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()
+
+
+def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
+    """Store what was read together; for each source the ids of the sessions it touched."""
+    packs = [
+        _inserted(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs
+    ]
+    touched = [_store_source(connection, delta, packs) for delta in batch.deltas]
+    mark_copies(connection, [session for sessions in touched for session in sessions])
+    return touched
+
+
+def _inserted(cursor: sqlite3.Cursor) -> int:
+    assert cursor.lastrowid is not None  # noqa: S101 - an INSERT always gives one
+    return cursor.lastrowid
+
+
+def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> list[int]:
+    """Store one reading of a source; nothing if another sync was first, or it was forgotten."""
+    if _now_known(connection, delta) != delta.known or _is_forgotten(connection, delta.path, delta.part):
+        return []
+    source, generation = _source(connection, delta, packs)
+    touched: list[int] = []
+    for rows in delta.sessions:
+        key = f"{delta.agent}:{rows.session}"
+        if _is_forgotten(connection, key):
+            continue
+        connection.execute(
+            "INSERT INTO contents (source_id, key) VALUES (?, ?) ON CONFLICT DO NOTHING", (source, key)
+        )
+        session = (
+            _grow(connection, source, key, rows)
+            if delta.grown
+            else _replace(connection, delta, source, generation, key, rows)
+        )
+        if session is not None:
+            touched.append(session)
+    if not delta.grown:
+        _drop_unused_generations(connection, source, generation)
+    return touched
+
+
+def _now_known(connection: sqlite3.Connection, delta: Delta) -> Known | None:
+    row = connection.execute(
+        "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ?", (delta.path, delta.part)
+    ).fetchone()
+    return Known(*row) if row else None
+
+
+def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
+    return (
+        connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone() is not None
+    )
+
+
+# The source itself.
+def _source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> tuple[int, int]:
+    known = delta.known
+    generation = 0 if known is None else known.generation + (not delta.grown)
+    values = (delta.agent, delta.stamp, delta.reader_version, generation, time.time(), delta.path, delta.part)
+    if known is None:
+        source = _inserted(
+            connection.execute(
+                "INSERT INTO sources (agent, stamp, reader_version, generation, stored_at, path, part) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+        )
+    else:
+        source = known.id
+        connection.execute(
+            "UPDATE sources SET agent = ?, stamp = ?, reader_version = ?, generation = ?, stored_at = ? "
+            "WHERE path = ? AND part = ?",
+            values,
+        )
+    if not delta.grown:
+        for table in ("problems", "redactions", "contents", "positions"):
+            connection.execute(f"DELETE FROM {table} WHERE source_id = ?", (source,))  # noqa: S608
+    _segments(connection, delta, source, generation, packs)
+    connection.executemany(
+        "INSERT INTO problems (source_id, line, message) VALUES (?, ?, ?)",
+        [(source, line, message) for line, message in delta.problems],
+    )
+    connection.executemany(
+        "INSERT INTO redactions (source_id, kind, count) VALUES (?, ?, ?) "
+        "ON CONFLICT (source_id, kind) DO UPDATE SET count = redactions.count + excluded.count",
+        [(source, kind, count) for kind, count in delta.redactions.items()],
+    )
+    return source, generation
+
+
+def _segments(
+    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]
+) -> None:
+    first = connection.execute(
+        "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?", (source, generation)
+    ).fetchone()[0]
+    connection.executemany(
+        "INSERT INTO segments (source_id, generation, seq, pack_id, start, length, sha256) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (source, generation, first + index, packs[segment.pack], *segment[1:])
+            for index, segment in enumerate(delta.segments)
+        ],
+    )
+    if delta.position is not None:
+        connection.execute(
+            'INSERT INTO positions (source_id, "offset", line, tail, state) VALUES (?, ?, ?, ?, ?) '
+            'ON CONFLICT (source_id) DO UPDATE SET "offset" = excluded."offset", line = excluded.line, '
+            "tail = excluded.tail, state = excluded.state",
+            (source, *delta.position),
+        )
+
+
+def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest: int) -> None:
+    """An earlier generation is kept only while a session is read from it: a file that now holds another session."""
+    if not newest:
+        return
+    unused = (
+        "FROM segments WHERE source_id = ? AND generation < ? AND generation NOT IN "
+        "(SELECT generation FROM sessions WHERE source_id = ?)"
+    )
+    packs = connection.execute(f"SELECT DISTINCT pack_id {unused}", (source, newest, source)).fetchall()  # noqa: S608
+    connection.execute(f"DELETE {unused}", (source, newest, source))  # noqa: S608
+    connection.executemany(
+        "DELETE FROM packs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM segments WHERE pack_id = packs.id)", packs
+    )
+
+
+# Its sessions.
+def _replace(
+    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, key: str, rows: SessionRows
+) -> int | None:
+    """Put a session that was read whole in the place of what is there, unless that is more."""
+    there = connection.execute("SELECT id, source_id, events FROM sessions WHERE key = ?", (key,)).fetchone()
+    session: int | None = None
+    if there is not None:
+        session, provider, events = there
+        if provider != source:
+            if events >= rows.counts["events"]:
+                return None
+            # The other source lost this session: what it grows by later must be read whole.
+            connection.execute("DELETE FROM positions WHERE source_id = ?", (provider,))
+        elif events > rows.counts["events"] and _same_reader(delta):
+            connection.execute(
+                "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)",
+                (source, f"`{key}` has shrunk from {events} to {rows.counts['events']} events; the longer one is kept"),
+            )
+            return None
+        clear_session(connection, session)
+    values = {
+        "key": key, "agent": delta.agent, "session": rows.session, "source_id": source, "generation": generation,
+        "opening": rows.opening, **rows.heading, **rows.counts,
+    }  # fmt: skip
+    columns = [*_SESSION_COLUMNS, *_TOKENS]
+    parameters = [*(values[name] for name in _SESSION_COLUMNS), *_token_sums(rows)]
+    if session is not None:
+        columns, parameters = ["id", *columns], [session, *parameters]
+    marks = ", ".join("?" * len(columns))
+    session = _inserted(
+        connection.execute(f"INSERT INTO sessions ({', '.join(columns)}) VALUES ({marks})", parameters)  # noqa: S608
+    )
+    _insert_rows(connection, session, 0, rows)
+    return session
+
+
+def _same_reader(delta: Delta) -> bool:
+    return delta.known is not None and delta.known.reader_version == delta.reader_version
+
+
+def _token_sums(rows: SessionRows) -> list[int]:
+    return [sum(getattr(response, name) for response in rows.responses) for name in _TOKENS]
+
+
+def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRows) -> int | None:
+    """Add to a session what its file has grown by."""
+    there = connection.execute("SELECT id, source_id FROM sessions WHERE key = ?", (key,)).fetchone()
+    if there is None or there[1] != source:
+        # Another source took this session over since the work was planned: read this one whole next time.
+        connection.execute("UPDATE sources SET stamp = '' WHERE id = ?", (source,))
+        connection.execute("DELETE FROM positions WHERE source_id = ?", (source,))
+        return None
+    session: int = there[0]
+    first = connection.execute(
+        "SELECT coalesce(max(seq) + 1, 0) FROM calls WHERE session_id = ?", (session,)
+    ).fetchone()[0]
+    _insert_rows(connection, session, first, rows)
+    connection.executemany(
+        "UPDATE calls SET ended_at = ?, is_error = ?, exit_code = ?, output_size = ? "
+        f"WHERE call_id = ? AND session_id = {session} AND output_size IS NULL",  # noqa: S608
+        rows.results,
+    )
+    heading = ", ".join(f"{name} = ?" for name in rows.heading)
+    growth = ", ".join(f"{name} = {name} + ?" for name in _COUNTS)
+    connection.execute(
+        f"UPDATE sessions SET {heading}, {growth}, opening = CASE opening WHEN '' THEN ? ELSE opening END "  # noqa: S608
+        "WHERE id = ?",
+        [*rows.heading.values(), *(rows.counts[name] for name in _COUNTS), rows.opening, session],
+    )
+    recount(connection, session)
+    return session
+
+
+def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows: SessionRows) -> None:
+    connection.executemany(
+        "INSERT INTO calls (session_id, seq, call_id, line, response, tool, kind, summary, at, ended_at, is_error, "
+        "exit_code, output_size, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        [(session, first + index, *call) for index, call in enumerate(rows.calls)],
+    )
+    connection.executemany(
+        "INSERT INTO responses (session_id, response, model, at, input_tokens, output_tokens, cache_read_tokens, "
+        "cache_write_tokens, reasoning_tokens, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+        "ON CONFLICT (session_id, response) DO UPDATE SET input_tokens = excluded.input_tokens, "
+        "output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, "
+        "cache_write_tokens = excluded.cache_write_tokens, reasoning_tokens = excluded.reasoning_tokens",
+        [(session, *response) for response in rows.responses],
+    )
+    if rows.passages:
+        first_passage = connection.execute("SELECT max(id + count) FROM passages WHERE id = (SELECT max(id) FROM passages)")
+        start = first_passage.fetchone()[0] or 1
+        connection.execute(
+            "INSERT INTO passages (id, count, session_id, data) VALUES (?, ?, ?, ?)",
+            (start, len(rows.passages), session, rows.packed),
+        )
+        connection.executemany(
+            "INSERT INTO passages_index (rowid, text) VALUES (?, ?)",
+            [(start + index, passage.text) for index, passage in enumerate(rows.passages)],
+        )
+
+
+def clear_session(connection: sqlite3.Connection, session: int) -> None:
+    """Take a session's row and all that hangs on it out of the archive."""
+    for first, packed in connection.execute("SELECT id, data FROM passages WHERE session_id = ?", (session,)).fetchall():
+        connection.executemany(
+            "INSERT INTO passages_index (passages_index, rowid, text) VALUES ('delete', ?, ?)",
+            [(first + index, passage.text) for index, passage in enumerate(unpack(packed))],
+        )
+    connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
+
+
+# Sessions that hold copies of each other's records.
+def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all: bool = False) -> None:
+    """A fork or a resumed session may begin with the records of another: each call and response counts once, in the
+    session that has no parent, else the earlier one. The same id alone is no proof (small models number their calls from
+    zero): the time and the tool must agree too."""
+    affected: set[int] = set(sessions) if recount_all else set()
+    for start in range(0, len(sessions), 500):
+        some = sessions[start : start + 500]
+        marks = ", ".join("?" * len(some))
+        for table, key, same in (("calls", "call_id", "AND b.tool = a.tool"), ("responses", "response", "")):
+            pairs = connection.execute(
+                f"SELECT a.session_id, b.session_id, a.{key}, a.at FROM {table} a JOIN {table} b "  # noqa: S608
+                f"ON b.{key} = a.{key} AND b.session_id <> a.session_id AND b.at = a.at {same} "
+                f"WHERE a.session_id IN ({marks})",
+                some,
+            ).fetchall()
+            for one, other, name, at in pairs:
+                copy = _later(connection, one, other)
+                affected.add(copy)
+                connection.execute(
+                    f"UPDATE {table} SET copied = 1 WHERE session_id = ? AND {key} = ? AND at = ?",  # noqa: S608
+                    (copy, name, at),
+                )
+    for session in affected:
+        recount(connection, session)
+
+
+def _later(connection: sqlite3.Connection, one: int, other: int) -> int:
+    row = connection.execute(
+        "SELECT id FROM sessions WHERE id IN (?, ?) "
+        "ORDER BY parent IS NOT NULL DESC, started_at DESC, ended_at DESC, key DESC LIMIT 1",
+        (one, other),
+    ).fetchone()
+    return int(row[0])
+
+
+def recount(connection: sqlite3.Connection, session: int) -> None:
+    """Count again what a session has of its own."""
+    sums = ", ".join(
+        f"{name} = (SELECT coalesce(sum({name}), 0) FROM responses WHERE session_id = :id AND NOT copied)"  # noqa: S608
+        for name in _TOKENS
+    )
+    connection.execute(
+        f"UPDATE sessions SET {sums}, "  # noqa: S608
+        "calls = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied), "
+        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND is_error) WHERE id = :id",
+        {"id": session},
+    )

@@ -1,0 +1,1 @@
+"""From an agent's files into the archive: find what changed, read it, redact it, store it."""

@@ -1,0 +1,75 @@
+"""Finds what changed since the last sync. Light: standard library and the agents' places only.
+
+Knows nothing of what is inside a source.
+"""
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from preheat.agents import AGENTS, places_of
+from preheat.agents.places import Found, stamp_of
+from preheat.archive.rows import Known
+
+
+class Change(NamedTuple):
+    """A file or database that is new, or not as the archive knows it."""
+
+    agent: str
+    found: Found
+    reader_version: int
+    known: Known | None
+
+
+class Survey(NamedTuple):
+    """What is there, and what of it has to be read."""
+
+    changes: list[Change]
+    found: dict[str, int]
+    """Files by agent, changed or not."""
+
+
+def survey(
+    connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
+) -> Survey:
+    """Look in the places of the agents and compare with the archive (None: there is none yet)."""
+    known = _known(connection)
+    changes: list[Change] = []
+    counts: dict[str, int] = {}
+    seen: set[str] = set()
+    for agent in agents:
+        place = places_of(agent)
+        for root in place.roots(environment):
+            for found in place.discover(root):
+                if found.path in seen:
+                    continue
+                seen.add(found.path)
+                counts[agent] = counts.get(agent, 0) + 1
+                before = known.get(found.path)
+                if before is None or before[1] != found.stamp or before[2] != place.reader_version:
+                    changes.append(Change(agent, found, place.reader_version, before))
+    return Survey(changes, counts)
+
+
+def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
+    """The same for files that the person named, given with the agent whose they are."""
+    known = _known(connection)
+    changes: list[Change] = []
+    counts: dict[str, int] = {}
+    for agent, path in files:
+        path = os.path.abspath(path)
+        status = os.stat(path)
+        found = Found(path, status.st_size, stamp_of(status))
+        before, version = known.get(path), places_of(agent).reader_version
+        counts[agent] = counts.get(agent, 0) + 1
+        if before is None or before[1] != found.stamp or before[2] != version:
+            changes.append(Change(agent, found, version, before))
+    return Survey(changes, counts)
+
+
+def _known(connection: sqlite3.Connection | None) -> dict[str, Known]:
+    if connection is None:
+        return {}
+    rows = connection.execute("SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''")
+    return {row[0]: Known(*row[1:]) for row in rows}

@@ -1,0 +1,134 @@
+"""Turns a session that was read into the rows that the archive keeps of it.
+
+Knows nothing of files or of the database. The rows are an index; the session itself stays in the archive as it was.
+"""
+
+from typing import Any
+
+import msgspec
+
+from preheat.archive.packing import pack
+from preheat.archive.rows import CallRow, Passage, ResponseRow, ResultRow, SessionRows
+from preheat.model.ids import number_of
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+LONGEST_SUMMARY = 300
+LONGEST_PASSAGE = 32 * 1024
+"""A longer text is searchable by its beginning; the whole of it stays in the archive."""
+
+_TELLING = (
+    "command", "cmd", "commands", "script", "code", "file_path", "filePath", "path", "notebook_path", "target_file",
+    "pattern", "query", "url", "regex", "action", "input", "patch", "text", "prompt", "description", "goal", "name",
+)  # fmt: skip
+"""The argument that tells most about a call, in order."""
+
+
+def condense(session: Session) -> SessionRows:
+    """The rows of a session, or of what it has grown by."""
+    calls: list[CallRow] = []
+    place: dict[str, int] = {}
+    late: list[ResultRow] = []
+    responses: dict[str, ResponseRow] = {}
+    passages: list[Passage] = []
+    opening = ""
+    counts = dict.fromkeys(("events", "prompts", "messages", "calls", "errors", "compactions"), 0)
+    counts["events"] = len(session.events)
+    for event in session.events:
+        if isinstance(event, AssistantMessage):
+            if event.text:
+                counts["messages"] += 1
+                passages.append(Passage(event.line, "assistant", event.text[:LONGEST_PASSAGE]))
+            if event.usage is not None:
+                responses[event.response or f"line {event.line}"] = _response(event, event.usage)
+        elif isinstance(event, ToolCall):
+            counts["messages"] += 1
+            summary = summarise(event.input)
+            if event.kind == "shell":
+                passages.append(Passage(event.line, "command", whole_command(event.input)[:LONGEST_PASSAGE]))
+            place.setdefault(event.call_id, len(calls))
+            calls.append(
+                CallRow(
+                    event.call_id, event.line, number_of(event.response), event.tool, event.kind,
+                    summary[:LONGEST_SUMMARY], event.at,
+                )
+            )  # fmt: skip
+        elif isinstance(event, ToolResult):
+            counts["messages"] += 1
+            counts["errors"] += event.is_error is True
+            _join(event, calls, place, late)
+        elif isinstance(event, UserMessage):
+            if event.origin == "human":
+                counts["prompts"] += 1
+                counts["messages"] += 1
+                opening = opening or event.text[:LONGEST_SUMMARY]
+                passages.append(Passage(event.line, "human", event.text[:LONGEST_PASSAGE]))
+        elif isinstance(event, Compaction):
+            counts["compactions"] += 1
+    counts["calls"] = len(calls)
+    heading = {
+        name: getattr(session, name)
+        for name in (
+            "version", "model", "project", "branch", "parent", "relation", "started_at", "ended_at", "starter", "title",
+        )
+    }  # fmt: skip
+    return SessionRows(
+        session.id, heading, opening, counts, calls, late, list(responses.values()), passages, pack(passages)
+    )
+
+
+def _response(event: AssistantMessage, usage: Usage) -> ResponseRow:
+    return ResponseRow(
+        number_of(event.response or f"line {event.line}"), event.model, event.at, usage.input, usage.output, usage.cache_read,
+        usage.cache_write, usage.reasoning,
+    )  # fmt: skip
+
+
+def _join(result: ToolResult, calls: list[CallRow], place: dict[str, int], late: list[ResultRow]) -> None:
+    size = len(result.text)
+    index = place.get(result.call_id)
+    if index is None:
+        late.append(ResultRow(result.at, result.is_error, result.exit_code, size, result.call_id))
+    elif calls[index].output_size is None:
+        calls[index] = calls[index]._replace(
+            ended_at=result.at, is_error=result.is_error, exit_code=result.exit_code, output_size=size
+        )
+
+
+def summarise(arguments: dict[str, Any]) -> str:
+    """The argument that tells most about a call, on one line."""
+    for name in _TELLING:
+        value = arguments.get(name)
+        if value:
+            text = value if isinstance(value, str) else _flat(value)
+            break
+    else:
+        text = _flat(arguments) if arguments else ""
+    return " ".join(text[: 4 * LONGEST_SUMMARY].split())
+
+
+def whole_command(arguments: dict[str, Any]) -> str:
+    """The command of a shell call, as it was typed."""
+    for name in ("command", "cmd", "commands", "script"):
+        value = arguments.get(name)
+        if value:
+            return value if isinstance(value, str) else _flat(value)
+    return summarise(arguments)
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        if len(value) == 3 and value[1] in ("-c", "-lc"):  # a shell and its script
+            return str(value[2])
+        return " ".join(value)
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, UnicodeEncodeError, RecursionError):
+        return str(value)

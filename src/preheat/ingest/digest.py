@@ -1,0 +1,167 @@
+"""Reads sources into `Delta`s: redacted, packed, condensed to rows. Runs in a worker process; touches no database of ours.
+
+Redaction comes first: the parser, the rows and the archive see only redacted bytes.
+"""
+
+import gc
+import os
+from hashlib import sha256
+from typing import BinaryIO, NamedTuple, cast
+
+import zstandard
+
+from preheat.agents import reader_of
+from preheat.agents.reader import DatabaseReader, Parser
+from preheat.agents.sources import LARGEST_DOCUMENT, blocks, closes, feed, opened, reason
+from preheat.archive.packing import LEVEL, Packer
+from preheat.archive.rows import Batch, Delta, Known, Position, Segment, SessionRows
+from preheat.errors import SourceUnreadable
+from preheat.ingest.condense import condense
+from preheat.ingest.redact import redact
+from preheat.model.session import Problem
+
+TAIL = 4096
+
+
+class Job(NamedTuple):
+    """A source to be read, and how far it was read before."""
+
+    agent: str
+    path: str
+    part: str
+    size: int
+    stamp: str
+    reader_version: int
+    known: Known | None
+    position: Position | None
+
+
+class Cleaner:
+    """Redacts bytes on their way into the packs, and counts what it took out of the present source."""
+
+    def __init__(self, packer: Packer) -> None:
+        self._packer = packer
+        self.redactions: dict[str, int] = {}
+
+    def add(self, data: bytes) -> bytes:
+        """The redacted bytes come back for parsing."""
+        clean, found = redact(data)
+        for kind, count in found.items():
+            self.redactions[kind] = self.redactions.get(kind, 0) + count
+        self._packer.add(clean)
+        return clean
+
+
+class _Reading(NamedTuple):
+    """What reading gave, before it is condensed."""
+
+    parser: Parser
+    redactions: dict[str, int]
+    problems: list[Problem]
+    position: Position | None
+    grown: bool
+    size: int
+
+
+def digest(jobs: list[Job]) -> Batch:
+    """Read some sources. Never raises for anything about one of them: a failure is said in its delta."""
+    gc.disable()  # nothing below makes cycles, and there are millions of small values
+    packer = Packer()
+    try:
+        deltas = [_digest_one(job, packer) for job in jobs]
+    finally:
+        gc.enable()
+    packer.close()
+    return Batch(packer.packs, deltas)
+
+
+def _digest_one(job: Job, packer: Packer) -> Delta:
+    try:
+        reading = _read(job, Cleaner(packer))
+    except (OSError, zstandard.ZstdError, SourceUnreadable, MemoryError) as error:
+        packer.forget_source()
+        why = "it is too large for this machine's memory" if isinstance(error, MemoryError) else reason(error)
+        return Delta(
+            job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
+            {}, why,
+        )  # fmt: skip
+    return _delta(job, reading, packer.end_source())
+
+
+def _read(job: Job, cleaner: Cleaner) -> _Reading:
+    by = reader_of(job.agent)
+    parser = by.parser(job.path, job.part)
+    if by.framing == "lines":
+        return _read_lines(job, parser, cleaner)
+    if by.framing == "document":
+        with opened(job.path) as stream:
+            data = stream.read(LARGEST_DOCUMENT + 1)
+        if len(data) > LARGEST_DOCUMENT:
+            raise SourceUnreadable(f"it is larger than {LARGEST_DOCUMENT >> 20} MB")
+        parser.feed(cleaner.add(data), 1)
+        return _Reading(parser, cleaner.redactions, [], None, False, len(data))
+    size, line = 0, 1
+    for row in cast(DatabaseReader, by).dump(job.path, job.part):
+        clean = cleaner.add(row + b"\n")
+        parser.feed(clean, line)
+        size, line = size + len(clean), line + 1
+    return _Reading(parser, cleaner.redactions, [], None, False, size)
+
+
+def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
+    problems: list[Problem] = []
+    with opened(job.path) as stream:
+        before = _resume(job, stream, parser)
+        start, line, tail = (before.offset, before.line, b"") if before else (0, 1, b"")
+        offset = start
+        for block in blocks(stream, line):
+            if block.kind == "half" and not closes(block.data):
+                break  # still being written: the next sync takes it
+            clean = cleaner.add(block.data)
+            if problem := feed(parser, block._replace(data=clean), job.path):
+                problems.append(problem)
+            offset += len(block.data)
+            tail = block.data[-TAIL:] if len(block.data) >= TAIL else (tail + block.data)[-TAIL:]
+            line = block.next_line
+    state = parser.save()
+    position = None
+    if state is not None and not job.path.endswith(".zst"):
+        tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL, offset) else _tail_hash(job.path, offset)
+        position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=LEVEL).compress(state))
+    return _Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
+
+
+def _resume(job: Job, stream: BinaryIO, parser: Parser) -> Position | None:
+    """Go on where the last reading ended, if what was read then is still there."""
+    position = job.position
+    if (
+        position is None
+        or position.state is None
+        or job.known is None
+        or job.known.reader_version != job.reader_version
+        or os.fstat(stream.fileno()).st_size < position.offset
+        or _tail_hash(job.path, position.offset) != position.tail
+    ):
+        return None
+    parser.load(zstandard.ZstdDecompressor().decompress(position.state))
+    stream.seek(position.offset)
+    return position
+
+
+def _tail_hash(path: str, offset: int) -> bytes:
+    with open(path, "rb") as stream:
+        stream.seek(max(0, offset - TAIL))
+        return sha256(stream.read(min(TAIL, offset))).digest()
+
+
+def _delta(job: Job, reading: _Reading, segments: list[Segment]) -> Delta:
+    sessions = reading.parser.take()
+    found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
+    problems = [(problem.line, problem.message) for problem in found]
+    rows: list[SessionRows] = [condense(session) for session in sessions]
+    if not rows and not reading.grown and not problems and reading.size:
+        problems.append((None, "no session in it"))
+    return Delta(
+        job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
+        reading.position, segments, rows, problems, reading.redactions,
+    )  # fmt: skip

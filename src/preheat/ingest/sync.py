@@ -1,0 +1,173 @@
+"""Brings the archive up to date: one sync at a time, sources read side by side, stored in small transactions.
+
+A sync can be killed at any moment: what was stored is whole, the rest is read by the next one.
+"""
+
+import multiprocessing
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple, cast
+
+from preheat.agents import reader_of
+from preheat.agents.reader import DatabaseReader
+from preheat.archive.connect import archive_path, unusable
+from preheat.archive.packing import PACK
+from preheat.archive.rows import Batch, Delta, Known, Position
+from preheat.archive.writer import digest_of, store, writing
+from preheat.errors import ArchiveUnusable, SourceUnreadable
+from preheat.ingest.changes import Change
+from preheat.ingest.digest import Job, digest
+
+POOL_FROM = 24 * 1024 * 1024
+"""Below this many bytes starting processes costs more than it saves."""
+
+
+class Failure(NamedTuple):
+    """A source that could not be read at all."""
+
+    path: str
+    why: str
+
+
+class Result(NamedTuple):
+    """What became of one source."""
+
+    delta: Delta
+    sessions: int
+    """How many sessions it touched; 0 if another sync was first or it was forgotten."""
+
+
+def run(
+    connection: sqlite3.Connection, folder: str, changes: list[Change], on_result: Callable[[Result], None]
+) -> list[Failure]:
+    """Read and store every change; each result is told when it is safe in the archive."""
+    failures: list[Failure] = []
+    jobs, databases = _jobs(connection, changes, failures)
+    try:
+        for batch in _digested(_grouped(jobs)):
+            failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
+            _store(connection, batch, on_result)
+        _store(connection, Batch([], list(_whole(databases, failures))), on_result)
+    except sqlite3.DatabaseError as error:
+        raise unusable(archive_path(folder), error) from error
+    except BrokenProcessPool as error:
+        raise ArchiveUnusable("a reading process was killed (out of memory?); run `preheat sync` again") from error
+    return failures
+
+
+def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[Result], None]) -> None:
+    batch = batch._replace(deltas=[delta for delta in batch.deltas if not delta.failure])
+    if batch.deltas:
+        with writing(connection):
+            touched = store(connection, batch)
+        for delta, sessions in zip(batch.deltas, touched, strict=True):
+            on_result(Result(delta, len(sessions)))
+
+
+# What to read.
+def _jobs(
+    connection: sqlite3.Connection, changes: list[Change], failures: list[Failure]
+) -> tuple[list[Job], list[Change]]:
+    """A job for each file, or for each changed session of a database; and the databases."""
+    forgotten = {row[0] for row in connection.execute("SELECT digest FROM forgotten")}
+    jobs: list[Job] = []
+    databases: list[Change] = []
+    for change in changes:
+        if reader_of(change.agent).framing == "database":
+            try:
+                jobs += _parts(connection, change, forgotten)
+                databases.append(change)
+            except SourceUnreadable as error:
+                failures.append(Failure(change.found.path, str(error)))
+        elif digest_of(change.found.path, "") not in forgotten:
+            position = _position(connection, change.known)
+            jobs.append(_job(change, "", change.found.stamp, change.known, position, change.found.size))
+    return jobs, databases
+
+
+def _grouped(jobs: list[Job]) -> list[list[Job]]:
+    """Neighbours together, to be packed together; the heaviest groups first, so that the last ones to finish are light."""
+    groups: list[list[Job]] = []
+    weights: list[int] = []
+    for job in sorted(jobs, key=lambda job: (job.agent, job.path, job.part)):
+        if not groups or weights[-1] + job.size > PACK or groups[-1][-1].agent != job.agent:
+            groups.append([])
+            weights.append(0)
+        groups[-1].append(job)
+        weights[-1] += job.size
+    return [group for _, group in sorted(zip(weights, groups, strict=True), key=lambda pair: -pair[0])]
+
+
+def _job(
+    change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int
+) -> Job:
+    unread = size - position.offset if position and position.offset <= size else size
+    return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
+
+
+def _position(connection: sqlite3.Connection, known: Known | None) -> Position | None:
+    if known is None:
+        return None
+    row = connection.execute(
+        'SELECT "offset", line, tail, state FROM positions WHERE source_id = ?', (known.id,)
+    ).fetchone()
+    return Position(*row) if row else None
+
+
+def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]) -> Iterator[Job]:
+    path = change.found.path
+    rows = connection.execute(
+        "SELECT part, id, stamp, reader_version, generation FROM sources WHERE path = ? AND part <> ''", (path,)
+    )
+    known = {row[0]: Known(*row[1:]) for row in rows}
+    parts = cast(DatabaseReader, reader_of(change.agent)).parts(path)
+    size = change.found.size // max(1, len(parts))
+    for part in parts:
+        before = known.get(part.id)
+        same = before is not None and (before.stamp, before.reader_version) == (part.stamp, change.reader_version)
+        if not same and digest_of(path, part.id) not in forgotten:
+            yield _job(change, part.id, part.stamp, before, None, size)
+
+
+def _whole(databases: list[Change], failures: list[Failure]) -> Iterator[Delta]:
+    """The databases themselves, last: were one marked as read before its sessions are stored, a kill would lose them."""
+    failed = {failure.path.partition("#")[0] for failure in failures}
+    for change in databases:
+        if change.found.path not in failed:
+            yield Delta(
+                change.agent, change.found.path, "", change.found.stamp, change.reader_version, change.known, False, 0,
+                None, [], [], [], {},
+            )  # fmt: skip
+
+
+def _name(delta: Delta) -> str:
+    return f"{delta.path}#{delta.part}" if delta.part else delta.path
+
+
+# Reading side by side.
+def _digested(groups: list[list[Job]]) -> Iterator[Batch]:
+    workers = min(os.cpu_count() or 1, 8)
+    if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
+        yield from map(digest, groups)
+        return
+    # Forking is safe here: no thread has been started yet. It also spares each worker the imports.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        waiting = iter(groups)
+        running: set[Future[Batch]] = set()
+        try:
+            while True:
+                while len(running) < 2 * workers and (group := next(waiting, None)) is not None:
+                    running.add(pool.submit(digest, group))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            for future in running:
+                future.cancel()

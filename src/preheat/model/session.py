@@ -1,0 +1,202 @@
+"""The canonical session: what every agent's transcript becomes.
+
+Knows nothing of any agent, of files or of the archive. Events are in the order in which they were recorded; that list only
+ever grows, so a transcript read in pieces gives the same events as one read whole.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+ToolKind: TypeAlias = Literal["read", "edit", "write", "shell", "search", "web", "plan", "delegate", "other"]
+"""What a tool is for, whatever its agent calls it."""
+
+Relation: TypeAlias = Literal["subagent", "fork", "continuation", "compaction"]
+"""How a session came out of its parent."""
+
+Starter: TypeAlias = Literal["human", "headless", "background", "preheat", "unknown"]
+"""Who started a session; `background` is a model run that another tool started for its own ends."""
+
+Origin: TypeAlias = Literal["human", "injected", "preheat"]
+"""Whose words a user message is: typed by a person, put there by a program, or put there by Preheat."""
+
+PREHEAT_MARK = "<preheat-"
+"""Every text that Preheat puts before a model begins with this, so that it never learns from itself."""
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """Tokens. `input` excludes what came from the cache; `output` includes `reasoning`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.reasoning + other.reasoning,
+        )
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """Something in a source that could not be read, and where."""
+
+    message: str
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}" if place else self.message
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    line: int
+    """1-based line (or row, or message) of the source this was read from."""
+    at: float | None = None
+    """Seconds since the epoch."""
+
+
+class UserMessage(_Event, frozen=True, kw_only=True, tag="user"):
+    text: str
+    origin: Origin = "human"
+    images: int = 0
+
+
+class AssistantMessage(_Event, frozen=True, kw_only=True, tag="assistant"):
+    """Text of one model response. A response may give several; its usage is the last one stated."""
+
+    text: str
+    response: str = ""
+    model: str = ""
+    usage: Usage | None = None
+
+
+class Reasoning(_Event, frozen=True, kw_only=True, tag="reasoning"):
+    text: str
+    """Empty where the agent keeps it encrypted."""
+    response: str = ""
+
+
+class ToolCall(_Event, frozen=True, kw_only=True, tag="call"):
+    call_id: str
+    tool: str
+    kind: ToolKind
+    input: dict[str, Any]
+    """The arguments; arguments that are no JSON object stand under the key `text`."""
+    response: str = ""
+
+
+class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
+    """What came back, as far as the agent's own program says: judging is another stage's work."""
+
+    call_id: str
+    text: str
+    is_error: bool | None = None
+    """The program's own flag; None where it has none."""
+    exit_code: int | None = None
+    seconds: float | None = None
+    detail: dict[str, Any] = {}
+    """What else the program recorded that a judge can use (small; never a copy of the text)."""
+
+
+class Compaction(_Event, frozen=True, kw_only=True, tag="compaction"):
+    trigger: str = ""
+    summary: str = ""
+    tokens_before: int | None = None
+
+
+class Spawn(_Event, frozen=True, kw_only=True, tag="spawn"):
+    """A child session was started, by `call_id` where that is known."""
+
+    session: str
+    call_id: str = ""
+
+
+class Rewind(_Event, frozen=True, kw_only=True, tag="rewind"):
+    """The person (or a retry) went back: earlier events of a line greater than `after` were taken back."""
+
+    after: int
+
+
+class Other(_Event, frozen=True, kw_only=True, tag="other"):
+    """A record that has no place above, kept whole."""
+
+    name: str
+    raw: Any
+
+
+Event: TypeAlias = (
+    UserMessage
+    | AssistantMessage
+    | Reasoning
+    | ToolCall
+    | ToolResult
+    | Compaction
+    | Spawn
+    | Rewind
+    | Other
+)
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One conversation of one agent. Read in pieces, each piece carries the same heading and its own events."""
+
+    agent: str
+    id: str
+    version: str = ""
+    model: str = ""
+    project: str = ""
+    branch: str = ""
+    parent: str | None = None
+    relation: Relation | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    starter: Starter = "unknown"
+    title: str = ""
+    reported: Usage | None = None
+    """The agent's own token totals, where it states them."""
+    events: tuple[Event, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def usage(session: Session) -> Usage:
+    """Tokens of a session: each response counted once, by its last statement."""
+    last: dict[str, Usage] = {}
+    for event in session.events:
+        if isinstance(event, AssistantMessage) and event.usage is not None:
+            last[event.response or f"line {event.line}"] = event.usage
+    return sum(last.values(), Usage())
+
+
+def standing(session: Session) -> list[Event]:
+    """The events that were not taken back by a later `Rewind`."""
+    kept: list[Event] = []
+    for event in session.events:
+        if isinstance(event, Rewind):
+            while kept and kept[-1].line > event.after:
+                kept.pop()
+        else:
+            kept.append(event)
+    return kept
+
+
+def joined(session: Session) -> Iterator[tuple[ToolCall, ToolResult | None]]:
+    """Every call with its result, joined on the call id alone."""
+    results: dict[str, ToolResult] = {}
+    for event in session.events:
+        if isinstance(event, ToolResult):
+            results.setdefault(event.call_id, event)
+    for event in session.events:
+        if isinstance(event, ToolCall):
+            yield event, results.get(event.call_id)

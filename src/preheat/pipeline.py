@@ -1,0 +1,178 @@
+"""The order of the stages, written once. Every surface (command line, pages, plugins) calls these functions.
+
+Light to import: what a call needs is imported by it, because a sync that finds nothing new must cost next to nothing.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from preheat.agents import AGENTS
+from preheat.archive.connect import archive_path, connect
+from preheat.archive.lock import sync_lock
+from preheat.ingest.changes import Change, survey
+
+if TYPE_CHECKING:
+    from preheat.ingest.sync import Failure, Result
+    from preheat.model.session import Session
+
+PATIENCE = 600.0
+"""How long a sync waits for another one."""
+
+
+class AgentReport(NamedTuple):
+    """What a sync did for one agent."""
+
+    files: int
+    read: int = 0
+    sessions: int = 0
+    calls: int = 0
+    messages: int = 0
+    bytes: int = 0
+    problems: int = 0
+
+
+class SyncReport(NamedTuple):
+    """What a sync did."""
+
+    agents: dict[str, AgentReport]
+    redactions: dict[str, int]
+    failures: "list[Failure]"
+    problems: list[tuple[str, int | None, str]]
+    seconds: float
+
+
+class Watcher:
+    """Told how a sync goes on; this one keeps silent."""
+
+    def waiting(self) -> None:
+        """Another sync holds the archive."""
+
+    def begin(self, changes: list[Change]) -> None:
+        """So much has changed."""
+
+    def done(self, result: "Result") -> None:
+        """One source is safe in the archive."""
+
+    def end(self) -> None:
+        """Everything is."""
+
+
+def sync(
+    folder: str,
+    environment: Mapping[str, str] | None = None,
+    agents: tuple[str, ...] = AGENTS,
+    files: list[tuple[str, str]] | None = None,
+    watcher: Watcher | None = None,
+) -> SyncReport:
+    """Bring the archive up to date with the agents' places, or with the named files (agent and path)."""
+    watcher = watcher or Watcher()
+    started = time.perf_counter()
+    with sync_lock(folder, PATIENCE, watcher.waiting):
+        connection = connect(folder)
+        try:
+            if files is None:
+                found = survey(connection, os.environ if environment is None else environment, agents)
+            else:
+                from preheat.ingest.changes import survey_files
+
+                found = survey_files(connection, files)
+            report = _Counting(found.found)
+            if found.changes:
+                from preheat.ingest.sync import run
+
+                watcher.begin(found.changes)
+
+                def told(result: "Result") -> None:
+                    report.add(result)
+                    watcher.done(result)
+
+                report.failures = run(connection, folder, found.changes, told)
+                watcher.end()
+        finally:
+            connection.close()
+    return report.finish(time.perf_counter() - started)
+
+
+class _Counting:
+    """Adds up what a sync did."""
+
+    def __init__(self, files: dict[str, int]) -> None:
+        self.agents = {agent: AgentReport(count) for agent, count in files.items()}
+        self.redactions: dict[str, int] = {}
+        self.failures: list[Failure] = []
+        self.problems: list[tuple[str, int | None, str]] = []
+
+    def add(self, result: "Result") -> None:
+        delta = result.delta
+        before = self.agents.get(delta.agent) or AgentReport(0)
+        self.agents[delta.agent] = before._replace(
+            read=before.read + 1,
+            sessions=before.sessions + result.sessions,
+            calls=before.calls + sum(rows.counts["calls"] for rows in delta.sessions),
+            messages=before.messages + sum(rows.counts["messages"] for rows in delta.sessions),
+            bytes=before.bytes + delta.size,
+            problems=before.problems + len(delta.problems),
+        )
+        for kind, count in delta.redactions.items():
+            self.redactions[kind] = self.redactions.get(kind, 0) + count
+        self.problems += [(delta.path, line, message) for line, message in delta.problems]
+
+    def finish(self, seconds: float) -> SyncReport:
+        return SyncReport(self.agents, self.redactions, self.failures, self.problems, seconds)
+
+
+def opened(folder: str) -> sqlite3.Connection:
+    """The archive for asking; an empty one is made if there is none."""
+    return connect(folder)
+
+
+def has_archive(folder: str) -> bool:
+    return os.path.exists(archive_path(folder))
+
+
+def load(connection: sqlite3.Connection, key: str) -> "Session":
+    """A session out of the archive, read anew from its stored bytes."""
+    from preheat.agents import reader_of
+    from preheat.archive.raw import pieces, stored
+    from preheat.errors import ArchiveUnusable
+
+    source = stored(connection, key)
+    reader = reader_of(source.agent)
+    parser = reader.parser(source.path, source.part)
+    parts = pieces(connection, source.source_id, source.generation)
+    if reader.framing == "document":
+        parser.feed(b"".join(parts), 1)
+    else:
+        line = 1
+        for piece in _whole_lines(parts):
+            parser.feed(piece, line)
+            line += piece.count(b"\n")
+    for session in parser.take():
+        if f"{session.agent}:{session.id}" == key:
+            return session
+    raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
+
+
+def _whole_lines(parts: "Iterator[bytes]") -> "Iterator[bytes]":
+    """Packs end where they are full, which may be inside a line that was too long to read."""
+    rest = b""
+    for part in parts:
+        data = rest + part
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield data[:cut]
+        rest = data[cut:]
+    if rest:
+        yield rest
+
+
+def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
+    """Write a session's source as the archive keeps it: exact but for redactions."""
+    from preheat.archive.raw import pieces, stored
+
+    source = stored(connection, key)
+    for piece in pieces(connection, source.source_id, source.generation):
+        write(piece)

@@ -1,0 +1,24 @@
+"""Where Preheat keeps its own things. Standard library only and light: every command starts here.
+
+Knows nothing of what is kept there.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+
+from preheat.agents.places import home
+
+
+def data_folder(environment: Mapping[str, str] | None = None) -> str:
+    """`PREHEAT_HOME`, else the platform's folder for a program's data."""
+    environment = os.environ if environment is None else environment
+    if override := environment.get("PREHEAT_HOME"):
+        return os.path.abspath(os.path.expanduser(override))
+    if sys.platform == "darwin":
+        return os.path.join(home(environment), "Library", "Application Support", "preheat")
+    if sys.platform == "win32":
+        base = environment.get("LOCALAPPDATA") or os.path.join(home(environment), "AppData", "Local")
+        return os.path.join(base, "preheat")
+    base = environment.get("XDG_DATA_HOME") or os.path.join(home(environment), ".local", "share")
+    return os.path.join(base, "preheat")
