@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
+from preheat.archive import seen
 from preheat.archive.connect import archive_path, connect
 from preheat.archive.lock import sync_lock
 from preheat.ingest.changes import Change, survey
@@ -93,6 +94,9 @@ def sync(
                 watcher.end()
         finally:
             connection.close()
+        if files is None and agents == AGENTS:
+            failed = {failure.path.partition("#")[0] for failure in report.failures}
+            seen.save(folder, archive_path(folder), (item for item in found.entries if item[0] not in failed))
     return report.finish(time.perf_counter() - started)
 
 

@@ -3,11 +3,16 @@
 Knows nothing of what is kept there.
 """
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Mapping
 
 from preheat.agents.places import home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def data_folder(environment: Mapping[str, str] | None = None) -> str:

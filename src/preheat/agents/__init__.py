@@ -4,10 +4,14 @@ Adding one: write its folder, add its name to `AGENTS`, add its fixtures. Nothin
 `places` of an agent are light (they are on the path of a sync that finds nothing new), its `reader` is not.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
 
@@ -15,13 +19,18 @@ AGENTS = ("claude_code", "codex", "hermes", "mini_swe_agent", "openai_chat")
 """In order of detection: the more particular formats first."""
 
 
-def places_of(agent: str) -> "Places":
+def places_of(agent: str) -> Places:
     """Where the agent keeps its sessions. Standard library only."""
-    found: Places = import_module(f"preheat.agents.{agent}.places").PLACES
+    found: Places = _module(f"preheat.agents.{agent}.places").PLACES
     return found
 
 
-def reader_of(agent: str) -> "Reader":
+def reader_of(agent: str) -> Reader:
     """How to read what the agent keeps."""
-    found: Reader = import_module(f"preheat.agents.{agent}.reader").READER
+    found: Reader = _module(f"preheat.agents.{agent}.reader").READER
     return found
+
+
+def _module(name: str) -> Any:
+    __import__(name)
+    return sys.modules[name]

@@ -4,6 +4,7 @@ Knows no agent's records.
 """
 
 import json
+import os
 import re
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
@@ -17,6 +18,8 @@ UNTYPED = msgspec.json.Decoder()
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes it cannot take; `ValidationError` is a `DecodeError`."""
 
+MOST_PROBLEMS = 50
+"""A file of something else altogether is not worth a line for each of its lines."""
 _ONE_VALUE = json.JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -73,6 +76,7 @@ class LinesParser(Generic[S, R]):
         self._block = b""
         self._place = (1, 0)
         self._value: Any = None
+        self._unsaid = 0
         self._first = 1
 
     # What a parser of an agent writes.
@@ -144,7 +148,11 @@ class LinesParser(Generic[S, R]):
         self.draft(key).events.append(Other(line=line, at=at, name=name, raw=self.raw(line)))
 
     def problem(self, message: str, line: int | None) -> None:
-        self.draft().problems.append(Problem(message, self.path, line))
+        problems = self.draft().problems
+        if len(problems) < MOST_PROBLEMS:
+            problems.append(Problem(message, self.path, line))
+        else:
+            self._unsaid += 1
 
     def draft(self, key: str = "") -> Draft:
         """The session that goes by `key` in this source; the main one has none."""
@@ -157,9 +165,22 @@ class LinesParser(Generic[S, R]):
     def take(self) -> list[Session]:
         for key in self.state.headings:
             self.draft(key)
-        return [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+        if self._unsaid:
+            self.draft().problems.append(Problem(f"{self._unsaid} more lines could not be read", self.path))
+            self._unsaid = 0
+        taken = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+        taken += [self._nameless(draft) for draft in self.drafts.values() if draft.problems]
+        return taken
+
+    def _nameless(self, draft: Draft) -> Session:
+        """Problems of a file in which no session has begun; its events wait for one."""
+        problems = tuple(draft.problems)
+        draft.problems.clear()
+        return Session(agent=self.agent, id=os.path.basename(self.path), problems=problems)
 
     def save(self) -> bytes | None:
+        if any(draft.events for draft in self.drafts.values()):
+            return None  # records before any session began: when the file grows it is read whole
         return msgspec.msgpack.encode(self.state)
 
     def load(self, state: bytes) -> None:

@@ -3,32 +3,47 @@
 Knows nothing of what is inside the files.
 """
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+
+TYPE_CHECKING = False  # importing `typing` would cost as much as looking at all files of a busy machine
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 
-class Found(NamedTuple):
+class Found:
     """A file (or database) that may hold sessions; it has changed when its stamp has."""
 
-    path: str
-    size: int
-    stamp: str
+    __slots__ = ("path", "size", "stamp")
+
+    def __init__(self, path: str, size: int, stamp: str) -> None:
+        self.path = path
+        self.size = size
+        self.stamp = stamp
 
 
-class Places(NamedTuple):
+class Places:
     """One agent's whereabouts."""
 
-    agent: str
-    title: str
-    """The agent's name as people write it."""
-    reader_version: int
-    """Raised whenever the reader gives something new: what is still there is then read again."""
-    roots: Callable[[Mapping[str, str]], list[str]]
-    """The folders to look in, by the environment; empty for formats that are only imported."""
-    discover: Callable[[str], Iterator[Found]]
-    """The session files below one root."""
+    def __init__(
+        self,
+        agent: str,
+        title: str,
+        reader_version: int,
+        roots: Callable[[Mapping[str, str]], list[str]],
+        discover: Callable[[str], Iterator[Found]],
+    ) -> None:
+        self.agent = agent
+        self.title = title
+        """The agent's name as people write it."""
+        self.reader_version = reader_version
+        """Raised whenever the reader gives something new: what is still there is then read again."""
+        self.roots = roots
+        """The folders to look in, by the environment; empty for formats that are only imported."""
+        self.discover = discover
+        """The session files below one root."""
 
 
 def home(environment: Mapping[str, str]) -> str:

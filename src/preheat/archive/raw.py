@@ -11,8 +11,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.archive.packing import compress, decompress
-from preheat.archive.writer import clear_session, digest_of, mark_copies, writing
+from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
+from preheat.model.ids import digest_of
 
 
 class Stored(NamedTuple):

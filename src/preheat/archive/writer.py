@@ -8,10 +8,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 
 from preheat.archive.packing import unpack
 from preheat.archive.rows import Batch, Delta, Known, SessionRows
+from preheat.model.ids import digest_of
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
@@ -33,11 +33,6 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def digest_of(*names: str) -> bytes:
-    """How a forgotten source or session is remembered."""
-    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()
 
 
 def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, stamp_of
 from preheat.archive.rows import Known
+from preheat.archive.seen import entry
+from preheat.model.ids import digest_of
 
 
 class Change(NamedTuple):
@@ -28,16 +30,19 @@ class Survey(NamedTuple):
     changes: list[Change]
     found: dict[str, int]
     """Files by agent, changed or not."""
+    entries: list[tuple[str, str]]
+    """Every file for the list beside the archive."""
 
 
 def survey(
     connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
 ) -> Survey:
     """Look in the places of the agents and compare with the archive (None: there is none yet)."""
-    known = _known(connection)
+    known, forgotten = _known(connection), _forgotten(connection)
     changes: list[Change] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
+    entries: list[tuple[str, str]] = []
     for agent in agents:
         place = places_of(agent)
         for root in place.roots(environment):
@@ -45,11 +50,28 @@ def survey(
                 if found.path in seen:
                     continue
                 seen.add(found.path)
+                entries.append((found.path, entry(found.stamp, place.reader_version)))
                 counts[agent] = counts.get(agent, 0) + 1
                 before = known.get(found.path)
+                if before is None and found.path in forgotten:
+                    continue
                 if before is None or before[1] != found.stamp or before[2] != place.reader_version:
                     changes.append(Change(agent, found, place.reader_version, before))
-    return Survey(changes, counts)
+    return Survey(changes, counts, entries)
+
+
+class _Forgotten:
+    """The paths that the person had deleted from the archive for good."""
+
+    def __init__(self, digests: set[bytes]) -> None:
+        self._digests = digests
+
+    def __contains__(self, path: str) -> bool:
+        return bool(self._digests) and digest_of(path, "") in self._digests
+
+
+def _forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
+    return _Forgotten({row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set())
 
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
@@ -65,7 +87,7 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
         counts[agent] = counts.get(agent, 0) + 1
         if before is None or before[1] != found.stamp or before[2] != version:
             changes.append(Change(agent, found, version, before))
-    return Survey(changes, counts)
+    return Survey(changes, counts, [])
 
 
 def _known(connection: sqlite3.Connection | None) -> dict[str, Known]:

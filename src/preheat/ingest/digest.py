@@ -158,9 +158,8 @@ def _delta(job: Job, reading: _Reading, segments: list[Segment]) -> Delta:
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
-    rows: list[SessionRows] = [condense(session) for session in sessions]
-    if not rows and not reading.grown and not problems and reading.size:
-        problems.append((None, "no session in it"))
+    # A session without events is only the bearer of problems, unless it is the unchanged rest of one that is known.
+    rows: list[SessionRows] = [condense(session) for session in sessions if session.events or reading.grown]
     return Delta(
         job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
         reading.position, segments, rows, problems, reading.redactions,

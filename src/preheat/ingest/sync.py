@@ -17,10 +17,11 @@ from preheat.agents.reader import DatabaseReader
 from preheat.archive.connect import archive_path, unusable
 from preheat.archive.packing import PACK
 from preheat.archive.rows import Batch, Delta, Known, Position
-from preheat.archive.writer import digest_of, store, writing
+from preheat.archive.writer import store, writing
 from preheat.errors import ArchiveUnusable, SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
+from preheat.model.ids import digest_of
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
@@ -83,7 +84,7 @@ def _jobs(
                 databases.append(change)
             except SourceUnreadable as error:
                 failures.append(Failure(change.found.path, str(error)))
-        elif digest_of(change.found.path, "") not in forgotten:
+        else:
             position = _position(connection, change.known)
             jobs.append(_job(change, "", change.found.stamp, change.known, position, change.found.size))
     return jobs, databases

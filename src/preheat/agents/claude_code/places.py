@@ -1,9 +1,14 @@
 """Where Claude Code keeps its sessions: `projects/<folder>/<session>.jsonl` and `<session>/subagents/agent-*.jsonl`."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator, Mapping
 
 from preheat.agents.places import Found, Places, files_below, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:

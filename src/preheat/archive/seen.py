@@ -1,0 +1,56 @@
+"""A list beside the archive of the files that it has, so that a sync with nothing new need not even open the archive.
+
+Only a short cut: it counts while the archive is, to the byte and the nanosecond, as it was when the list was written.
+Standard library only, and little of that.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FILE = "seen"
+_FORMAT = "preheat-seen-1"
+
+
+def _archive_stamp(archive: str) -> str:
+    status = os.stat(archive)
+    try:
+        log = os.stat(f"{archive}-wal").st_size
+    except OSError:
+        log = 0
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}:{log}"
+
+
+def load(folder: str, archive: str) -> dict[str, str] | None:
+    """Path to stamp and reader version; None if the list does not fit the archive."""
+    try:
+        with open(os.path.join(folder, FILE), encoding="utf-8", errors="surrogateescape") as stream:
+            first, _, rest = stream.read().partition("\n")
+        if first != f"{_FORMAT} {_archive_stamp(archive)}":
+            return None
+    except (OSError, UnicodeError):
+        return None
+    return dict(line.split("\t", 1) for line in rest.split("\n") if "\t" in line)
+
+
+def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
+    """Write the list anew, whole or not at all. Not being able to is no harm."""
+    name = os.path.join(folder, FILE)
+    new = f"{name}.new-{os.getpid()}"
+    lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
+    try:
+        descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write("\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines]))
+        os.replace(new, name)
+    except (OSError, UnicodeError):
+        if os.path.exists(new):
+            os.unlink(new)
+
+
+def entry(stamp: str, reader_version: int) -> str:
+    return f"{stamp} {reader_version}"
