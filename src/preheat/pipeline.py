@@ -113,7 +113,7 @@ class _Counting:
         delta = result.delta
         before = self.agents.get(delta.agent) or AgentReport(0)
         self.agents[delta.agent] = before._replace(
-            read=before.read + 1,
+            read=before.read + (not delta.part),  # a database counts once, not by its sessions
             sessions=before.sessions + result.sessions,
             calls=before.calls + sum(rows.counts["calls"] for rows in delta.sessions),
             messages=before.messages + sum(rows.counts["messages"] for rows in delta.sessions),
@@ -133,6 +133,18 @@ def opened(folder: str) -> sqlite3.Connection:
     return connect(folder)
 
 
+def forget(folder: str, keys: list[str]) -> int:
+    """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
+    from preheat.archive.raw import forget as forget_sessions
+
+    with sync_lock(folder, PATIENCE, lambda: None):
+        connection = connect(folder)
+        try:
+            return forget_sessions(connection, keys)
+        finally:
+            connection.close()
+
+
 def has_archive(folder: str) -> bool:
     return os.path.exists(archive_path(folder))
 
@@ -140,6 +152,7 @@ def has_archive(folder: str) -> bool:
 def load(connection: sqlite3.Connection, key: str) -> "Session":
     """A session out of the archive, read anew from its stored bytes."""
     from preheat.agents import reader_of
+    from preheat.agents.sources import blocks, feed
     from preheat.archive.raw import pieces, stored
     from preheat.errors import ArchiveUnusable
 
@@ -150,27 +163,27 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
     if reader.framing == "document":
         parser.feed(b"".join(parts), 1)
     else:
-        line = 1
-        for piece in _whole_lines(parts):
-            parser.feed(piece, line)
-            line += piece.count(b"\n")
+        for block in blocks(_Stream(parts)):
+            feed(parser, block, source.path)
     for session in parser.take():
         if f"{session.agent}:{session.id}" == key:
             return session
-    raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
+    raise ArchiveUnusable(
+        f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`"
+    )
 
 
-def _whole_lines(parts: "Iterator[bytes]") -> "Iterator[bytes]":
-    """Packs end where they are full, which may be inside a line that was too long to read."""
-    rest = b""
-    for part in parts:
-        data = rest + part
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield data[:cut]
-        rest = data[cut:]
-    if rest:
-        yield rest
+class _Stream:
+    """The pieces of a source as something to read from."""
+
+    def __init__(self, parts: "Iterator[bytes]") -> None:
+        self._parts = parts
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        data = self._rest or next(self._parts, b"")
+        self._rest = data[size:]
+        return data[:size]
 
 
 def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:

@@ -24,7 +24,7 @@ def nothing_new() -> dict[str, int] | None:
         places = places_of(agent)
         for root in places.roots(os.environ):
             for found in places.discover(root):
-                if known.get(found.path) != seen.entry(found.stamp, places.reader_version):
+                if not seen.has(known, found.path, seen.entry(found.stamp, places.reader_version)):
                     return None
                 counts[places.title] = counts.get(places.title, 0) + 1
     return counts

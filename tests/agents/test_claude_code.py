@@ -46,7 +46,9 @@ def user(uuid: str, parent: str | None, content: Any, **fields: Any) -> dict[str
     return record("user", uuid, parent, message={"role": "user", "content": content}, **fields)
 
 
-def assistant(uuid: str, parent: str | None, message: str, *blocks: Any, tokens: int = 5, **fields: Any) -> dict[str, Any]:
+def assistant(
+    uuid: str, parent: str | None, message: str, *blocks: Any, tokens: int = 5, **fields: Any
+) -> dict[str, Any]:
     return record(
         "assistant", uuid, parent, requestId="req",
         message={
@@ -71,7 +73,10 @@ def result(name: str, content: Any = "done", **fields: Any) -> list[dict[str, An
 
 def parse(*lines: Any, path: str = f"/x/projects/p/{SESSION}.jsonl") -> list[Session]:
     parser = ClaudeParser(path)
-    parser.feed(b"".join((line if isinstance(line, bytes) else msgspec.json.encode(line)) + b"\n" for line in lines), 1)
+    parser.feed(
+        b"".join((line if isinstance(line, bytes) else msgspec.json.encode(line)) + b"\n" for line in lines),
+        1,
+    )
     return parser.take()
 
 
@@ -221,8 +226,20 @@ def test_trap_f_subagents_are_found_by_result_and_by_progress() -> None:
     session = one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1", "Task"), call("toolu_2", "Agent")),
-        record("progress", "p1", "a1", parentToolUseID="toolu_2", data={"type": "agent_progress", "agentId": "bbb"}),
-        record("progress", "p2", "a1", parentToolUseID="toolu_2", data={"type": "agent_progress", "agentId": "bbb"}),
+        record(
+            "progress",
+            "p1",
+            "a1",
+            parentToolUseID="toolu_2",
+            data={"type": "agent_progress", "agentId": "bbb"},
+        ),
+        record(
+            "progress",
+            "p2",
+            "a1",
+            parentToolUseID="toolu_2",
+            data={"type": "agent_progress", "agentId": "bbb"},
+        ),
         user("r1", "a1", result("toolu_1"), toolUseResult={"agentId": "aaa", "status": "completed"}),
     )
     assert [(event.session, event.call_id) for event in of(session, Spawn)] == [
@@ -244,15 +261,37 @@ def test_trap_g_a_spilled_output_says_where_it_is() -> None:
 def test_the_truth_of_a_result_is_the_programs_flag() -> None:
     """`is_error` and the exit line of a failing command; absent means success; words in the text mean nothing."""
     session = one(
-        assistant("a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")),
-        user("r1", "a1", result("c1", "Exit code 2\nls: no such file", is_error=True), toolUseResult="Error: Exit code 2\n"),
+        assistant(
+            "a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")
+        ),
+        user(
+            "r1",
+            "a1",
+            result("c1", "Exit code 2\nls: no such file", is_error=True),
+            toolUseResult="Error: Exit code 2\n",
+        ),
         user("r2", "a1", result("c2", "error: 0 failed"), toolUseResult={"stdout": "", "interrupted": False}),
         user("r3", "a1", result("c3", [{"type": "text", "text": "Exit code 1\n"}])),
-        user("r4", "a1", result("c4", "The user doesn't want to proceed", is_error=True), toolDenialKind="user-rejected"),
-        user("r5", "a1", result("c5", "<tool_use_error>String to replace not found</tool_use_error>", is_error=True)),
+        user(
+            "r4",
+            "a1",
+            result("c4", "The user doesn't want to proceed", is_error=True),
+            toolDenialKind="user-rejected",
+        ),
+        user(
+            "r5",
+            "a1",
+            result("c5", "<tool_use_error>String to replace not found</tool_use_error>", is_error=True),
+        ),
     )
     found = {event.call_id: event for event in of(session, ToolResult)}
-    assert [found[name].is_error for name in ("c1", "c2", "c3", "c4", "c5")] == [True, False, False, True, True]
+    assert [found[name].is_error for name in ("c1", "c2", "c3", "c4", "c5")] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]
     assert [found[name].exit_code for name in ("c1", "c2", "c3", "c4", "c5")] == [2, None, None, None, None]
     assert found["c4"].detail["denial"] == "user-rejected"
 
@@ -260,7 +299,13 @@ def test_the_truth_of_a_result_is_the_programs_flag() -> None:
 def test_a_compaction_is_one_event_and_its_summary_is_not_the_persons() -> None:
     session = one(
         user("u1", None, "go"),
-        record("system", "s1", None, subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 120000}),
+        record(
+            "system",
+            "s1",
+            None,
+            subtype="compact_boundary",
+            compactMetadata={"trigger": "auto", "preTokens": 120000},
+        ),
         user("u2", "s1", "This session is being continued…", isCompactSummary=True),
         user("u3", "u2", "on"),
     )
@@ -283,7 +328,9 @@ def test_titles_hooks_and_unknown_records_are_kept() -> None:
     session = one(
         {"type": "summary", "summary": "Fix the parser", "leafUuid": "x"},
         user("u1", None, "go"),
-        record("attachment", "t1", "u1", attachment={"type": "hook_success", "stdout": "hello", "exitCode": 0}),
+        record(
+            "attachment", "t1", "u1", attachment={"type": "hook_success", "stdout": "hello", "exitCode": 0}
+        ),
         record("system", "s1", "t1", subtype="turn_duration", durationMs=5),
         {"type": "file-history-snapshot", "messageId": "a", "snapshot": {"trackedFileBackups": {}}},
     )
@@ -321,7 +368,13 @@ def test_damage_is_named_by_line_and_the_rest_is_read() -> None:
     )
     assert [problem.line for problem in session.problems] == [2, 3, 4]
     assert all(problem.file.endswith(".jsonl") for problem in session.problems)
-    assert [event.text for event in of(session, UserMessage)] == ["go", "four", "five", "\ufffd six", "\ufffd seven"]
+    assert [event.text for event in of(session, UserMessage)] == [
+        "go",
+        "four",
+        "five",
+        "\ufffd six",
+        "\ufffd seven",
+    ]
     assert [event.raw["uuid"] for event in of(session, Other)] == ["u3"]
 
 
@@ -345,7 +398,10 @@ def test_hostile_shapes_do_no_harm() -> None:
 
 def test_places_follow_the_environment(tmp_path: Any) -> None:
     assert roots({"HOME": "/h"})[0] == os.path.join("/h", ".claude", "projects")
-    assert roots({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/a, /b"}) == [os.path.join("/a", "projects"), os.path.join("/b", "projects")]
+    assert roots({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/a, /b"}) == [
+        os.path.join("/a", "projects"),
+        os.path.join("/b", "projects"),
+    ]
     folder = tmp_path / "projects" / "p" / SESSION / "subagents"
     folder.mkdir(parents=True)
     (folder / "agent-a.jsonl").write_text("{}\n")

@@ -179,8 +179,8 @@ class LinesParser(Generic[S, R]):
         return Session(agent=self.agent, id=os.path.basename(self.path), problems=problems)
 
     def save(self) -> bytes | None:
-        if any(draft.events for draft in self.drafts.values()):
-            return None  # records before any session began: when the file grows it is read whole
+        if not any(heading.id for heading in self.state.headings.values()):
+            return None  # no session has begun: when the file grows it is read whole
         return msgspec.msgpack.encode(self.state)
 
     def load(self, state: bytes) -> None:

@@ -5,7 +5,7 @@ Knows the readers only through the registry; reading what has grown since last t
 
 import os
 from collections.abc import Iterator
-from typing import BinaryIO, Literal, NamedTuple, TypeAlias, cast
+from typing import BinaryIO, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import msgspec
 import zstandard
@@ -26,6 +26,12 @@ _SAFE_CUTS = b" \t,{}[]"
 BlockKind: TypeAlias = Literal["lines", "half", "piece", "last piece"]
 
 
+class Readable(Protocol):
+    """Something that gives bytes until it gives none."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class Block(NamedTuple):
     """Some bytes of a source of lines: whole lines, the last line without its end, or pieces of a line too long to read."""
 
@@ -44,7 +50,7 @@ def opened(path: str) -> BinaryIO:
     return stream
 
 
-def blocks(stream: BinaryIO, line: int = 1) -> Iterator[Block]:
+def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
     """Cut a stream into blocks of about a megabyte that end with a line."""
     pieces: list[bytes] = []
     length, too_long = 0, False
@@ -69,7 +75,9 @@ def blocks(stream: BinaryIO, line: int = 1) -> Iterator[Block]:
         if length > LONGEST_LINE or (too_long and length):
             too_long = True
             data = b"".join(pieces)
-            safe = max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
+            safe = (
+                max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
+            )
             yield Block("piece", data[:safe] if safe else data, line, line)
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))

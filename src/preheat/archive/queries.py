@@ -3,8 +3,11 @@
 Knows nothing of what a session's bytes mean: `raw.py` gives them back, the readers read them.
 """
 
+import os
 import sqlite3
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -94,7 +97,11 @@ def _run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Curs
 def _conditions(chosen: Filter) -> ColumnElement[bool]:
     table = SESSIONS.c
     conditions: list[ColumnElement[bool]] = []
-    for column, text in ((table.agent, chosen.agent), (table.project, chosen.project), (table.model, chosen.model)):
+    for column, text in (
+        (table.agent, chosen.agent),
+        (table.project, chosen.project),
+        (table.model, chosen.model),
+    ):
         if text is not None:
             conditions.append(func.instr(func.lower(column), text.lower()) > 0)
     if chosen.since is not None:
@@ -140,7 +147,11 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
         found = [_summary(row) for row in _run(connection, exact)]
         if not found and len(name) >= 3:
             size = len(name)
-            begins = or_(func.substr(table.key, 1, size) == name, func.substr(table.session, 1, size) == name)
+            begins = or_(
+                func.substr(table.key, 1, size) == name,
+                func.substr(table.session, 1, size) == name,
+                func.instr(table.session, f":{name}") > 0,
+            )
             found = [_summary(row) for row in _run(connection, select(*_COLUMNS).where(begins).limit(20))]
             mains = [summary for summary in found if summary.relation != "subagent"]
             found = mains if len(mains) == 1 else found
@@ -152,13 +163,53 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
     return found[0]
 
 
+def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
+    """The sessions that came out of one: subagents, forks, continuations."""
+    table = SESSIONS.c
+    statement = (
+        select(*_COLUMNS)
+        .where(table.agent == summary.agent, table.parent == summary.session)
+        .order_by(table.started_at, table.key)
+    )
+    return [_summary(row) for row in _run(connection, statement)]
+
+
+def short_names(
+    connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8
+) -> dict[str, str]:
+    """By key, a name for each session that `find` understands: the shortest beginning of its id that no other has."""
+    rows = connection.execute("SELECT session, relation FROM sessions").fetchall()
+    mains = sorted(session for session, relation in rows if relation != "subagent")
+    endings = Counter(session.partition(":")[2] for session, _ in rows)
+    names: dict[str, str] = {}
+    for summary in summaries:
+        ending = summary.session.partition(":")[2]
+        if summary.relation != "subagent":
+            names[summary.key] = _shortest(mains, summary.session, least)
+        elif ending and endings[ending] == 1:
+            names[summary.key] = ending
+        else:
+            names[summary.key] = summary.session
+    return names
+
+
+def _shortest(ordered: list[str], name: str, least: int) -> str:
+    place = bisect_left(ordered, name)
+    shared = 0
+    for near in (place - 1, place + 1):
+        if 0 <= near < len(ordered):
+            shared = max(shared, len(os.path.commonprefix([name, ordered[near]])))
+    return name[: max(least, shared + 1)]
+
+
 # Search.
 def search(
     connection: sqlite3.Connection, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20
 ) -> Iterator[Hit]:
     """Passages that hold all the words, the best first. Words in double quotes must stand together; `*` ends a beginning."""
     rows = connection.execute(
-        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank", (match_expression(words),)
+        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank",
+        (match_expression(words),),
     )
     known: dict[int, Summary | None] = {}
     given = 0
@@ -192,7 +243,10 @@ def match_expression(words: str) -> str:
         if index % 2:
             parts.append(f'"{piece}"' if piece.strip() else "")
         else:
-            parts += [f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"' for word in piece.split()]
+            parts += [
+                f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"'
+                for word in piece.split()
+            ]
     expression = " ".join(part for part in parts if any(letter.isalnum() for letter in part))
     if not expression:
         raise UserError(f"there is no word to search for in `{words}`")
@@ -237,17 +291,28 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
             .group_by(SOURCES.c.agent),
             name,
         )
-    zero: dict[str, Any] = {name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")}
+    zero: dict[str, Any] = {
+        name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")
+    }
     return [
         Totals(**{"first": None, "last": None, **zero, **values, "agent": agent})
         for agent, values in sorted(by_agent.items())
     ]
 
 
+def sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Agent and path of every file and database that the archive has something from."""
+    statement = select(SOURCES.c.agent, SOURCES.c.path).distinct().order_by(SOURCES.c.path)
+    return list(_run(connection, statement))
+
+
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:
     """How many secrets were taken out, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
-    return {kind: int(number) for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))}
+    return {
+        kind: int(number)
+        for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
+    }
 
 
 def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:

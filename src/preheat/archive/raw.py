@@ -6,10 +6,11 @@ Knows nothing of what they mean.
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
+from preheat.archive import seen
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
@@ -63,17 +64,24 @@ def pieces(
     ).fetchall():
         piece = packs[number][start : start + length]
         if sha256(piece).digest() != expected:
-            raise ArchiveUnusable(f"a part of the archive is damaged (pack {number} at {start}): its hash differs")
+            raise ArchiveUnusable(
+                f"a part of the archive is damaged (pack {number} at {start}): its hash differs"
+            )
         yield piece
 
 
-def verify(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """Check every byte of the archive against its hash; what is damaged comes back as path and reason."""
+def verify(
+    connection: sqlite3.Connection, on_checked: Callable[[int], None] = lambda length: None
+) -> Iterator[tuple[str, str]]:
+    """Check every byte of the archive against its hash; what is damaged comes back as path and reason.
+
+    `on_checked` is told the length of each source when it is through."""
     packs = Packs(connection)
-    for source, path, generation in connection.execute(
-        "SELECT sources.id, sources.path, segments.generation FROM segments "
+    for source, path, generation, length in connection.execute(
+        "SELECT sources.id, sources.path, segments.generation, sum(segments.length) FROM segments "
         "JOIN sources ON sources.id = segments.source_id GROUP BY 1, 2, 3 ORDER BY min(segments.pack_id)"
     ).fetchall():
+        on_checked(length)
         try:
             for _ in pieces(connection, source, generation, packs):
                 pass
@@ -98,11 +106,14 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     """Delete sessions and every source that holds them, for good: the bytes are overwritten, and the next sync leaves
     them alone. How many sessions went."""
     connection.execute("PRAGMA secure_delete = ON")
+    seen.drop(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
     gone = 0
     with writing(connection):
         sources: set[int] = set()
         for key in keys:
-            sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}
+            sources |= {
+                row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))
+            }
         every = {
             row[0]
             for source in sources
@@ -162,7 +173,8 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
     path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
     _remember(connection, digest_of(path, part))
     packs = [
-        row[0] for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
+        row[0]
+        for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
     ]
     connection.execute("DELETE FROM segments WHERE source_id = ?", (source,))
     for pack in packs:
@@ -173,7 +185,8 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
 def repack(connection: sqlite3.Connection, pack: int) -> None:
     """Write a pack anew with only the bytes that still belong to a source."""
     segments = connection.execute(
-        "SELECT source_id, generation, seq, start, length FROM segments WHERE pack_id = ? ORDER BY start", (pack,)
+        "SELECT source_id, generation, seq, start, length FROM segments WHERE pack_id = ? ORDER BY start",
+        (pack,),
     ).fetchall()
     if not segments:
         connection.execute("DELETE FROM packs WHERE id = ?", (pack,))

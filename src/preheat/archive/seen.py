@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from preheat.model.ids import digest_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,5 +54,23 @@ def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
             os.unlink(new)
 
 
+def drop(folder: str) -> None:
+    """The list is no longer true."""
+    try:
+        os.unlink(os.path.join(folder, FILE))
+    except FileNotFoundError:
+        pass
+
+
 def entry(stamp: str, reader_version: int) -> str:
     return f"{stamp} {reader_version}"
+
+
+def forgotten_entry(path: str) -> tuple[str, str]:
+    """A file that the archive has been made to forget: its name is not written down again."""
+    return digest_of(path, "").hex(), "forgotten"
+
+
+def has(known: dict[str, str], path: str, value: str) -> bool:
+    """Whether the list has a file as it is, or has it as forgotten."""
+    return known.get(path) == value or ("forgotten" in known.values() and forgotten_entry(path)[0] in known)

@@ -65,7 +65,7 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
         )
         session = (
             _grow(connection, source, key, rows)
-            if delta.grown
+            if delta.grown and _exists(connection, key)
             else _replace(connection, delta, source, generation, key, rows)
         )
         if session is not None:
@@ -77,15 +77,21 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
 
 def _now_known(connection: sqlite3.Connection, delta: Delta) -> Known | None:
     row = connection.execute(
-        "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ?", (delta.path, delta.part)
+        "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ?",
+        (delta.path, delta.part),
     ).fetchone()
     return Known(*row) if row else None
 
 
 def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
     return (
-        connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone() is not None
+        connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone()
+        is not None
     )
+
+
+def _exists(connection: sqlite3.Connection, key: str) -> bool:
+    return connection.execute("SELECT 1 FROM sessions WHERE key = ?", (key,)).fetchone() is not None
 
 
 # The source itself.
@@ -128,7 +134,8 @@ def _segments(
     connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]
 ) -> None:
     first = connection.execute(
-        "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?", (source, generation)
+        "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?",
+        (source, generation),
     ).fetchone()[0]
     connection.executemany(
         "INSERT INTO segments (source_id, generation, seq, pack_id, start, length, sha256) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -154,10 +161,11 @@ def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest
         "FROM segments WHERE source_id = ? AND generation < ? AND generation NOT IN "
         "(SELECT generation FROM sessions WHERE source_id = ?)"
     )
-    packs = connection.execute(f"SELECT DISTINCT pack_id {unused}", (source, newest, source)).fetchall()  # noqa: S608
-    connection.execute(f"DELETE {unused}", (source, newest, source))  # noqa: S608
+    packs = connection.execute(f"SELECT DISTINCT pack_id {unused}", (source, newest, source)).fetchall()
+    connection.execute(f"DELETE {unused}", (source, newest, source))
     connection.executemany(
-        "DELETE FROM packs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM segments WHERE pack_id = packs.id)", packs
+        "DELETE FROM packs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM segments WHERE pack_id = packs.id)",
+        packs,
     )
 
 
@@ -178,7 +186,10 @@ def _replace(
         elif events > rows.counts["events"] and _same_reader(delta):
             connection.execute(
                 "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)",
-                (source, f"`{key}` has shrunk from {events} to {rows.counts['events']} events; the longer one is kept"),
+                (
+                    source,
+                    f"`{key}` has shrunk from {events} to {rows.counts['events']} events; the longer one is kept",
+                ),
             )
             return None
         clear_session(connection, session)
@@ -209,7 +220,7 @@ def _token_sums(rows: SessionRows) -> list[int]:
 def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRows) -> int | None:
     """Add to a session what its file has grown by."""
     there = connection.execute("SELECT id, source_id FROM sessions WHERE key = ?", (key,)).fetchone()
-    if there is None or there[1] != source:
+    if there[1] != source:
         # Another source took this session over since the work was planned: read this one whole next time.
         connection.execute("UPDATE sources SET stamp = '' WHERE id = ?", (source,))
         connection.execute("DELETE FROM positions WHERE source_id = ?", (source,))
@@ -221,7 +232,7 @@ def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRo
     _insert_rows(connection, session, first, rows)
     connection.executemany(
         "UPDATE calls SET ended_at = ?, is_error = ?, exit_code = ?, output_size = ? "
-        f"WHERE call_id = ? AND session_id = {session} AND output_size IS NULL",  # noqa: S608
+        f"WHERE call_id = ? AND session_id = {session} AND output_size IS NULL",
         rows.results,
     )
     heading = ", ".join(f"{name} = ?" for name in rows.heading)
@@ -250,7 +261,9 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
         [(session, *response) for response in rows.responses],
     )
     if rows.passages:
-        first_passage = connection.execute("SELECT max(id + count) FROM passages WHERE id = (SELECT max(id) FROM passages)")
+        first_passage = connection.execute(
+            "SELECT max(id + count) FROM passages WHERE id = (SELECT max(id) FROM passages)"
+        )
         start = first_passage.fetchone()[0] or 1
         connection.execute(
             "INSERT INTO passages (id, count, session_id, data) VALUES (?, ?, ?, ?)",
@@ -264,7 +277,9 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
 
 def clear_session(connection: sqlite3.Connection, session: int) -> None:
     """Take a session's row and all that hangs on it out of the archive."""
-    for first, packed in connection.execute("SELECT id, data FROM passages WHERE session_id = ?", (session,)).fetchall():
+    for first, packed in connection.execute(
+        "SELECT id, data FROM passages WHERE session_id = ?", (session,)
+    ).fetchall():
         connection.executemany(
             "INSERT INTO passages_index (passages_index, rowid, text) VALUES ('delete', ?, ?)",
             [(first + index, passage.text) for index, passage in enumerate(unpack(packed))],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, stamp_of
 from preheat.archive.rows import Known
-from preheat.archive.seen import entry
+from preheat.archive.seen import entry, forgotten_entry
 from preheat.model.ids import digest_of
 
 
@@ -50,11 +50,12 @@ def survey(
                 if found.path in seen:
                     continue
                 seen.add(found.path)
-                entries.append((found.path, entry(found.stamp, place.reader_version)))
                 counts[agent] = counts.get(agent, 0) + 1
                 before = known.get(found.path)
                 if before is None and found.path in forgotten:
+                    entries.append(forgotten_entry(found.path))
                     continue
+                entries.append((found.path, entry(found.stamp, place.reader_version)))
                 if before is None or before[1] != found.stamp or before[2] != place.reader_version:
                     changes.append(Change(agent, found, place.reader_version, before))
     return Survey(changes, counts, entries)
@@ -71,7 +72,9 @@ class _Forgotten:
 
 
 def _forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
-    return _Forgotten({row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set())
+    return _Forgotten(
+        {row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set()
+    )
 
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
@@ -93,5 +96,7 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
 def _known(connection: sqlite3.Connection | None) -> dict[str, Known]:
     if connection is None:
         return {}
-    rows = connection.execute("SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''")
+    rows = connection.execute(
+        "SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''"
+    )
     return {row[0]: Known(*row[1:]) for row in rows}

@@ -116,7 +116,10 @@ def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
         offset = start
         for block in blocks(stream, line):
             if block.kind == "half" and not closes(block.data):
-                break  # still being written: the next sync takes it
+                # Still being written: the next sync takes it. Unless no record begins like that.
+                if not block.data.lstrip().startswith(b"{"):
+                    problems.append(Problem("not a JSON record; passed over", job.path, block.line))
+                break
             clean = cleaner.add(block.data)
             if problem := feed(parser, block._replace(data=clean), job.path):
                 problems.append(problem)

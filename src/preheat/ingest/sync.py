@@ -56,7 +56,9 @@ def run(
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     except BrokenProcessPool as error:
-        raise ArchiveUnusable("a reading process was killed (out of memory?); run `preheat sync` again") from error
+        raise ArchiveUnusable(
+            "a reading process was killed (out of memory?); run `preheat sync` again"
+        ) from error
     return failures
 
 
@@ -122,14 +124,18 @@ def _position(connection: sqlite3.Connection, known: Known | None) -> Position |
 def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]) -> Iterator[Job]:
     path = change.found.path
     rows = connection.execute(
-        "SELECT part, id, stamp, reader_version, generation FROM sources WHERE path = ? AND part <> ''", (path,)
+        "SELECT part, id, stamp, reader_version, generation FROM sources WHERE path = ? AND part <> ''",
+        (path,),
     )
     known = {row[0]: Known(*row[1:]) for row in rows}
     parts = cast(DatabaseReader, reader_of(change.agent)).parts(path)
     size = change.found.size // max(1, len(parts))
     for part in parts:
         before = known.get(part.id)
-        same = before is not None and (before.stamp, before.reader_version) == (part.stamp, change.reader_version)
+        same = before is not None and (before.stamp, before.reader_version) == (
+            part.stamp,
+            change.reader_version,
+        )
         if not same and digest_of(path, part.id) not in forgotten:
             yield _job(change, part.id, part.stamp, before, None, size)
 

@@ -1,0 +1,133 @@
+"""What messages of OpenAI's chat form hold, for every format that is made of them: text, calls, tokens, joining.
+
+Knows no agent and no file. Nothing here trusts a type: what is not as it should be reads as empty.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from preheat.agents.parsing import arguments, loose
+from preheat.model.session import Usage
+
+_LARGEST_COUNT = 2**53
+
+
+class Asked(NamedTuple):
+    """A call as the model asked for it; the id may be missing."""
+
+    id: str
+    tool: str
+    input: dict[str, Any]
+
+
+class Joiner:
+    """Gives every call of a session an id of its own and finds the call that a result belongs to."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._latest: dict[str, str] = {}
+        self._open: dict[str, str] = {}
+        """The calls without a result, oldest first, and their tools."""
+
+    def opened(self, asked: Asked, place: str) -> str:
+        """A call's id. Models that count from nought in every response use the same one again: `place` tells them apart."""
+        name = asked.id or f"call {place}"
+        own = name if name not in self._known else f"{name} {place}"
+        self._known.add(own)
+        self._latest[name] = own
+        self._open[own] = asked.tool
+        return own
+
+    def closed(self, name: str, tool: str = "") -> str:
+        """The id of the call that has its result now: by its id, else the oldest open one (of that tool); empty if none."""
+        if name:
+            own = self._latest.get(name, "")
+            return own if self._open.pop(own, None) is not None else ""
+        own = next((own for own, its_tool in self._open.items() if its_tool == tool), "") if tool else ""
+        own = own or next(iter(self._open), "")
+        self._open.pop(own, None)
+        return own
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._open)
+
+    def give_up(self) -> None:
+        """What is still open gets no result any more."""
+        self._open.clear()
+
+
+def mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def count(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_COUNT:
+        return value
+    return 0
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content: a string, parts, or nothing."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = [part if isinstance(part, str) else string(mapping(part).get("text")) for part in content]
+        return "\n".join(text for text in texts if text)
+    return "" if content is None else json.dumps(content)
+
+
+def images_in(content: object) -> int:
+    return sum("image" in string(mapping(part).get("type")) for part in sequence(content))
+
+
+def calls_of(message: dict[str, Any]) -> list[Asked]:
+    """The calls in a message: `tool_calls` as a list or as JSON text, or the older `function_call`."""
+    asked = message.get("tool_calls")
+    if isinstance(asked, str):
+        try:
+            asked = loose(asked.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            asked = None
+    calls = [
+        _call(call) for call in (asked if isinstance(asked, list) else [asked]) if isinstance(call, dict)
+    ]
+    older = message.get("function_call")
+    return [*calls, _call(older)] if isinstance(older, dict) and not calls else calls
+
+
+def _call(call: dict[str, Any]) -> Asked:
+    function = call.get("function")
+    body = function if isinstance(function, dict) else call
+    tool = string(function) or string(body.get("name")) or string(call.get("name"))
+    given = next((body[name] for name in ("arguments", "args", "input") if name in body), None)
+    return Asked(string(call.get("id")) or string(call.get("call_id")), tool, arguments(given))
+
+
+def usage_of(value: object) -> Usage | None:
+    """Tokens as the providers of this form state them; what came from the cache is taken off the input."""
+    stated = mapping(value)
+    if "prompt_tokens" not in stated and "completion_tokens" not in stated:
+        return None
+    asked, answered = (
+        mapping(stated.get("prompt_tokens_details")),
+        mapping(stated.get("completion_tokens_details")),
+    )
+    cached = count(asked.get("cached_tokens")) or count(stated.get("cache_read_input_tokens"))
+    cached = cached or count(stated.get("prompt_cache_hit_tokens"))
+    written = count(stated.get("cache_creation_input_tokens"))
+    return Usage(
+        input=max(0, count(stated.get("prompt_tokens")) - cached - written),
+        output=count(stated.get("completion_tokens")),
+        cache_read=cached,
+        cache_write=written,
+        reasoning=count(answered.get("reasoning_tokens")),
+    )

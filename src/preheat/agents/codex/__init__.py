@@ -1,0 +1,1 @@
+"""Codex CLI: rollout files below `sessions/` and `archived_sessions/`, plain or compressed."""

@@ -1,0 +1,28 @@
+"""Where Codex keeps its sessions: `sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions/`."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+from preheat.agents.places import Found, Places, files_below, home
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`CODEX_HOME`, else `~/.codex`."""
+    base = environment.get("CODEX_HOME") or os.path.join(home(environment), ".codex")
+    return [os.path.join(base, "sessions"), os.path.join(base, "archived_sessions")]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """Every rollout below the root; where one is there plain and compressed, the plain one counts."""
+    rollouts = [
+        found
+        for found in files_below(root, (".jsonl", ".jsonl.zst"), depth=4)
+        if os.path.basename(found.path).startswith("rollout-")
+    ]
+    plain = {found.path for found in rollouts if not found.path.endswith(".zst")}
+    for found in rollouts:
+        if not (found.path.endswith(".zst") and found.path[:-4] in plain):
+            yield found
+
+
+PLACES = Places("codex", "Codex CLI", 1, roots, discover)

@@ -1,0 +1,159 @@
+"""What came of a call: by the program's own records, else by the header lines it puts before an output.
+
+Knows nothing of sessions. A line like `Process exited with code 2` counts only in that header: further down
+it is whatever the command printed.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from preheat.agents.codex.records import Item, Payload, mapping, text, whole
+from preheat.agents.parsing import loose
+
+_HEADER = re.compile(
+    r"(?:Process exited with code (?P<exit>-?\d{1,10})"
+    r"|Exit code: (?P<code>-?\d{1,10})"
+    r"|Wall time: (?P<seconds>[\d.]{1,20}) seconds"
+    r"|Process running with session ID (?P<running>\S{1,40})"
+    r"|Chunk ID: \S*|Original token count: \d+|Total output lines: \d+)(?:\n|\Z)"
+)
+_AFTER_COMMAND = re.compile(r"^(?=Chunk ID: |Wall time: )", re.MULTILINE)
+_OUTPUT_MARK = "Output:"
+
+
+class Ending(msgspec.Struct, omit_defaults=True):
+    """What the program recorded of a finished call, before the model was given its output."""
+
+    exit_code: int | None = None
+    is_error: bool | None = None
+    seconds: float | None = None
+    status: str = ""
+
+
+class Answer(msgspec.Struct):
+    """An output as the model got it, taken apart."""
+
+    text: str
+    exit_code: int | None = None
+    is_error: bool | None = None
+    seconds: float | None = None
+    running: str = ""
+    images: int = 0
+
+
+def ending_of_item(item: Item) -> Ending:
+    """Out of an item of a paginated rollout."""
+    status = text(item.status)
+    exit_code = whole(item.exit_code)
+    is_error: bool | None = None
+    if item.success is not None or item.type != "CommandExecution":
+        is_error = _flag(item.success, status)
+    elif exit_code is None or status == "declined":
+        # With an exit code, `failed` only says that it is not 0: that is no second witness.
+        is_error = _flag(None, status)
+    if item.type == "McpToolCall" and is_error is not True and _says_error(item.result):
+        is_error = True
+    return Ending(exit_code, is_error, _duration(item.duration), status)
+
+
+def ending_of_event(payload: Payload) -> Ending:
+    """Out of `exec_command_end`, `patch_apply_end` or `mcp_tool_call_end` of a legacy rollout."""
+    status = text(payload.status)
+    if payload.type == "exec_command_end":
+        exit_code = whole(payload.exit_code)
+        is_error = _flag(None, status) if exit_code is None or status == "declined" else None
+        return Ending(exit_code, is_error, _duration(payload.duration), status)
+    if payload.type == "mcp_tool_call_end":
+        result = mapping(payload.result)
+        is_error = True if "Err" in result else _says_error(result.get("Ok")) if "Ok" in result else None
+        return Ending(None, is_error, _duration(payload.duration), status)
+    return Ending(None, _flag(payload.success, status), _duration(payload.duration), status)
+
+
+def answer_of(output: object) -> Answer:
+    """Take an output apart, whichever of its forms it has."""
+    if isinstance(output, dict):  # {"content": …, "success": …}
+        answer = answer_of(output.get("content"))
+        if isinstance(output.get("success"), bool):
+            answer.is_error = not output["success"]
+        return answer
+    if isinstance(output, list):
+        parts = [part for part in output if isinstance(part, dict)]
+        answer = answer_of("\n".join(text(part.get("text")) for part in parts if part.get("text")))
+        answer.images = sum("image" in text(part.get("type")) for part in parts)
+        return answer
+    if not isinstance(output, str):
+        return Answer("")
+    return _answer_of_json(output) or _answer_of_header(output)
+
+
+def _answer_of_json(output: str) -> Answer | None:
+    # Old rollouts: {"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}
+    if not output.startswith("{") or '"metadata"' not in output:
+        return None
+    try:
+        value = mapping(loose(output.encode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return None
+    metadata = mapping(value.get("metadata"))
+    if not isinstance(value.get("output"), str) or "exit_code" not in metadata:
+        return None
+    return Answer(
+        value["output"], whole(metadata["exit_code"]), seconds=_number(metadata.get("duration_seconds"))
+    )
+
+
+def _answer_of_header(output: str) -> Answer:
+    start = 0
+    if output.startswith("Command: "):
+        after = _AFTER_COMMAND.search(output)
+        if after is None:
+            return Answer(output)
+        start = after.start()
+    answer = Answer(output)
+    place = start
+    while (line := _HEADER.match(output, place)) is not None:
+        place = line.end()
+        code = line["exit"] or line["code"]
+        if code:
+            answer.exit_code = int(code)
+        if line["seconds"]:
+            answer.seconds = _number(line["seconds"])
+        if line["running"]:
+            answer.running = line["running"]
+    if place > start:
+        if output.startswith(_OUTPUT_MARK, place):
+            place += len(_OUTPUT_MARK)
+            place += output.startswith("\n", place)
+        answer.text = output[place:]
+    return answer
+
+
+def _flag(success: object, status: str) -> bool | None:
+    if isinstance(success, bool):
+        return not success
+    return {"completed": False, "failed": True, "declined": True}.get(status)
+
+
+def _says_error(result: object) -> bool:
+    fields = mapping(result)
+    return fields.get("is_error") is True or fields.get("isError") is True
+
+
+def _duration(value: object) -> float | None:
+    if isinstance(value, dict):
+        whole_seconds, nanos = whole(value.get("secs")), whole(value.get("nanos"))
+        return None if whole_seconds is None else whole_seconds + (nanos or 0) / 1e9
+    return _number(value)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number < 1e9 else None

@@ -1,0 +1,377 @@
+"""Folds the records of a rollout into its session, in both history modes and for old versions.
+
+A rollout holds nearly everything twice: what went to and from the model (`response_item`) and what the
+program showed of it (`event_msg`). The conversation is read from the former; the latter adds exit codes,
+failures and token counts, and counts itself only where its twin is missing. Knows nothing of where the lines
+come from.
+"""
+
+import os
+from typing import Any
+
+from preheat.agents.codex import lineage, messages
+from preheat.agents.codex.records import Item, Line, Payload, mapping, sequence, text, whole
+from preheat.agents.codex.results import Ending, answer_of, ending_of_event, ending_of_item
+from preheat.agents.codex.state import CodexState, Open, Shown, Speaker
+from preheat.agents.codex.tools import SPAWN_TOOL, full_name, kind_of
+from preheat.agents.parsing import LinesParser, arguments, loose, origin_of, seconds
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+ENVELOPES = (
+    "session_meta", "turn_context", "world_state", "response_item", "event_msg", "compacted",
+    "token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata",
+    "security_risk_score",
+)  # fmt: skip
+_QUIET_ENVELOPES = ("world_state", "inter_agent_communication_metadata")
+_QUIET_EVENTS = (
+    # Copies of what the response items say.
+    "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "web_search_end",
+    "context_compacted", "image_generation_end", "view_image_tool_call",
+    # Frames and settings.
+    "thread_settings_applied", "task_complete", "turn_complete", "collab_agent_interaction_end",
+    "collab_waiting_end", "collab_close_end", "collab_resume_end",
+)  # fmt: skip
+_QUIET_ITEMS = (
+    "Reasoning", "WebSearch", "ImageView", "ImageGeneration", "ContextCompaction", "HookPrompt", "Plan",
+)  # fmt: skip
+_ENDINGS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
+_ENDING_ITEMS = ("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "CollabAgentToolCall")
+
+
+class CodexParser(LinesParser[CodexState, Line]):
+    """Folds one rollout file into its session."""
+
+    agent = "codex"
+    record_type = Line
+    state_type = CodexState
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._stem = os.path.basename(path.replace("\\", "/")).partition(".jsonl")[0]
+
+    def record(self, record: Line, line: int) -> None:
+        envelope, payload = record.type, record.payload
+        if payload is None:
+            envelope, payload = self._bare(record)
+        at = seconds(record.timestamp)
+        if envelope == "session_meta":
+            self._session_meta(payload, at)
+            return
+        if self.state.lineage.is_copy(record, payload, at):
+            self._copied_tokens(envelope, payload)
+            return
+        self.draft().heading.seen(at)
+        if envelope == "response_item":
+            self._response_item(payload, line, at)
+        elif envelope == "event_msg":
+            self._event(payload, line, at)
+        elif envelope == "turn_context":
+            self._turn_context(payload)
+        elif envelope == "token_usage_record":
+            used = self.state.tally.record(payload.thread_token_usage or payload.usage, payload.usage)
+            self._used(used, line, at)
+        elif envelope == "compacted":
+            context = self.state.tally.context
+            self._add(Compaction(line=line, at=at, summary=text(payload.message), tokens_before=context))
+        elif envelope not in _QUIET_ENVELOPES:
+            self.other(envelope or text(record.record_type) or "unknown", line, at)
+
+    def _bare(self, record: Line) -> tuple[str, Payload]:
+        # The first versions wrote no envelope: a first record with no type, then the items themselves.
+        if record.type:
+            return ("" if record.type in ENVELOPES else "response_item"), record
+        is_first = not self.state.lineage.known and isinstance(record.id, str)
+        return ("session_meta" if is_first else ""), record
+
+    def _session_meta(self, payload: Payload, at: float | None) -> None:
+        heading = self.draft().heading
+        if self.state.lineage.known:
+            self.state.lineage.another(payload, heading.id.partition("_")[0])
+            return
+        self.state.lineage.begin(payload, at)
+        lineage.head(heading, payload, self._stem)
+        heading.seen(at)
+
+    def _turn_context(self, payload: Payload) -> None:
+        heading = self.draft().heading
+        self.state.model = heading.model = text(payload.model) or self.state.model
+        heading.project = heading.project or text(payload.cwd)
+
+    # What went to and from the model.
+    def _response_item(self, payload: Payload, line: int, at: float | None) -> None:
+        kind = payload.type
+        if kind == "message":
+            self._message(payload, line, at)
+        elif kind == "reasoning":
+            thought = messages.said(payload.summary) or messages.said(payload.content)
+            self._add(Reasoning(line=line, at=at, text=thought, response=self._response()))
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"):
+            self._call(payload, line, at)
+        elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
+            self._output(payload, line, at)
+        elif kind in ("web_search_call", "image_generation_call"):
+            self._hosted_call(payload, line, at)
+        elif kind == "agent_message":
+            said = messages.said(payload.content)
+            self._add(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=True)))
+        else:
+            self.other(kind or "unknown", line, at)
+
+    def _message(self, payload: Payload, line: int, at: float | None) -> None:
+        if payload.role == "assistant":
+            self._twin("assistant")
+            said = messages.said(payload.content)
+            response, model = self._response(), self.state.model
+            self._add(AssistantMessage(line=line, at=at, text=said, response=response, model=model))
+            return
+        self.state.responding = False
+        if payload.role != "user":  # developer, system
+            said = messages.said(payload.content)
+            self._add(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=True)))
+            return
+        words = messages.words(payload)
+        if words.program:
+            origin = origin_of(words.program, injected=True)
+            self._add(UserMessage(line=line, at=at, text=words.program, origin=origin))
+        if words.human or words.images:
+            self._twin("user")
+            self._prompt(words.human, words.images, line, at)
+
+    def _prompt(self, said: str, images: int, line: int, at: float | None) -> None:
+        state = self.state
+        state.prompts.append(line if state.turn_line is None else state.turn_line)
+        state.turn_line = None
+        # A sub-agent's prompt is its parent's words, not a person's.
+        origin = origin_of(said, injected=state.lineage.subagent)
+        self._add(UserMessage(line=line, at=at, text=said, origin=origin, images=images))
+
+    def _call(self, payload: Payload, line: int, at: float | None) -> None:
+        call_id = text(payload.call_id) or text(payload.id) or f"line {line}"
+        if call_id in self.state.calls or call_id in self.state.ended:
+            self.problem(f"a second call with the id `{call_id}`; passed over", line)
+            return
+        tool = full_name(text(payload.name), text(payload.namespace))
+        given: dict[str, Any]
+        if payload.type == "local_shell_call":
+            tool, given = "local_shell", mapping(payload.action)
+        elif payload.type == "custom_tool_call":
+            given = {"text": text(payload.input)}
+        else:
+            tool = tool or text(payload.type).removesuffix("_call")
+            given = arguments(payload.arguments)
+        self.state.calls[call_id] = Open(tool)
+        kind, response = kind_of(text(payload.name) or tool), self._response()
+        self._add(
+            ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=given, response=response)
+        )
+
+    def _output(self, payload: Payload, line: int, at: float | None) -> None:
+        call_id = text(payload.call_id)
+        if not call_id or call_id in self.state.ended:
+            self.other("second_output" if call_id else "output_without_call", line, at)
+            return
+        self.state.responding = False
+        call = self.state.calls.pop(call_id, None)
+        self.state.ended.add(call_id)
+        answer = answer_of(payload.output if payload.output is not None else payload.tools and "")
+        ending = (call.ending if call else None) or Ending()
+        detail: dict[str, Any] = {}
+        if ending.status:
+            detail["status"] = ending.status
+        if answer.running:
+            detail["running"] = answer.running
+            self.state.running.add(call_id)
+        if answer.images:
+            detail["images"] = answer.images
+        self._add(
+            ToolResult(
+                line=line,
+                at=at,
+                call_id=call_id,
+                text=answer.text,
+                is_error=answer.is_error if ending.is_error is None else ending.is_error,
+                exit_code=answer.exit_code if ending.exit_code is None else ending.exit_code,
+                seconds=answer.seconds if ending.seconds is None else ending.seconds,
+                detail=detail,
+            )
+        )
+        if call is not None and call.tool == SPAWN_TOOL:
+            self._spawn(_agent_named_in(answer.text), call_id, line, at)
+
+    def _hosted_call(self, payload: Payload, line: int, at: float | None) -> None:
+        # Ran at the provider: the record of the call is all there is of its result.
+        call_id = text(payload.id) or text(payload.call_id) or f"line {line}"
+        if call_id in self.state.ended:
+            return
+        self.state.ended.add(call_id)
+        tool = text(payload.type).removesuffix("_call")
+        given, response = mapping(payload.action), self._response()
+        self._add(
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=tool,
+                kind=kind_of(tool),
+                input=given,
+                response=response,
+            )
+        )
+        status = text(payload.status)
+        is_error = {"completed": False, "failed": True}.get(status)
+        detail = {"status": status} if status else {}
+        self._add(ToolResult(line=line, at=at, call_id=call_id, text="", is_error=is_error, detail=detail))
+
+    # What the program tells of it.
+    def _event(self, payload: Payload, line: int, at: float | None) -> None:
+        kind = payload.type
+        if kind == "token_count":
+            info = mapping(payload.info)
+            used = self.state.tally.statement(info.get("total_token_usage"), info.get("last_token_usage"))
+            self._used(used, line, at)
+        elif kind == "item_completed" and payload.item is not None:
+            self._item(payload.item, line, at)
+        elif kind in _ENDINGS:
+            self._ended(text(payload.call_id), ending_of_event(payload), kind, line, at)
+        elif kind in ("user_message", "agent_message"):
+            self._shown("user" if kind == "user_message" else "assistant", text(payload.message), line, at)
+        elif kind in ("task_started", "turn_started"):
+            self._flush_shown()
+            self.state.turn_line = line
+        elif kind == "thread_rolled_back":
+            self._rolled_back(whole(payload.num_turns) or 0, line, at)
+        elif kind == "thread_name_updated":
+            self.draft().heading.title = text(payload.thread_name) or self.draft().heading.title
+        elif kind == "collab_agent_spawn_end":
+            self._spawn(text(payload.new_thread_id), text(payload.call_id), line, at)
+        elif kind == "sub_agent_activity":
+            self._spawn(text(payload.agent_thread_id), self._called(payload.call_id or payload.id), line, at)
+        elif kind not in _QUIET_EVENTS:
+            self.other(kind or "event", line, at)
+        if kind in ("task_complete", "turn_complete", "turn_aborted"):
+            self._flush_shown()
+            self.state.responding = False
+
+    def _item(self, item: Item, line: int, at: float | None) -> None:
+        if item.type in ("UserMessage", "AgentMessage"):
+            speaker: Speaker = "user" if item.type == "UserMessage" else "assistant"
+            self._shown(speaker, messages.said(item.content), line, at)
+        elif item.type == "SubAgentActivity":
+            self._spawn(text(item.agent_thread_id), self._called(item.id), line, at)
+        elif item.type in _ENDING_ITEMS:
+            for session in sequence(item.receiver_thread_ids) if _is_spawn(text(item.tool)) else ():
+                self._spawn(text(session), text(item.id), line, at)
+            self._ended(text(item.id), ending_of_item(item), item.type, line, at)
+        elif item.type not in _QUIET_ITEMS:
+            self.other(item.type or "item", line, at)
+
+    def _ended(self, call_id: str, ending: Ending, name: str, line: int, at: float | None) -> None:
+        call = self.state.calls.get(call_id)
+        if call is not None:
+            call.ending = ending
+        elif call_id in self.state.running:
+            # It ended after the model had been told that it runs; the result stands as the model got it.
+            raw = {"call_id": call_id, "exit_code": ending.exit_code, "status": ending.status}
+            self._add(Other(line=line, at=at, name="late_ending", raw=raw))
+        elif call_id not in self.state.ended:
+            # A command the person ran, or one inside another call: no call of the model's.
+            self.other(name, line, at)
+
+    def _shown(self, speaker: Speaker, said: str, line: int, at: float | None) -> None:
+        twins = self.state.twins[speaker]
+        if twins.items:
+            twins.items -= 1
+        elif said:
+            twins.shown.append(Shown(said, line, at))
+
+    def _twin(self, speaker: Speaker) -> None:
+        twins = self.state.twins[speaker]
+        if twins.shown:
+            twins.shown.pop(0)
+        else:
+            twins.items += 1
+
+    def _flush_shown(self) -> None:
+        """At the end of a turn, what was shown and has no twin counts itself."""
+        for speaker, twins in self.state.twins.items():
+            for shown in twins.shown:
+                if speaker == "user":
+                    self._prompt(shown.text, 0, shown.line, shown.at)
+                else:
+                    response, model = self._response(), self.state.model
+                    self._add(
+                        AssistantMessage(
+                            line=shown.line, at=shown.at, text=shown.text, response=response, model=model
+                        )
+                    )
+            twins.shown.clear()
+            twins.items = 0
+
+    def _rolled_back(self, turns: int, line: int, at: float | None) -> None:
+        prompts = self.state.prompts
+        if turns <= 0 or not prompts:
+            self.other("thread_rolled_back", line, at)
+            return
+        start = prompts[max(0, len(prompts) - turns)]
+        del prompts[max(0, len(prompts) - turns) :]
+        self._add(Rewind(line=line, at=at, after=start - 1))
+
+    def _spawn(self, session: str, call_id: str, line: int, at: float | None) -> None:
+        if session and session not in self.state.spawned:
+            self.state.spawned.add(session)
+            self._add(Spawn(line=line, at=at, session=session, call_id=call_id))
+
+    def _called(self, name: object) -> str:
+        """The call that goes by this name, if there is one."""
+        return (
+            name if isinstance(name, str) and (name in self.state.calls or name in self.state.ended) else ""
+        )
+
+    # Responses and their tokens.
+    def _response(self) -> str:
+        """The response a record belongs to: rollouts do not name it, but tokens and outputs follow it."""
+        if not self.state.responding:
+            self.state.responding = True
+            self.state.responses += 1
+        return f"response {self.state.responses}"
+
+    def _used(self, used: Usage | None, line: int, at: float | None) -> None:
+        if used is None:
+            return
+        response, model = self._response(), self.state.model
+        self._add(AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
+        self.state.responding = False
+        self.draft().heading.reported = self.state.tally.reported()
+
+    def _copied_tokens(self, envelope: str, payload: Payload) -> None:
+        if envelope == "token_usage_record":
+            self.state.tally.inherit(payload.thread_token_usage)
+        elif payload.type == "token_count":
+            self.state.tally.inherit(mapping(payload.info).get("total_token_usage"))
+
+    def _add(self, event: Event) -> None:
+        self.draft().events.append(event)
+
+
+def _is_spawn(tool: str) -> bool:
+    # Written `SpawnAgent`, `spawnAgent` or `spawn_agent`, depending on the version.
+    return tool.replace("_", "").lower() == "spawnagent"
+
+
+def _agent_named_in(output: str) -> str:
+    try:
+        return text(mapping(loose(output.encode("utf-8", "replace"))).get("agent_id"))
+    except (ValueError, RecursionError):
+        return ""

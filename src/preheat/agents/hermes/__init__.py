@@ -1,0 +1,1 @@
+"""Hermes Agent: sessions in a SQLite database, `state.db`, that a running program may be writing."""

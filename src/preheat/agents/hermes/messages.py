@@ -1,0 +1,176 @@
+"""What the messages of a Hermes session say: each row becomes its events.
+
+Which rows are messages, and which are copies or were taken back, is `parser.py`'s business.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from preheat.agents.hermes.replay import Replay
+from preheat.agents.hermes.results import facts_of
+from preheat.agents.hermes.session import reviews
+from preheat.agents.hermes.texts import call_id, calls_of, content_of, written_by_program
+from preheat.agents.hermes.tools import kind_of
+from preheat.agents.parsing import LinesParser, State, arguments, loose, origin_of, seconds
+from preheat.model.session import AssistantMessage, Other, Reasoning, ToolCall, ToolResult, UserMessage
+
+_USUAL_ENDS = (None, "", "stop", "tool_calls")
+
+
+class Record(msgspec.Struct):
+    """One line."""
+
+    table: str = ""
+    row: dict[str, Any] = {}
+
+
+class HermesState(State):
+    replay: Replay = msgspec.field(default_factory=Replay)
+    session: dict[str, Any] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+    """The tool of every call."""
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    """A call's own name, by the id it shares with an earlier one: some models number anew in each answer."""
+    goals: dict[str, str] = msgspec.field(default_factory=dict)
+    """Which call handed a task over, by the task."""
+    rewind: int | None = None
+    """The rows before were taken back; the line to which."""
+    prompted: bool = False
+
+
+class MessageParser(LinesParser[HermesState, Record]):
+    """The half of the parser that knows what a message is."""
+
+    def message(self, row: dict[str, Any], line: int) -> None:
+        at = seconds(row.get("timestamp"))
+        self.draft().heading.seen(at)
+        role = row.get("role")
+        if role == "user":
+            self._user(row, line, at)
+        elif role == "assistant":
+            self._assistant(row, line, at)
+        elif role == "tool":
+            self._result(row, line, at)
+        else:
+            self.draft().events.append(Other(line=line, at=at, name=f"message.{role}", raw=row))
+
+    def _user(self, row: dict[str, Any], line: int, at: float | None) -> None:
+        draft = self.draft()
+        text, images = content_of(row.get("content"))
+        if not self.state.prompted:
+            self.state.prompted = True
+            if reviews(text):
+                draft.heading.starter = "background"
+        # What a subagent is asked comes from the model that started it.
+        by_program = written_by_program(text) or draft.heading.relation == "subagent"
+        origin = origin_of(text, by_program)
+        draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+        sent = row.get("api_content")
+        if isinstance(sent, str) and sent and sent != text:
+            # What the model got: the message, and what plugins and memory put behind it.
+            added = sent[len(text) :] if sent.startswith(text) else sent
+            if added := added.strip():
+                draft.events.append(
+                    UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True))
+                )
+
+    def _assistant(self, row: dict[str, Any], line: int, at: float | None) -> None:
+        draft = self.draft()
+        response = f"row {row.get('id', line)}"
+        reasoning = _reasoning(row)
+        if reasoning is not None:
+            draft.events.append(Reasoning(line=line, at=at, text=reasoning, response=response))
+        text = content_of(row.get("content")).text
+        calls = list(self._calls(row, line, at, response))
+        if text or not calls:
+            draft.events.append(
+                AssistantMessage(line=line, at=at, text=text, response=response, model=draft.heading.model)
+            )
+        draft.events.extend(calls)
+        end = row.get("finish_reason")
+        if end not in _USUAL_ENDS:
+            draft.events.append(Other(line=line, at=at, name="finish_reason", raw=end))
+
+    def _calls(self, row: dict[str, Any], line: int, at: float | None, response: str) -> Iterator[ToolCall]:
+        try:
+            calls = calls_of(row)
+        except (ValueError, RecursionError) as error:
+            self.problem(f"tool calls that cannot be read ({str(error)[:120]}); kept as they are", line)
+            self.draft().events.append(Other(line=line, at=at, name="tool_calls", raw=row.get("tool_calls")))
+            return
+        for place, call in enumerate(calls):
+            function = call.get("function")
+            function = function if isinstance(function, dict) else {}
+            name = str(function.get("name") or call.get("name") or "")
+            given = call_id(call)
+            own = given or f"{response} call {place}"
+            if own in self.state.names:
+                own = f"{given} {response}.{place}"
+                self.state.renamed[given] = own
+            else:
+                self.state.renamed.pop(given, None)
+            self.state.names[own] = name
+            values = arguments(function.get("arguments", call.get("arguments")))
+            if name == "delegate_task":
+                self._goals(values, own)
+            yield ToolCall(
+                line=line, at=at, call_id=own, tool=name, kind=kind_of(name), input=values, response=response
+            )
+
+    def _goals(self, values: dict[str, Any], call: str) -> None:
+        tasks = values.get("tasks")
+        for task in [values, *(tasks if isinstance(tasks, list) else [])]:
+            goal = task.get("goal") if isinstance(task, dict) else None
+            if isinstance(goal, str) and goal.strip():
+                self.state.goals[goal.strip()] = call
+
+    def _result(self, row: dict[str, Any], line: int, at: float | None) -> None:
+        draft = self.draft()
+        given = str(row.get("tool_call_id") or "")
+        own = self.state.renamed.get(given, given)
+        # Calls that were refused are stored without the tool's name.
+        tool = str(row.get("tool_name") or self.state.names.get(own, ""))
+        text = content_of(row.get("content")).text
+        facts = facts_of(text, tool)
+        disposition = row.get("effect_disposition")
+        if isinstance(disposition, str) and disposition:
+            facts.detail["effect_disposition"] = disposition
+        draft.events.append(
+            ToolResult(
+                line=line,
+                at=at,
+                call_id=own,
+                text=text,
+                is_error=facts.is_error,
+                exit_code=facts.exit_code,
+                detail=facts.detail,
+            )
+        )
+        # A person who speaks while a tool runs is put into its result.
+        for said in facts.steered:
+            draft.events.append(
+                UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=False))
+            )
+
+
+def _reasoning(row: dict[str, Any]) -> str | None:
+    """The reasoning of a response; empty where only an encrypted form is kept, None where there is none."""
+    for name in ("reasoning_content", "reasoning"):
+        text = row.get(name)
+        if isinstance(text, str) and text.strip():
+            return text
+    found = False
+    for name in ("reasoning_details", "codex_reasoning_items"):
+        value = row.get(name)
+        try:
+            items = loose(value.encode()) if isinstance(value, str) and value else None
+        except (ValueError, RecursionError):
+            continue
+        found = found or bool(items)
+        for item in items if isinstance(items, list) else ():
+            text = item.get("text") or item.get("summary") if isinstance(item, dict) else None
+            if isinstance(text, str) and text.strip():
+                return text
+    return "" if found else None

@@ -1,0 +1,40 @@
+"""Reads Hermes's sessions out of its database. Knows nothing of what the rows mean: see `parser.py`."""
+
+import os
+from collections.abc import Iterator
+
+from preheat.agents.hermes import database
+from preheat.agents.hermes.parser import HermesParser
+from preheat.agents.hermes.places import DATABASE
+from preheat.agents.reader import Framing, Parser, Part
+from preheat.errors import SourceUnreadable
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+class HermesReader:
+    """Reads `state.db`."""
+
+    agent = "hermes"
+    framing: Framing = "database"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        if not head.startswith(_MAGIC):
+            return False
+        try:
+            # The tables may still be in the log beside the file, so its first bytes do not tell.
+            return database.is_own(path)
+        except SourceUnreadable:
+            return os.path.basename(path) == DATABASE
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return HermesParser(path)
+
+    def parts(self, path: str) -> list[Part]:
+        return database.parts(path)
+
+    def dump(self, path: str, part: str) -> Iterator[bytes]:
+        return database.dump(path, part)
+
+
+READER = HermesReader()

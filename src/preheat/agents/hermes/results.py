@@ -1,0 +1,169 @@
+"""What a tool result of Hermes says of itself: exit code, error, status.
+
+The stored text is JSON in wrappings. Only the program's own structure is taken from it; what the output of a
+command says is another stage's business.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_JSON = json.JSONDecoder()
+_STEER = re.compile(
+    r"\s*\[OUT-OF-BAND USER MESSAGE[^\]\n]*\]\n?(.*?)\n?\[/OUT-OF-BAND USER MESSAGE\]", re.DOTALL
+)
+_UNTRUSTED_START, _UNTRUSTED_END = "<untrusted_tool_result", "</untrusted_tool_result>"
+_PERSISTED = "<persisted-output>"
+_PREVIEW = re.compile(r"^Preview \(first [\d,]+ chars\):\n", re.MULTILINE)
+_LOOP_WARNING = re.compile(r"\n\n\[Tool loop (?:warning|hard stop):")
+
+_PRUNED = ("[Old tool output cleared", "[Duplicate tool output", "[Result from earlier conversation")
+_PRUNED_EXIT = re.compile(r"\[terminal\] ran `.*` -> exit (-?\d{1,9}), ", re.DOTALL)
+
+_FAILED = frozenset(
+    ("error", "failed", "timeout", "interrupted", "cancelled", "blocked", "disabled", "pending_approval",
+     "denied", "not_found")
+)  # fmt: skip
+_WORKED = frozenset(("ok", "success", "completed", "unchanged"))
+_WORKED_BY_KEY = {
+    "read_file": ("content", "dedup"),
+    "write_file": ("bytes_written",),
+    "search_files": ("total_count",),
+    "todo": ("todos",),
+    "clarify": ("user_response",),
+}
+"""Tools that say they worked by giving what was asked for."""
+_TEXTS = {
+    "Error: Invalid JSON arguments": "invalid_arguments",
+    "Skipped: ": "skipped",
+}
+"""What is stored for a call that never reached a tool."""
+
+
+class Facts(NamedTuple):
+    """What the program recorded about a result, and what the person said in the middle of it."""
+
+    is_error: bool | None
+    exit_code: int | None
+    detail: dict[str, Any]
+    steered: tuple[str, ...] = ()
+
+
+def facts_of(text: str, tool: str) -> Facts:
+    """Read what a stored result says of itself."""
+    steered = tuple(found.strip() for found in _STEER.findall(text)) if "[OUT-OF-BAND" in text else ()
+    if steered:
+        text = _STEER.sub("", text)
+    detail: dict[str, Any] = {}
+    body = _unwrapped(text, detail)
+    try:
+        value, end = _JSON.raw_decode(body)
+    except (ValueError, RecursionError):
+        is_error, exit_code = _plain(body, tool, detail)
+        return Facts(is_error, exit_code, detail, steered)
+    if _LOOP_WARNING.search(body, end):
+        detail["loop_warning"] = True
+    if not isinstance(value, dict):
+        return Facts(None, None, detail, steered)
+    exit_code = _detail(value, detail)
+    return Facts(_is_error(value, tool, detail), exit_code, detail, steered)
+
+
+def _unwrapped(text: str, detail: dict[str, Any]) -> str:
+    body = text.lstrip()
+    if body.startswith(_UNTRUSTED_START):
+        # A tag, a paragraph that says what it means, the result.
+        detail["untrusted"] = True
+        body = body.rpartition(_UNTRUSTED_END)[0] or body
+        body = body.partition("\n\n")[2].lstrip()
+    if body.startswith(_PERSISTED):
+        # Only the beginning is here: a JSON value that was cut gives nothing, rather than something wrong.
+        detail["persisted"] = True
+        preview = _PREVIEW.search(body)
+        body = body[preview.end() :] if preview else ""
+    return body
+
+
+def _plain(body: str, tool: str, detail: dict[str, Any]) -> tuple[bool | None, int | None]:
+    first = body.partition("\n")[0]
+    if first.startswith(("[Tool execution cancelled", "[Tool execution skipped")):
+        detail["status"] = "cancelled" if "cancelled" in first[:30] else "skipped"
+        return True, None
+    if body.startswith("Tool '") and "does not exist" in first:
+        detail["rejected"] = "unknown_tool"
+        return True, None
+    for start, reason in _TEXTS.items():
+        if body.startswith(start):
+            detail["rejected"] = reason
+            return True, None
+    # A compaction leaves one line of a result, with the tool's name in front.
+    if first.startswith(_PRUNED) or (tool and first.startswith(f"[{tool}] ")):
+        detail["pruned"] = True
+        found = _PRUNED_EXIT.match(body)
+        return None, int(found[1]) if found else None
+    return None, None
+
+
+def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
+    """Put the small facts aside; gives the exit code."""
+    for name in ("status", "exit_code_meaning"):
+        if isinstance(value.get(name), str):
+            detail[name] = value[name][:200]
+    evidence = value.get("verification_evidence")
+    if isinstance(evidence, dict):
+        detail["verification_evidence"] = {
+            name: evidence[name]
+            for name in ("status", "kind", "scope")
+            if isinstance(evidence.get(name), str)
+        }
+    lint = value.get("lint")
+    if isinstance(lint, dict) and isinstance(lint.get("status"), str):
+        detail["lint"] = lint["status"]
+    for name in ("guardrail", "dedup"):
+        if value.get(name):
+            detail[name] = True
+    code = value.get("exit_code")
+    if not isinstance(code, int) or isinstance(code, bool):
+        return None
+    if isinstance(value.get("pid"), int) and value.get("session_id"):
+        # A process that was put in the background: this 0 says that it was started, no more.
+        detail["background"] = True
+        return None
+    return code
+
+
+def _is_error(value: dict[str, Any], tool: str, detail: dict[str, Any]) -> bool | None:
+    error, status, success = value.get("error"), value.get("status"), value.get("success")
+    if (isinstance(error, str) and error) or success is False:
+        return True
+    if isinstance(status, str) and status in _FAILED:
+        return True
+    if isinstance(value.get("results"), list):
+        return _of_items(value["results"], detail)
+    if success is True or (isinstance(status, str) and status in _WORKED):
+        return False
+    if any(name in value for name in _WORKED_BY_KEY.get(tool, ())):
+        return False
+    if tool.startswith("mcp_") and "result" in value:
+        return False
+    return None
+
+
+def _of_items(items: list[Any], detail: dict[str, Any]) -> bool | None:
+    """Several results in one: of delegated tasks, of extracted pages."""
+    failed = worked = 0
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        status, error = item.get("status"), item.get("error")
+        if (isinstance(error, str) and error) or (isinstance(status, str) and status in _FAILED):
+            failed += 1
+        elif status in _WORKED or "error" in item:
+            worked += 1
+    if failed:
+        detail["items_failed"] = failed
+    if worked:
+        detail["items_worked"] = worked
+    if failed and not worked:
+        return True
+    return False if worked and not failed else None

@@ -1,0 +1,144 @@
+"""What stands in a message of Hermes: its text, a compaction's summary, words that the program wrote itself.
+
+Knows no database and no order of messages.
+"""
+
+import json
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from preheat.agents.parsing import loose
+
+_MULTIMODAL = "\x00json:"
+_IMAGE_TYPES = ("image_url", "image", "input_image")
+_STRIPPED_IMAGE = "[Attached image — stripped after compression]"
+
+_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+_SUMMARY_END = "--- END OF CONTEXT SUMMARY"
+_PRIOR_START = "[PRIOR CONTEXT"
+_PRIOR_END = "[END OF PRIOR CONTEXT"
+
+_PROGRAM_STARTS = (
+    "[Your active task list was preserved",
+    "[IMPORTANT: ",
+    "[ASYNC DELEGATION",
+    "[Continuing toward your standing goal]",
+    "[System: ",
+)
+REVIEW = "Review the conversation above and "
+"""How the prompt of the program's own review of a session begins."""
+
+
+class Content(NamedTuple):
+    """The text of a message and how many images went with it."""
+
+    text: str
+    images: int = 0
+
+
+class Pieces(NamedTuple):
+    """A message that holds a compaction's summary, and what else stands in it."""
+
+    before: str
+    summary: str
+    after: str
+
+
+def content_of(value: Any) -> Content:
+    """A stored `content`: plain text, or a list of parts behind a mark."""
+    if value is None:
+        return Content("")
+    if not isinstance(value, str):
+        return Content(json.dumps(value))
+    if not value.startswith(_MULTIMODAL):
+        return Content(value)
+    encoded = value[len(_MULTIMODAL) :]
+    try:
+        parts = loose(encoded.encode())
+    except (ValueError, RecursionError):
+        return Content(encoded)
+    if not isinstance(parts, list):
+        return Content(encoded)
+    texts, images = [], 0
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            text = part.get("text")
+            if part.get("type") in _IMAGE_TYPES:
+                images += 1
+            elif isinstance(text, str) and text != _STRIPPED_IMAGE:
+                texts.append(text)
+    return Content("\n".join(texts), images)
+
+
+def summary_in(text: str) -> Pieces | None:
+    """The summary of a compaction in a message, alone or merged with the message that stood next to it."""
+    start = text.lstrip()
+    if start.startswith(_PRIOR_START) and _PRIOR_END in start:
+        # Newer programs put the message first, under a heading.
+        prior, _, rest = start.partition(_PRIOR_END)
+        return Pieces(_after_line(prior), _until_end(_after_line(rest))[0], "")
+    if start.startswith(_SUMMARY_STARTS):
+        # Older programs put the message after the summary.
+        return Pieces("", *_until_end(start))
+    for mark in _SUMMARY_STARTS:
+        before, found, rest = text.partition(f"\n\n{mark}")
+        if found and _SUMMARY_END in rest:
+            return Pieces(before.strip(), *_until_end(mark + rest))
+    return None
+
+
+def _after_line(text: str) -> str:
+    return text.partition("\n")[2].strip()
+
+
+def _until_end(text: str) -> tuple[str, str]:
+    summary, _, rest = text.partition(_SUMMARY_END)
+    return summary.strip(), _after_line(rest)
+
+
+def written_by_program(text: str) -> bool:
+    """Whether a user message is the program's own."""
+    return text.lstrip().startswith((*_PROGRAM_STARTS, REVIEW))
+
+
+def key_of(row: dict[str, Any], text: str | None = None) -> str:
+    """What a message and its copies have in common: the calls it makes or answers, else who says what.
+
+    Copies are stored with shortened results and without images, so those do not go in.
+    """
+    role = row.get("role")
+    if role == "tool" and row.get("tool_call_id"):
+        mark = f"result {row['tool_call_id']}"
+    elif role == "assistant" and (calls := _readable_calls(row)):
+        mark = "calls " + " ".join(call_id(call) for call in calls)
+    else:
+        mark = f"{role} {(content_of(row.get('content')).text if text is None else text).strip()}"
+    return blake2b(mark.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _readable_calls(row: dict[str, Any]) -> list[dict[str, Any]]:
+    try:
+        return calls_of(row)
+    except (ValueError, RecursionError):
+        return []
+
+
+def calls_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool calls of a message. Raises ValueError if they cannot be read."""
+    value = row.get("tool_calls")
+    if isinstance(value, str):
+        value = loose(value.encode()) if value.strip() else None
+    if isinstance(value, dict):
+        value = [value]
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError("`tool_calls` is no list")
+    return [call for call in value if isinstance(call, dict)]
+
+
+def call_id(call: dict[str, Any]) -> str:
+    """A call's identifier, empty where it has none."""
+    return str(call.get("id") or call.get("call_id") or "")

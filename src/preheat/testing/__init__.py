@@ -1,0 +1,1 @@
+"""What tests run against: a scripted model server and the real agent programs."""

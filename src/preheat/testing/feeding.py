@@ -1,0 +1,38 @@
+"""Feeds a parser every way it can be fed, and makes sure that it gives the same every time.
+
+Knows no agent. A file that grows is read in pieces, with the parser's state put away in between: what comes
+out must be what reading it whole gives.
+"""
+
+import msgspec
+
+from preheat.agents.reader import Reader
+from preheat.model.session import Session
+
+
+def fed(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
+    """The one session in these lines, read whole and read line by line from a saved state."""
+    whole = reader.parser(path)
+    whole.feed(data, 1)
+    (session,) = whole.take()
+    assert in_pieces(reader, data, path) == session
+    return session
+
+
+def in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session | None:
+    """The session, each line read by a new parser from the saved state of the one before."""
+    state = reader.parser(path).save()
+    session: Session | None = None
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line:
+            continue
+        parser = reader.parser(path)
+        assert state is not None
+        parser.load(state)
+        parser.feed(line + b"\n", number)
+        for piece in parser.take():
+            events = (*(session.events if session else ()), *piece.events)
+            problems = (*(session.problems if session else ()), *piece.problems)
+            session = msgspec.structs.replace(piece, events=events, problems=problems)
+        state = parser.save()
+    return session

@@ -1,0 +1,273 @@
+"""A scripted model on loopback: OpenAI chat completions and responses, streamed or whole, and a models list.
+
+Knows no agent. Requests with tools are answered from the script in order; requests without tools are the side
+tasks of agents (titles, summaries) and get a short fixed text, so that they never use up the script.
+
+    with ModelServer([Reply(calls=[Call("shell", {"command": "ls"})]), Reply("Done.")]) as server:
+        run_agent(base_url=server.url)      # http://127.0.0.1:<port>/v1
+    assert server.requests[0].body["model"] == "scripted"
+
+From the command line, `python -m preheat.testing.model_server --script replies.json` prints the port and
+serves until it is stopped.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, cast
+
+import msgspec
+
+from preheat.testing import chat_completions, responses
+from preheat.testing.script import Call, Numbered, Reply
+
+__all__ = ["AUXILIARY_TEXT", "FINAL_TEXT", "MODEL", "Call", "ModelServer", "Reply", "Request"]
+
+MODEL = "scripted"
+FINAL_TEXT = "Done."
+AUXILIARY_TEXT = "Scripted side answer"
+_CHAT = "/chat/completions"
+_RESPONSES = "/responses"
+_MODELS = "/models"
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One request that reached the server, without its authorization."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+    """Parsed; text where it was no JSON, None where there was none."""
+    auxiliary: bool = False
+    """A question without tools: answered with a fixed text."""
+
+
+class ModelServer:
+    """The server; use it as a context manager."""
+
+    def __init__(self, script: Iterable[Reply] = (), *, model: str = MODEL, port: int = 0) -> None:
+        self.script = tuple(script)
+        self.model = model
+        self.requests: list[Request] = []
+        self._lock = threading.Lock()
+        self._next = 0
+        self._answers = 0
+        self._calls = 0
+        self._server = _Listener(("127.0.0.1", port), _Exchange)
+        self._server.owner = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._server.server_address[1]
+
+    @property
+    def root(self) -> str:
+        """The address without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """What clients call the base address."""
+        return f"{self.root}/v1"
+
+    @property
+    def main_requests(self) -> list[Request]:
+        """The requests that were answered from the script (or past its end), in order."""
+        return [request for request in self.requests if request.method == "POST" and not request.auxiliary]
+
+    @property
+    def remaining(self) -> int:
+        """How many replies of the script nobody has asked for yet."""
+        return len(self.script) - self._next
+
+    def __enter__(self) -> "ModelServer":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def record(self, request: Request) -> None:
+        with self._lock:
+            self.requests.append(request)
+
+    def answer(self, request: Request) -> Numbered:
+        """Record a question and give the next reply to it."""
+        body = request.body if isinstance(request.body, dict) else {}
+        with self._lock:
+            self.requests.append(request)
+            self._answers += 1
+            if request.auxiliary:
+                reply = Reply(AUXILIARY_TEXT)
+            elif self._next < len(self.script):
+                reply = self.script[self._next]
+                self._next += 1
+            else:
+                reply = Reply(FINAL_TEXT)
+            calls = tuple(self._numbered(call) for call in reply.calls)
+            return Numbered(
+                f"resp_{self._answers}",
+                str(body.get("model") or self.model),
+                reply,
+                calls,
+                frozenset(_custom_tools(body)),
+                dict(_namespaces(body)),
+            )
+
+    def _numbered(self, call: Call) -> Call:
+        self._calls += 1
+        return call if call.id else msgspec.structs.replace(call, id=f"call_{self._calls}")
+
+    def models(self) -> dict[str, Any]:
+        """The answer to the question which models there are."""
+        entry = {"id": self.model, "object": "model", "created": 0, "owned_by": "preheat"}
+        return {"object": "list", "data": [{**entry, "context_length": 200_000}]}
+
+
+def _custom_tools(body: dict[str, Any]) -> Iterator[str]:
+    tools = body.get("tools")
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and tool.get("type") == "custom":
+            yield str(tool.get("name"))
+
+
+def _namespaces(body: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    tools = body.get("tools")
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and tool.get("type") == "namespace":
+            for inner in tool.get("tools") or ():
+                yield str(inner.get("name")), str(tool.get("name"))
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    owner: ModelServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        # A client that hangs up in the middle of an answer is part of what gets tested.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(cast(Any, request), client_address)
+
+
+class _Exchange(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Listener
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
+        """Say nothing: the requests are recorded."""
+
+    def do_GET(self) -> None:
+        self.server.owner.record(self._request(None))
+        if self._path().endswith(_MODELS):
+            self._document(200, self.server.owner.models())
+        else:
+            self._missing()
+
+    def do_POST(self) -> None:
+        text = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = _parsed(text)
+        path = self._path()
+        if not path.endswith((_CHAT, _RESPONSES)):
+            self.server.owner.record(self._request(body))
+            self._missing()
+            return
+        fields = body if isinstance(body, dict) else {}
+        numbered = self.server.owner.answer(self._request(body, auxiliary=not fields.get("tools")))
+        if numbered.reply.delay:
+            time.sleep(numbered.reply.delay)
+        if numbered.reply.status != 200:
+            error = {"message": numbered.reply.text, "type": "scripted_error", "code": None}
+            self._document(numbered.reply.status, {"error": error})
+        elif path.endswith(_CHAT):
+            self._chat(numbered, fields)
+        elif fields.get("stream"):
+            self._stream((event["type"], event) for event in responses.events(numbered))
+        else:
+            self._document(200, responses.document(numbered))
+
+    def _chat(self, numbered: Numbered, fields: dict[str, Any]) -> None:
+        if not fields.get("stream"):
+            self._document(200, chat_completions.document(numbered))
+            return
+        options = fields.get("stream_options")
+        with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+        self._stream((("", chunk) for chunk in chat_completions.chunks(numbered, with_usage)), done=True)
+
+    def _path(self) -> str:
+        return self.path.partition("?")[0].rstrip("/")
+
+    def _request(self, body: Any, auxiliary: bool = False) -> Request:
+        headers = {
+            name.lower(): value for name, value in self.headers.items() if name.lower() != "authorization"
+        }
+        return Request(self.command, self.path, headers, body, auxiliary)
+
+    def _missing(self) -> None:
+        self._document(404, {"error": {"message": f"no such path: {self.path}", "type": "not_found"}})
+
+    def _document(self, status: int, value: dict[str, Any]) -> None:
+        data = msgspec.json.encode(value)
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, events: Iterable[tuple[str, dict[str, Any]]], done: bool = False) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("cache-control", "no-cache")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for name, event in events:
+            if name:
+                self.wfile.write(f"event: {name}\n".encode())
+            self.wfile.write(b"data: " + msgspec.json.encode(event) + b"\n\n")
+        if done:
+            self.wfile.write(b"data: [DONE]\n\n")
+        self.wfile.flush()
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return text.decode("utf-8", "replace")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve a script from a file until stopped."""
+    options = argparse.ArgumentParser(prog="model_server", description="A scripted model on loopback.")
+    options.add_argument("--script", required=True, help="a JSON list of replies")
+    options.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
+    options.add_argument("--record", help="append each request to this file, one JSON object a line")
+    chosen = options.parse_args(arguments)
+    with open(chosen.script, "rb") as file:
+        script = msgspec.json.decode(file.read(), type=list[Reply])
+    with ModelServer(script, port=chosen.port) as server:
+        print(server.port, flush=True)
+        written = 0
+        try:
+            while True:
+                time.sleep(0.1)
+                if chosen.record and written < len(server.requests):
+                    with open(chosen.record, "ab") as record:
+                        for request in server.requests[written:]:
+                            record.write(msgspec.json.encode(request) + b"\n")
+                            written += 1
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The archive's tables: what the migrations build is what the schema says, on SQLite and on paper for PostgreSQL."""
+
+import os
+import sqlite3
+from typing import Any
+
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from preheat.archive import migrations, schema, writer
+from preheat.archive.connect import HEAD, connect
+from preheat.archive.upgrade import as_sql, compare
+
+
+def test_the_migrations_build_what_the_schema_says(tmp_path: Any) -> None:
+    connect(str(tmp_path)).close()
+    engine = create_engine(f"sqlite:///{tmp_path}/archive.db")
+    with engine.connect() as connection:
+        assert compare(connection) == []
+    engine.dispose()
+
+
+def test_the_newest_migration_is_the_one_the_quick_check_expects() -> None:
+    config = Config()
+    config.set_main_option("script_location", os.path.dirname(migrations.__file__))
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_postgresql_could_serve_the_schema() -> None:
+    """The migrations can be written out for it, search included."""
+    sql = as_sql("postgresql")
+    for table in schema.METADATA.tables:
+        assert f"CREATE TABLE {table} " in sql
+    assert "USING gin" in sql
+    assert "fts5" not in sql
+
+
+def test_the_writer_fills_every_column_of_a_session() -> None:
+    """Plain SQL can forget a column that the schema has."""
+    columns = {column.name for column in schema.SESSIONS.columns} - {"id"}
+    assert columns == {*writer._SESSION_COLUMNS, *writer._TOKENS}
+
+
+def test_an_archive_is_there_whole_or_not_at_all(tmp_path: Any) -> None:
+    """Half-made ones of processes that died are not mistaken for it."""
+    with open(tmp_path / "archive.db.new-1-1", "wb") as stream:
+        stream.write(b"half")
+    connection = connect(str(tmp_path))
+    assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+    connection.close()
+
+
+def test_an_archive_without_tables_is_brought_up(tmp_path: Any) -> None:
+    """An empty file, as a crash before the first migration of an older version might leave."""
+    sqlite3.connect(tmp_path / "archive.db").close()
+    (tmp_path / "archive.db").touch()
+    connection = connect(str(tmp_path))
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
+    connection.close()

@@ -1,0 +1,95 @@
+"""A machine with sessions on it and an archive, for the tests of the sync."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from typing import Any
+
+from preheat.archive.connect import archive_path
+from preheat.pipeline import SyncReport, Watcher, opened, sync
+from preheat.testing.builders import ClaudeTranscript
+
+
+class Machine:
+    """An empty home folder with Claude Code's place in it, and a folder for the archive."""
+
+    def __init__(self, root: Any) -> None:
+        self.home = os.path.join(str(root), "home")
+        self.folder = os.path.join(str(root), "archive")
+        self.projects = os.path.join(self.home, ".claude", "projects")
+        os.makedirs(self.projects)
+        self.environment = {"HOME": self.home}
+
+    def sync(self, watcher: Watcher | None = None) -> SyncReport:
+        return sync(self.folder, self.environment, watcher=watcher)
+
+    def connection(self) -> sqlite3.Connection:
+        return opened(self.folder)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        connection = self.connection()
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+    def contents(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All that the archive says of its sessions, without the numbers that depend on the order of reading."""
+        found = {
+            "sessions": self.rows(
+                "SELECT key, version, model, project, branch, parent, relation, started_at, ended_at, starter, title, "
+                "opening, events, prompts, messages, calls, errors, compactions, input_tokens, output_tokens, "
+                "cache_read_tokens, cache_write_tokens FROM sessions"
+            ),
+            "calls": self.rows(
+                "SELECT key, seq, call_id, line, response, tool, kind, summary, at, calls.ended_at, is_error, exit_code, "
+                "output_size, copied FROM calls JOIN sessions ON sessions.id = session_id"
+            ),
+            "responses": self.rows(
+                "SELECT key, response, responses.model, responses.input_tokens, responses.output_tokens, copied "
+                "FROM responses JOIN sessions ON sessions.id = session_id"
+            ),
+            "passages": self.rows(
+                "SELECT key, sum(count) FROM passages JOIN sessions ON sessions.id = session_id GROUP BY 1"
+            ),
+            "bytes": self.rows(
+                "SELECT path, sum(length) FROM segments JOIN sources ON sources.id = source_id GROUP BY path"
+            ),
+        }
+        return {name: sorted(rows, key=repr) for name, rows in found.items()}
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """A sync in a process of its own, as a person would start it."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "preheat", "sync", "--quiet"],
+            env={**os.environ, "HOME": self.home, "PREHEAT_HOME": self.folder, "CLAUDE_CONFIG_DIR": ""},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def everything_on_disk(self) -> bytes:
+        """The bytes of all files that Preheat keeps."""
+        found = b""
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as stream:
+                    found += stream.read()
+        return found
+
+    @property
+    def archive(self) -> str:
+        return archive_path(self.folder)
+
+
+def story(number: int, steps: int = 3) -> ClaudeTranscript:
+    """A session with some calls, one of them failing."""
+    transcript = ClaudeTranscript(
+        session=f"{number:08x}-5d6e-4f70-8a91-b2c3d4e5f607", started=1_767_606_000.0 + 1000 * number
+    )
+    transcript = transcript.prompt(f"please mend the frobnicator number {number}")
+    for step in range(steps):
+        transcript = transcript.answer(f"step {step}").ran(
+            f"make step-{step}", f"output {step}\n" * 20, exit_code=step % 2
+        )
+    return transcript.answer("all mended")

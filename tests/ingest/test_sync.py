@@ -1,0 +1,516 @@
+"""The sync: incremental, idempotent, unharmed by kills, rivals, growing and vanishing files."""
+
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from preheat.agents import AGENTS, places_of
+from preheat.agents.places import Found
+from preheat.agents.sources import read
+from preheat.archive.connect import connect
+from preheat.archive.raw import verify
+from preheat.errors import ArchiveBusy, ArchiveUnusable
+from preheat.ingest.changes import Change
+from preheat.ingest.sync import Result, run
+from preheat.pipeline import Watcher, load
+from preheat.testing.builders import ClaudeTranscript
+from tests.ingest.machine import Machine, story
+
+
+@pytest.fixture
+def machine(tmp_path: Any) -> Machine:
+    return Machine(tmp_path)
+
+
+class Sizes(Watcher):
+    """Remembers how many bytes of each source were read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def done(self, result: Result) -> None:
+        self.read.append(result.delta.size)
+
+
+def loaded(machine: Machine, key: str) -> Any:
+    connection = machine.connection()
+    try:
+        return load(connection, key)
+    finally:
+        connection.close()
+
+
+def test_a_session_comes_back_as_it_was(machine: Machine) -> None:
+    """What the archive gives is what reading the file gives, and a second sync changes nothing."""
+    path = story(1).write(machine.projects)
+    machine.sync()
+    before = machine.contents()
+    report = machine.sync()
+    assert sum(row.read for row in report.agents.values()) == 0
+    assert machine.contents() == before
+    assert [loaded(machine, before["sessions"][0][0])] == read(path)
+
+
+def test_only_the_new_bytes_of_a_grown_file_are_read(machine: Machine) -> None:
+    data = story(1, steps=8).data()
+    lines = data.splitlines(keepends=True)
+    path = story(1).write(machine.projects)
+    first = b"".join(lines[:9])
+    with open(path, "wb") as stream:
+        stream.write(first)
+    machine.sync()
+    with open(path, "ab") as stream:
+        stream.write(b"".join(lines[9:]))
+    sizes = Sizes()
+    machine.sync(sizes)
+    assert sizes.read == [len(data) - len(first)]
+
+
+@given(cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), steps=st.integers(0, 5))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_growing_in_any_pieces_gives_what_reading_at_once_gives(
+    cuts: list[float], steps: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Cut anywhere, also inside a line: after the last piece the archive is the same as if there had been one."""
+    transcript = (
+        story(1, steps)
+        .compaction("so far")
+        .prompt("go on")
+        .ran("ls", "a\nb")
+        .rewind()
+        .prompt("no, this way")
+        .answer("ok")
+    )
+    data = transcript.data()
+    pieces, whole = Machine(tmp_path_factory.mktemp("pieces")), Machine(tmp_path_factory.mktemp("whole"))
+    path = transcript.write(pieces.projects)
+    for end in sorted(int(cut * len(data)) for cut in [*cuts, 1.0]):
+        with open(path, "wb") as stream:
+            stream.write(data[:end])
+        pieces.sync()
+    transcript.write(whole.projects)
+    whole.sync()
+    mine, theirs = pieces.contents(), whole.contents()
+    mine.pop("bytes"), theirs.pop("bytes")
+    assert mine == theirs
+
+
+def test_a_half_written_line_waits(machine: Machine) -> None:
+    """No problem is told and nothing of it is stored; when its end is there it is read."""
+    data = story(1).data()
+    path = story(1).write(machine.projects)
+    with open(path, "wb") as stream:
+        stream.write(data[:-20])
+    assert not machine.sync().problems
+    assert machine.rows("SELECT sum(length) FROM segments") == [(data[:-20].rfind(b"\n") + 1,)]
+    with open(path, "wb") as stream:
+        stream.write(data)
+    machine.sync()
+    assert loaded(machine, machine.contents()["sessions"][0][0]).events == read(path)[0].events
+
+
+def test_the_archive_outlives_its_sources(machine: Machine) -> None:
+    path = story(1).write(machine.projects)
+    session = read(path)[0]
+    machine.sync()
+    os.unlink(path)
+    machine.sync()
+    assert loaded(machine, f"claude_code:{session.id}") == session
+
+
+def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
+    """The longer version stays, and somebody is told."""
+    path = story(1, steps=4).write(machine.projects)
+    machine.sync()
+    before = machine.contents()["sessions"]
+    with open(path, "wb") as stream:
+        stream.write(story(1, steps=1).data())
+    machine.sync()
+    assert machine.contents()["sessions"] == before
+    assert "has shrunk" in machine.rows("SELECT message FROM problems")[0][0]
+    assert len(loaded(machine, before[0][0]).events) == before[0][12]
+
+
+def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine) -> None:
+    path = story(1).write(machine.projects)
+    renamed = os.path.join(os.path.dirname(path), "current.jsonl")
+    os.rename(path, renamed)
+    machine.sync()
+    with open(renamed, "wb") as stream:
+        stream.write(story(2).data())
+    machine.sync()
+    assert len(machine.contents()["sessions"]) == 2
+    for number in (1, 2):
+        assert loaded(machine, f"claude_code:{story(number).session}").id == story(number).session
+
+
+def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
+    """A copy made earlier, found before or after the whole file: the fuller one gives the rows."""
+    for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
+        path = story(1, steps).write(machine.projects)
+        os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
+        machine.sync()
+    assert [row[15] for row in machine.contents()["sessions"]] == [5]
+    assert machine.rows("SELECT count(*) FROM calls") == [(5,)]
+
+
+def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
+    """A resumed session's file that repeats the old records under its own id, as some versions write it."""
+    old = story(1, steps=4)
+    copied = old.data().replace(old.session.encode(), story(2).session.encode())
+    old.write(machine.projects)
+    more = (
+        ClaudeTranscript(session=story(2).session, started=old.started + 900)
+        .prompt("on")
+        .ran("make more", "fine")
+    )
+    path = more.write(machine.projects)
+    with open(path, "wb") as stream:
+        stream.write(
+            copied.replace(f"msg_{story(2).session[:8]}".encode(), f"msg_{old.session[:8]}".encode())
+            + more.data()
+        )
+    machine.sync()
+    calls = {row[0]: row[15] for row in machine.contents()["sessions"]}
+    assert calls == {f"claude_code:{old.session}": 4, f"claude_code:{story(2).session}": 1}
+
+
+def test_call_ids_that_small_models_repeat_are_not_copies(machine: Machine) -> None:
+    """`call_0` in two sessions is two calls."""
+    for number in (1, 2):
+        transcript = story(number, 0)
+        transcript.call("Bash", {"command": "ls"}, call_id="call_0").result("x", call_id="call_0").write(
+            machine.projects
+        )
+    machine.sync()
+    assert machine.rows("SELECT count(*) FROM calls WHERE NOT copied") == [(2,)]
+
+
+def test_a_new_reader_version_reads_again_what_is_still_there(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, there = story(1).write(machine.projects), story(2).write(machine.projects)
+    machine.sync()
+    before = machine.contents()
+    os.unlink(gone)
+    place = places_of("claude_code")
+    monkeypatch.setattr(place, "reader_version", place.reader_version + 1)
+    sizes = Sizes()
+    machine.sync(sizes)
+    assert sizes.read == [os.path.getsize(there)]
+    assert machine.contents() == before
+
+
+def test_a_killed_sync_loses_and_doubles_nothing(tmp_path: Any) -> None:
+    """kill -9 at random moments, again and again; the sync that is let finish gives what one alone gives."""
+    killed, calm = Machine(tmp_path / "killed"), Machine(tmp_path / "calm")
+    for number in range(60):
+        for machine in (killed, calm):
+            story(number, steps=30).write(machine.projects)
+    chance = random.Random(7)
+    for _ in range(8):
+        process = killed.start()
+        time.sleep(chance.uniform(0.15, 0.9))
+        process.kill()
+        process.wait()
+        process.stderr.close()  # type: ignore[union-attr]
+    killed.sync()
+    calm.sync()
+    mine, theirs = killed.contents(), calm.contents()
+    mine.pop("bytes"), theirs.pop("bytes")
+    assert mine == theirs
+    connection = killed.connection()
+    assert list(verify(connection)) == []
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_two_syncs_at_once_store_everything_once(tmp_path: Any) -> None:
+    rivals, calm = Machine(tmp_path / "rivals"), Machine(tmp_path / "calm")
+    for number in range(40):
+        for machine in (rivals, calm):
+            story(number, steps=10).write(machine.projects)
+    processes = [rivals.start() for _ in range(3)]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    calm.sync()
+    mine, theirs = rivals.contents(), calm.contents()
+    mine.pop("bytes"), theirs.pop("bytes")
+    assert mine == theirs
+
+
+def test_an_agent_that_writes_meanwhile_is_read_whole_in_the_end(machine: Machine) -> None:
+    """Syncs run while the file grows byte by byte."""
+    data = story(1, steps=60).data()
+    path = story(1).write(machine.projects)
+    with open(path, "wb"):
+        pass
+
+    def write() -> None:
+        with open(path, "ab", buffering=0) as stream:
+            for start in range(0, len(data), 700):
+                stream.write(data[start : start + 700])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        assert not machine.sync().problems
+    writer.join()
+    machine.sync()
+    assert loaded(machine, f"claude_code:{story(1).session}").events == read(path)[0].events
+
+
+def change(path: str) -> Change:
+    return Change("claude_code", Found(path, 100, "stamp"), 1, None)
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_named(machine: Machine) -> None:
+    """And the others are stored."""
+    there = story(1).write(machine.projects)
+    connection = machine.connection()
+    failures = run(
+        connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None
+    )
+    assert [(failure.path, failure.why) for failure in failures] == [
+        ("/nowhere/x.jsonl", "it is not there (any more)")
+    ]
+    assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
+    connection.close()
+
+
+def test_a_file_without_permission_is_named_and_read_when_it_has_it(machine: Machine) -> None:
+    path = story(1).write(machine.projects)
+    machine.sync()
+    locked = story(2).write(machine.projects)
+    os.chmod(locked, 0)
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if root:  # root may read anything: step down for the reading
+        for folder, _, names in os.walk(os.path.dirname(machine.folder)):
+            os.chmod(folder, 0o777)
+            for name in names:
+                if os.path.join(folder, name) != locked:
+                    os.chmod(os.path.join(folder, name), 0o666)
+        parent = os.path.dirname(os.path.dirname(machine.folder))
+        os.chmod(parent, 0o755)
+        os.chmod(os.path.dirname(parent), 0o755)
+        os.seteuid(65534)
+    try:
+        report = machine.sync()
+    finally:
+        if root:
+            os.seteuid(0)
+    assert [(failure.path, failure.why) for failure in report.failures] == [(locked, "no permission")]
+    assert os.path.exists(path)
+    os.chmod(locked, 0o600)
+    assert not machine.sync().failures
+    assert machine.rows("SELECT count(*) FROM sessions") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("content", "problems"),
+    [
+        (b"", 0),
+        (b"\n\n\n", 0),
+        (b"\x00\x01\x02" * 1000, 1),
+        (b"\xff\xfe{\n}\n" * 200, 51),
+        (b"[1, 2]\n", 1),
+        (b'"a"\nnull\n', 2),
+    ],
+)
+def test_a_file_of_something_else_is_named_and_gives_no_session(
+    machine: Machine, content: bytes, problems: int
+) -> None:
+    os.makedirs(os.path.join(machine.projects, "p"))
+    with open(os.path.join(machine.projects, "p", "x.jsonl"), "wb") as stream:
+        stream.write(content)
+    story(1).write(machine.projects)
+    report = machine.sync()
+    assert len(report.problems) == problems
+    assert all(path.endswith("x.jsonl") for path, _, _ in report.problems)
+    assert machine.rows("SELECT count(*) FROM sessions") == [(1,)]
+
+
+def test_a_line_too_long_to_read_is_kept(machine: Machine) -> None:
+    """Its session is read around it, its bytes are in the archive."""
+    path = story(1).write(machine.projects)
+    data = story(1).data()
+    long = b'{"type":"user","x":"' + b"word " * (8 << 20) + b'"}\n'
+    with open(path, "wb") as stream:
+        stream.write(data[: data.index(b"\n") + 1] + long + data[data.index(b"\n") + 1 :])
+    report = machine.sync()
+    assert [(line, "more than 32 MB" in why) for _, line, why in report.problems] == [(2, True)]
+    assert machine.rows("SELECT sum(length) FROM segments") == [(os.path.getsize(path),)]
+    assert len(loaded(machine, f"claude_code:{story(1).session}").events) == len(read(path)[0].events)
+
+
+def test_everything_is_readable_by_its_owner_only(machine: Machine) -> None:
+    story(1).write(machine.projects)
+    before = os.umask(0)
+    try:
+        machine.sync()
+        connection = machine.connection()
+        connection.execute("BEGIN IMMEDIATE")  # the log file is there while somebody writes
+        for folder, _, names in os.walk(machine.folder):
+            assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+            for name in names:
+                assert stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode) == 0o600, name
+        connection.close()
+    finally:
+        os.umask(before)
+
+
+def test_secrets_are_gone_before_anything_is_stored(machine: Machine) -> None:
+    """Not in the packs, not in the rows, not in the search index, not in the state to go on from; counted by kind."""
+    key = "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2 + "-AA"
+    transcript = (
+        story(1)
+        .prompt(f"use {key} please")
+        .ran(f"export ANTHROPIC_API_KEY={key}", f"set to {key}")
+        .answer(f"done: {key}")
+    )
+    path = transcript.write(machine.projects)
+    report = machine.sync()
+    assert sum(report.redactions.values()) >= 4
+    session = loaded(machine, f"claude_code:{transcript.session}")
+    assert key not in repr(session)
+    assert "REDACTED" in repr(session)
+    assert key.encode() not in machine.everything_on_disk()
+    assert len(session.events) == len(read(path)[0].events)
+
+
+# Trouble with the archive itself.
+def test_a_full_disk_is_said_plainly_and_harms_nothing(machine: Machine, tmp_path: Any) -> None:
+    """On a real file system without room; with room again, the next sync goes on."""
+    small = str(tmp_path / "small")
+    os.makedirs(small)
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", small], capture_output=True
+    ).returncode:
+        pytest.skip("a small file system can only be mounted by root")
+    try:
+        machine.folder = os.path.join(small, "archive")
+        story(1).write(machine.projects)
+        machine.sync()
+        for number in range(2, 9):
+            noise = random.Random(number).randbytes(300_000).hex()
+            story(number).prompt(noise).write(machine.projects)
+        with pytest.raises(ArchiveUnusable, match="is full"):
+            machine.sync()
+        connection = machine.connection()
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()
+        subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+        machine.sync()
+        assert machine.rows("SELECT count(*) FROM sessions") == [(8,)]
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
+
+
+def test_a_damaged_archive_is_said_plainly(machine: Machine) -> None:
+    story(1).write(machine.projects)
+    machine.sync()
+    with open(machine.archive, "r+b") as stream:
+        stream.write(b"no database at all" * 100)
+    with pytest.raises(ArchiveUnusable, match="damaged"):
+        machine.sync()
+
+
+def test_an_archive_of_a_newer_version_is_left_alone(machine: Machine) -> None:
+    story(1).write(machine.projects)
+    machine.sync()
+    connection = sqlite3.connect(machine.archive)
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(ArchiveUnusable, match="newer Preheat"):
+        machine.sync()
+
+
+def test_an_archive_that_somebody_holds_is_said_plainly(machine: Machine) -> None:
+    story(1).write(machine.projects)
+    machine.sync()
+    holder = sqlite3.connect(machine.archive, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ArchiveBusy, match="another program holds"):
+        connection = connect(machine.folder, wait=0.05)
+        try:
+            run(connection, machine.folder, [change(story(2).write(machine.projects))], lambda result: None)
+        finally:
+            connection.close()
+    holder.close()
+
+
+def test_a_folder_that_cannot_be_made_is_said_plainly(tmp_path: Any) -> None:
+    (tmp_path / "file").write_text("")
+    machine = Machine(tmp_path)
+    machine.folder = str(tmp_path / "file" / "archive")
+    with pytest.raises(ArchiveUnusable, match="PREHEAT_HOME"):
+        connect(machine.folder)
+
+
+# The short way.
+def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine) -> None:
+    """After a sync with nothing new to come: no database, no typing, no third-party package."""
+    story(1).write(machine.projects)
+    machine.sync()
+    code = (
+        "import sys; from preheat.quick import nothing_new; counts = nothing_new(); "
+        "heavy = {'sqlite3', 'typing', 're', 'json', 'msgspec', 'click', 'rich', 'sqlalchemy', 'zstandard', 're2'}; "
+        "print(counts, sorted(heavy & set(sys.modules)))"
+    )
+    environment = {
+        **os.environ,
+        "HOME": machine.home,
+        "PREHEAT_HOME": machine.folder,
+        "CLAUDE_CONFIG_DIR": "",
+    }
+    run_it = [
+        sys.executable,
+        "-S",
+        "-c",
+        f"sys_path = {sys.path!r}; import sys; sys.path[:] = sys_path; {code}",
+    ]
+    assert subprocess.check_output(run_it, env=environment, text=True).strip() == "{'Claude Code': 1} []"
+    story(2).write(machine.projects)
+    assert subprocess.check_output(run_it, env=environment, text=True).strip().startswith("None")
+
+
+def test_the_short_way_does_not_trust_a_list_that_is_older_than_the_archive(machine: Machine) -> None:
+    story(1).write(machine.projects)
+    machine.sync()
+    os.unlink(machine.archive)
+    sizes = Sizes()
+    machine.sync(sizes)
+    assert len(sizes.read) == 1
+
+
+def test_interrupting_leaves_no_process_behind(tmp_path: Any) -> None:
+    """Ctrl-C ends the readers too."""
+    machine = Machine(tmp_path)
+    for number in range(30):
+        story(number, steps=200).prompt("x " * 600_000).write(machine.projects)
+    process = machine.start()
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, 130), errors
+    assert b"Traceback" not in errors
+    machine.sync()
+    assert machine.rows("SELECT count(*) FROM sessions") == [(30,)]
+
+
+def test_every_agent_has_its_places() -> None:
+    for agent in AGENTS:
+        assert isinstance(places_of(agent).roots({"HOME": "/h", "USERPROFILE": "/h"}), list)

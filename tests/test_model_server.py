@@ -1,0 +1,191 @@
+"""The scripted model server, asked over real HTTP the way agents ask it."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.model.session import Usage
+from preheat.testing.model_server import AUXILIARY_TEXT, FINAL_TEXT, Call, ModelServer, Reply
+
+TOOLS = [{"type": "function", "function": {"name": "shell", "parameters": {}}}]
+USAGE = Usage(input=70, cache_read=30, output=25, reasoning=5)
+SCRIPT = [
+    Reply("Looking.", [Call("shell", {"command": "ls"})], reasoning="It may be empty.", usage=USAGE),
+    Reply("All done."),
+]
+
+
+def ask(url: str, body: dict[str, Any] | None = None) -> bytes:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"content-type": "application/json", "authorization": "Bearer secret", "x-session": "one"}
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=10) as answer:
+        content: bytes = answer.read()
+    return content
+
+
+def streamed(content: bytes) -> list[Any]:
+    parts = [line[6:] for line in content.decode().splitlines() if line.startswith("data: ")]
+    return [part if part == "[DONE]" else json.loads(part) for part in parts]
+
+
+def test_chat_completion_whole() -> None:
+    """A chat request without `stream` gets all of a reply in one document, replies in order."""
+    with ModelServer(SCRIPT) as server:
+        body = {"model": "m", "messages": [], "tools": TOOLS}
+        first = json.loads(ask(f"{server.url}/chat/completions", body))
+        second = json.loads(ask(f"{server.url}/chat/completions", body))
+    choice = first["choices"][0]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["content"] == "Looking."
+    assert choice["message"]["reasoning_content"] == "It may be empty."
+    call = choice["message"]["tool_calls"][0]
+    assert (call["id"], call["function"]["name"]) == ("call_1", "shell")
+    assert json.loads(call["function"]["arguments"]) == {"command": "ls"}
+    assert first["usage"]["prompt_tokens"] == 100
+    assert first["usage"]["prompt_tokens_details"]["cached_tokens"] == 30
+    assert first["usage"]["total_tokens"] == 125
+    assert second["choices"][0]["message"]["content"] == "All done."
+    assert second["choices"][0]["finish_reason"] == "stop"
+
+
+def test_chat_completion_streamed() -> None:
+    """The chunks of a streamed chat reply join to the same text, arguments and usage."""
+    with ModelServer(SCRIPT) as server:
+        body = {
+            "messages": [],
+            "tools": TOOLS,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        events = streamed(ask(f"{server.url}/chat/completions", body))
+    assert events.pop() == "[DONE]"
+    assert events[-1]["usage"]["completion_tokens"] == 25
+    deltas = [choice["delta"] for event in events for choice in event["choices"]]
+    assert "".join(delta.get("content") or "" for delta in deltas) == "Looking."
+    assert "".join(delta.get("reasoning_content") or "" for delta in deltas) == "It may be empty."
+    calls = [call for delta in deltas for call in delta.get("tool_calls", [])]
+    assert (calls[0]["id"], calls[0]["function"]["name"]) == ("call_1", "shell")
+    assert json.loads("".join(call["function"]["arguments"] for call in calls)) == {"command": "ls"}
+    assert [c["finish_reason"] for e in events for c in e["choices"]][-1] == "tool_calls"
+
+
+def test_responses_whole() -> None:
+    """A responses request without `stream` gets its items and usage in one document."""
+    with ModelServer(SCRIPT) as server:
+        answer = json.loads(ask(f"{server.url}/responses", {"input": [], "tools": TOOLS}))
+    reasoning, message, call = answer["output"]
+    assert reasoning["summary"][0]["text"] == "It may be empty."
+    assert message["content"][0]["text"] == "Looking."
+    assert (call["type"], call["call_id"], call["name"]) == ("function_call", "call_1", "shell")
+    assert json.loads(call["arguments"]) == {"command": "ls"}
+    assert answer["usage"]["input_tokens"] == 100
+    assert answer["usage"]["output_tokens_details"]["reasoning_tokens"] == 5
+
+
+def test_responses_streamed() -> None:
+    """A streamed responses reply gives each item when it is done, and all with the usage at the end."""
+    with ModelServer(SCRIPT) as server:
+        events = streamed(ask(f"{server.url}/responses", {"input": [], "tools": TOOLS, "stream": True}))
+    assert events[0]["type"] == "response.created"
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    done = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    assert [item["type"] for item in done] == ["reasoning", "message", "function_call"]
+    assert events[-1]["type"] == "response.completed"
+    assert events[-1]["response"]["output"] == done
+    assert events[-1]["response"]["usage"]["total_tokens"] == 125
+
+
+def test_tool_declared_as_custom_gets_its_text_as_it_stands() -> None:
+    """A call of a tool that takes plain text goes out as a custom tool call."""
+    patch = "*** Begin Patch\n*** End Patch"
+    with ModelServer([Reply(calls=[Call("apply_patch", patch)])]) as server:
+        tools = [{"type": "custom", "name": "apply_patch"}]
+        answer = json.loads(ask(f"{server.url}/responses", {"input": [], "tools": tools}))
+    assert answer["output"][0]["type"] == "custom_tool_call"
+    assert answer["output"][0]["input"] == patch
+
+
+def test_tool_declared_in_a_group_is_called_with_it() -> None:
+    """Some agents put tools into namespaces and want the namespace back."""
+    with ModelServer([Reply(calls=[Call("spawn", {"task": "x"})])]) as server:
+        tools = [{"type": "namespace", "name": "team", "tools": [{"type": "function", "name": "spawn"}]}]
+        answer = json.loads(ask(f"{server.url}/responses", {"input": [], "tools": tools}))
+    assert (answer["output"][0]["namespace"], answer["output"][0]["name"]) == ("team", "spawn")
+
+
+def test_requests_without_tools_do_not_use_up_the_script() -> None:
+    """Side questions get a fixed text; past its end the script gives a plain final text."""
+    with ModelServer([Reply("One.")]) as server:
+        side = json.loads(ask(f"{server.url}/chat/completions", {"messages": []}))
+        main = json.loads(ask(f"{server.url}/chat/completions", {"messages": [], "tools": TOOLS}))
+        after = json.loads(ask(f"{server.url}/chat/completions", {"messages": [], "tools": TOOLS}))
+        assert server.remaining == 0
+        assert [request.auxiliary for request in server.requests] == [True, False, False]
+        assert len(server.main_requests) == 2
+    texts = [answer["choices"][0]["message"]["content"] for answer in (side, main, after)]
+    assert texts == [AUXILIARY_TEXT, "One.", FINAL_TEXT]
+
+
+def test_requests_are_recorded_without_authorization() -> None:
+    """Path, headers and parsed body are there to inspect; the key is not."""
+    with ModelServer() as server:
+        ask(f"{server.url}/responses?beta=1", {"input": "hello", "tools": TOOLS})
+        (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/v1/responses?beta=1")
+    assert request.headers["x-session"] == "one"
+    assert "authorization" not in request.headers
+    assert request.body["input"] == "hello"
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/api/v1/models", "/v1/models?client_version=1"])
+def test_models_are_listed(path: str) -> None:
+    """Agents that probe the list of models find the scripted one."""
+    with ModelServer(model="tiny") as server:
+        answer = json.loads(ask(server.root + path))
+    assert [entry["id"] for entry in answer["data"]] == ["tiny"]
+
+
+def test_a_reply_can_be_an_error() -> None:
+    """A reply with another status is that HTTP error, and uses up its place in the script."""
+    with ModelServer([Reply("slow down", status=429), Reply("Fine.")]) as server:
+        body = {"messages": [], "tools": TOOLS}
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask(f"{server.url}/chat/completions", body)
+        with caught.value as answer:
+            assert answer.code == 429
+            assert json.loads(answer.read())["error"]["message"] == "slow down"
+        fine = json.loads(ask(f"{server.url}/chat/completions", body))
+    assert fine["choices"][0]["message"]["content"] == "Fine."
+
+
+def test_unknown_path_is_not_found() -> None:
+    """A path that no agent interface has is a 404, and is recorded all the same."""
+    with ModelServer() as server:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask(f"{server.root}/v1/embeddings", {"input": "x"})
+        caught.value.close()
+        assert caught.value.code == 404
+        assert [request.path for request in server.requests] == ["/v1/embeddings"]
+
+
+def test_command_line_serves_a_script(tmp_path: Path) -> None:
+    """The command line prints its port, serves the file's replies and stops when told."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "From a file.", "usage": {"input": 7, "output": 3}}]))
+    command = [sys.executable, "-m", "preheat.testing.model_server", "--script", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            body = {"messages": [], "tools": TOOLS}
+            answer = json.loads(ask(f"http://127.0.0.1:{port}/v1/chat/completions", body))
+        finally:
+            process.terminate()
+    assert answer["choices"][0]["message"]["content"] == "From a file."
+    assert answer["usage"]["prompt_tokens"] == 7
