@@ -1,0 +1,1 @@
+"""Speed, memory and size, each beside a peer or a floor in the same run. Run `./dev bench`."""

@@ -16,7 +16,7 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXTURES = os.path.join(CHECKOUT, "tests", "fixtures")
 sys.path[:0] = [CHECKOUT, os.path.join(CHECKOUT, "src")]
 
-from scripts import codex_fixtures, hermes_fixtures  # noqa: E402 - the checkout has to be found first
+from scripts import codex_fixtures, hermes_fixtures, mini_swe_agent_fixtures  # noqa: E402 - the checkout has to be found first
 
 Maker = Callable[[str], None]
 """Runs the program in a place of its own and writes scrubbed fixtures into the folder."""
@@ -24,6 +24,7 @@ Maker = Callable[[str], None]
 MAKERS: dict[str, Maker] = {
     "codex": codex_fixtures.make,
     "hermes": hermes_fixtures.make,
+    "mini_swe_agent": mini_swe_agent_fixtures.make,
 }
 
 

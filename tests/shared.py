@@ -10,7 +10,8 @@ FIXTURES = os.path.join(TESTS, "fixtures")
 SHARED = os.path.abspath(os.path.join(TESTS, "..", "..", "shared"))
 
 needs_corpus = pytest.mark.skipif(
-    not os.path.isdir(os.path.join(SHARED, "corpus")), reason="the shared corpus does not lie beside the checkout"
+    not os.path.isdir(os.path.join(SHARED, "corpus")),
+    reason="the shared corpus does not lie beside the checkout",
 )
 
 

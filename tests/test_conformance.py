@@ -148,7 +148,9 @@ def merged(before: list[Session], after: list[Session]) -> list[Session]:
     return [
         msgspec.structs.replace(
             session,
-            events=(*earlier[session.id].events, *session.events) if session.id in earlier else session.events,
+            events=(*earlier[session.id].events, *session.events)
+            if session.id in earlier
+            else session.events,
         )
         for session in after
     ]

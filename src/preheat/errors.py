@@ -1,12 +1,12 @@
 """Every exception Preheat raises on purpose.
 
-    PreheatError
-    ├── UserError            the person can fix this: one line, no traceback, exit code 2
-    │   ├── NotRecognised    no reader knows this file
-    │   ├── NotFound         no session (or several) by that name
-    │   ├── ArchiveBusy      another process holds the archive
-    │   └── ArchiveUnusable  the archive is damaged, too new, or the disk is full
-    └── SourceUnreadable     one source could not be read; the rest goes on
+PreheatError
+├── UserError            the person can fix this: one line, no traceback, exit code 2
+│   ├── NotRecognised    no reader knows this file
+│   ├── NotFound         no session (or several) by that name
+│   ├── ArchiveBusy      another process holds the archive
+│   └── ArchiveUnusable  the archive is damaged, too new, or the disk is full
+└── SourceUnreadable     one source could not be read; the rest goes on
 """
 
 
@@ -32,6 +32,10 @@ class ArchiveBusy(UserError):  # noqa: N818
 
 class ArchiveUnusable(UserError):  # noqa: N818
     """The archive cannot be used: damaged, of a newer version, or the disk is full."""
+
+
+class ReaderDied(UserError):  # noqa: N818
+    """A process that was reading was killed from outside."""
 
 
 class SourceUnreadable(PreheatError):  # noqa: N818

@@ -30,7 +30,7 @@ class Joiner:
         """The calls without a result, oldest first, and their tools."""
 
     def opened(self, asked: Asked, place: str) -> str:
-        """A call's id. Models that count from nought in every response use the same one again: `place` tells them apart."""
+        """A call's id. Some models count from nought in every response: `place` tells the same id apart then."""
         name = asked.id or f"call {place}"
         own = name if name not in self._known else f"{name} {place}"
         self._known.add(own)
@@ -39,7 +39,7 @@ class Joiner:
         return own
 
     def closed(self, name: str, tool: str = "") -> str:
-        """The id of the call that has its result now: by its id, else the oldest open one (of that tool); empty if none."""
+        """The id of the call that a result is for: by its id, else the oldest open one (of that tool), else empty."""
         if name:
             own = self._latest.get(name, "")
             return own if self._open.pop(own, None) is not None else ""
@@ -97,9 +97,7 @@ def calls_of(message: dict[str, Any]) -> list[Asked]:
             asked = loose(asked.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             asked = None
-    calls = [
-        _call(call) for call in (asked if isinstance(asked, list) else [asked]) if isinstance(call, dict)
-    ]
+    calls = [_call(call) for call in (asked if isinstance(asked, list) else [asked]) if isinstance(call, dict)]
     older = message.get("function_call")
     return [*calls, _call(older)] if isinstance(older, dict) and not calls else calls
 

@@ -87,7 +87,7 @@ class LinesParser(Generic[S, R]):
     # What every parser has.
     def feed(self, block: bytes, line: int) -> None:
         self._block, self._first, self._place = block, line, (line, 0)
-        count = block.count(b"\n") + (not block.endswith(b"\n"))
+        count = count_lines(block) + (not block.endswith(b"\n"))
         try:
             records = self._decoder.decode_lines(block)
         except UNREADABLE:
@@ -186,6 +186,15 @@ class LinesParser(Generic[S, R]):
     def load(self, state: bytes) -> None:
         self.state = msgspec.msgpack.decode(state, type=self.state_type)  # type: ignore[assignment]
         self.drafts.clear()
+
+
+def count_lines(block: bytes) -> int:
+    """How many line ends there are. Lines are long here, and looking for the next one is far quicker than counting bytes."""
+    count, at = 0, block.find(b"\n")
+    while at >= 0:
+        count += 1
+        at = block.find(b"\n", at + 1)
+    return count
 
 
 def whole_lines(block: bytes) -> list[bytes]:

@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from preheat.agents import AGENTS, reader_of
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import count_lines, loose
 from preheat.agents.reader import DatabaseReader, Parser, Reader
 from preheat.errors import NotRecognised, SourceUnreadable, UserError
 from preheat.model.session import Problem, Session
@@ -63,8 +63,8 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
             chunk = chunk[cut:]
             cut = chunk.rfind(b"\n") + 1
         if cut:
-            data = b"".join([*pieces, chunk[:cut]])
-            following = line + data.count(b"\n")
+            data = b"".join([*pieces, memoryview(chunk)[:cut]])
+            following = line + count_lines(data)
             yield Block("lines", data, line, following)
             line = following
             pieces, chunk = [], chunk[cut:]

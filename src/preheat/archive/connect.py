@@ -41,6 +41,7 @@ def _opened(path: str, wait: float) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages of 8 KB: a first sync writes a lot at once
     except sqlite3.DatabaseError as error:
         raise unusable(path, error) from error
     return connection

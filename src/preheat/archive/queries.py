@@ -3,11 +3,11 @@
 Knows nothing of what a session's bytes mean: `raw.py` gives them back, the readers read them.
 """
 
-import os
 import sqlite3
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.dialects import sqlite
 
 from preheat.archive.packing import unpack
-from preheat.archive.schema import CALLS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
+from preheat.archive.schema import CALLS, CONTENTS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
 from preheat.errors import NotFound, UserError
 
 
@@ -86,6 +86,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS = [SESSIONS.c[name] for name in Summary.__struct_fields__]
+_SHORT_ENOUGH = 24
 _DIALECT = sqlite.dialect(paramstyle="named")
 
 
@@ -179,6 +180,7 @@ def short_names(
 ) -> dict[str, str]:
     """By key, a name for each session that `find` understands: the shortest beginning of its id that no other has."""
     rows = connection.execute("SELECT session, relation FROM sessions").fetchall()
+    everything = sorted(session for session, _ in rows)
     mains = sorted(session for session, relation in rows if relation != "subagent")
     endings = Counter(session.partition(":")[2] for session, _ in rows)
     names: dict[str, str] = {}
@@ -189,7 +191,7 @@ def short_names(
         elif ending and endings[ending] == 1:
             names[summary.key] = ending
         else:
-            names[summary.key] = summary.session
+            names[summary.key] = _shortest(everything, summary.session, least)
     return names
 
 
@@ -198,15 +200,17 @@ def _shortest(ordered: list[str], name: str, least: int) -> str:
     shared = 0
     for near in (place - 1, place + 1):
         if 0 <= near < len(ordered):
-            shared = max(shared, len(os.path.commonprefix([name, ordered[near]])))
-    return name[: max(least, shared + 1)]
+            same = (left == right for left, right in zip(name, ordered[near], strict=False))
+            shared = max(shared, sum(1 for _ in takewhile(bool, same)))
+    return name if len(name) <= _SHORT_ENOUGH else name[: max(least, shared + 1)]
 
 
 # Search.
 def search(
     connection: sqlite3.Connection, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20
 ) -> Iterator[Hit]:
-    """Passages that hold all the words, the best first. Words in double quotes must stand together; `*` ends a beginning."""
+    """Passages that hold all the words, the best first. Words in double quotes must stand together; `*` ends a
+    beginning."""
     rows = connection.execute(
         "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank",
         (match_expression(words),),
@@ -306,6 +310,19 @@ def sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     return list(_run(connection, statement))
 
 
+def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
+    """The files and databases that hold these sessions, copies included."""
+    found: set[str] = set()
+    for key in keys:
+        statement = (
+            select(SOURCES.c.path)
+            .select_from(CONTENTS.join(SOURCES, CONTENTS.c.source_id == SOURCES.c.id))
+            .where(CONTENTS.c.key == key)
+        )
+        found |= {row[0] for row in _run(connection, statement)}
+    return sorted(found)
+
+
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:
     """How many secrets were taken out, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
@@ -329,7 +346,7 @@ def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str
 def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
     """Calls and flagged errors of a session by tool."""
     statement = (
-        select(CALLS.c.tool, func.count(), func.count().filter(CALLS.c.is_error))
+        select(CALLS.c.tool, func.count(), func.count().filter(or_(CALLS.c.is_error, CALLS.c.exit_code != 0)))
         .select_from(CALLS.join(SESSIONS, CALLS.c.session_id == SESSIONS.c.id))
         .where(SESSIONS.c.key == key)
         .group_by(CALLS.c.tool)

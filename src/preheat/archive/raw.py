@@ -14,7 +14,7 @@ from preheat.archive import seen
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
-from preheat.model.ids import digest_of
+from preheat.archive.forgotten import digest_of
 
 
 class Stored(NamedTuple):

@@ -98,7 +98,8 @@ SESSIONS = Table(
     Index("sessions_started", "started_at"),
     Index("sessions_project", "project"),
 )  # fmt: skip
-"""`key` is agent and id; `opening` the first words a person said; `errors` the results that the agent's program flagged."""
+"""`key` is agent and id; `opening` the first words a person said; `errors` the results that the agent's
+program flagged or that have an exit code other than 0: facts, no judgement."""
 
 CALLS = Table(
     "calls", METADATA,

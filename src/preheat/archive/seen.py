@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from preheat.model.ids import digest_of
+from preheat.archive.forgotten import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

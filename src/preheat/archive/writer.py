@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from preheat.archive.packing import unpack
 from preheat.archive.rows import Batch, Delta, Known, SessionRows
-from preheat.model.ids import digest_of
+from preheat.archive.forgotten import digest_of
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
@@ -332,6 +332,6 @@ def recount(connection: sqlite3.Connection, session: int) -> None:
     connection.execute(
         f"UPDATE sessions SET {sums}, "  # noqa: S608
         "calls = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied), "
-        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND is_error) WHERE id = :id",
+        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND (is_error OR exit_code <> 0)) WHERE id = :id",
         {"id": session},
     )

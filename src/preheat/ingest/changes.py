@@ -12,7 +12,7 @@ from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, stamp_of
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
-from preheat.model.ids import digest_of
+from preheat.archive.forgotten import digest_of
 
 
 class Change(NamedTuple):

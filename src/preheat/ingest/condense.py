@@ -3,6 +3,7 @@
 Knows nothing of files or of the database. The rows are an index; the session itself stays in the archive as it was.
 """
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -39,6 +40,7 @@ def condense(session: Session) -> SessionRows:
     responses: dict[str, ResponseRow] = {}
     passages: list[Passage] = []
     opening = ""
+    numbered = cache(number_of)  # the calls of a response come together
     counts = dict.fromkeys(("events", "prompts", "messages", "calls", "errors", "compactions"), 0)
     counts["events"] = len(session.events)
     for event in session.events:
@@ -56,13 +58,13 @@ def condense(session: Session) -> SessionRows:
             place.setdefault(event.call_id, len(calls))
             calls.append(
                 CallRow(
-                    event.call_id, event.line, number_of(event.response), event.tool, event.kind,
+                    event.call_id, event.line, numbered(event.response), event.tool, event.kind,
                     summary[:LONGEST_SUMMARY], event.at,
                 )
             )  # fmt: skip
         elif isinstance(event, ToolResult):
             counts["messages"] += 1
-            counts["errors"] += event.is_error is True
+            counts["errors"] += event.is_error is True or bool(event.exit_code)
             _join(event, calls, place, late)
         elif isinstance(event, UserMessage):
             if event.origin == "human":

@@ -3,13 +3,9 @@
 A sync can be killed at any moment: what was stored is whole, the rest is read by the next one.
 """
 
-import multiprocessing
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, cast
 
 from preheat.agents import reader_of
@@ -18,10 +14,10 @@ from preheat.archive.connect import archive_path, unusable
 from preheat.archive.packing import PACK
 from preheat.archive.rows import Batch, Delta, Known, Position
 from preheat.archive.writer import store, writing
-from preheat.errors import ArchiveUnusable, SourceUnreadable
+from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
-from preheat.model.ids import digest_of
+from preheat.archive.forgotten import digest_of
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
@@ -155,26 +151,11 @@ def _name(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 
-# Reading side by side.
 def _digested(groups: list[list[Job]]) -> Iterator[Batch]:
+    """Read the groups, side by side if there is much to read."""
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
-        yield from map(digest, groups)
-        return
-    # Forking is safe here: no thread has been started yet. It also spares each worker the imports.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        waiting = iter(groups)
-        running: set[Future[Batch]] = set()
-        try:
-            while True:
-                while len(running) < 2 * workers and (group := next(waiting, None)) is not None:
-                    running.add(pool.submit(digest, group))
-                if not running:
-                    return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            for future in running:
-                future.cancel()
+        return map(digest, groups)
+    from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
+
+    return side_by_side(groups, workers)

@@ -137,15 +137,7 @@ class Other(_Event, frozen=True, kw_only=True, tag="other"):
 
 
 Event: TypeAlias = (
-    UserMessage
-    | AssistantMessage
-    | Reasoning
-    | ToolCall
-    | ToolResult
-    | Compaction
-    | Spawn
-    | Rewind
-    | Other
+    UserMessage | AssistantMessage | Reasoning | ToolCall | ToolResult | Compaction | Spawn | Rewind | Other
 )
 
 

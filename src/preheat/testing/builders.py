@@ -1,4 +1,4 @@
-"""Builds transcripts for tests and demonstrations: records in the form of Claude Code's files, deterministic to the byte.
+"""Builds transcripts for tests and demonstrations: records in the form of Claude Code's files, always the same.
 
 Knows nothing of how they are read. A builder never changes: every method gives a new one with one more record.
 """
@@ -62,7 +62,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         is_error: bool = False,
         outcome: dict[str, Any] | str | None = None,
     ) -> "ClaudeTranscript":
-        """A call comes back, the last one unless an id is given; `outcome` is what the program keeps beside the text."""
+        """A call comes back, the last one unless an id is given; `outcome` is what the program notes beside it."""
         block = {"type": "tool_result", "tool_use_id": call_id or self.last_call, "content": text}
         if is_error:
             block["is_error"] = True  # type: ignore[assignment]
@@ -73,9 +73,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         text = f"Exit code {exit_code}\n{output}" if exit_code else output
         return self.call("Bash", {"command": command}).result(text, is_error=exit_code != 0)
 
-    def compaction(
-        self, summary: str = "", trigger: str = "auto", tokens_before: int = 120_000
-    ) -> "ClaudeTranscript":
+    def compaction(self, summary: str = "", trigger: str = "auto", tokens_before: int = 120_000) -> "ClaudeTranscript":
         """The conversation is replaced by a summary of it."""
         boundary = self._with(
             {
@@ -124,9 +122,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
             else:
                 name = f"{index:08x}-0000-4000-8000-{self.session.replace('-', '')[:12]:0>12}"
                 found.append(
-                    msgspec.json.encode(
-                        {**self._heading(index), "uuid": name, "parentUuid": parent, **record}
-                    )
+                    msgspec.json.encode({**self._heading(index), "uuid": name, "parentUuid": parent, **record})
                 )
                 parent = name
             names.append(parent)

@@ -57,7 +57,7 @@ class Chain(msgspec.Struct):
 
 class ClaudeState(State):
     lines: dict[int, int] = msgspec.field(default_factory=dict)
-    """Where each record stands, by the first half of its uuid."""
+    """Where each record stands, by its uuid (as `short` has it)."""
     responses: set[int] = msgspec.field(default_factory=set)
     spawned: set[str] = msgspec.field(default_factory=set)
     chains: dict[str, Chain] = msgspec.field(default_factory=dict)
@@ -85,11 +85,13 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if record.forkedFrom is not None and record.type in _MAIN_TYPES:
             self._fork(record)
             return
-        key = self._key(record)
-        draft = self.draft(key)
-        self._heading(draft.heading, record, key)
+        key = self._key(record) if record.isSidechain else ""
+        draft = self.drafts.get(key) or self.draft(key)
+        heading = draft.heading
+        if record.gitBranch != heading.branch or record.entrypoint or not heading.id:
+            self._heading(heading, record, key)
         at = record.timestamp.timestamp() if record.timestamp is not None else None
-        draft.heading.seen(at)
+        heading.seen(at)
         if record.type == "assistant" and isinstance(record.message, Message):
             self._assistant(draft, self._chain(key), record, record.message, line, at)
         elif record.type == "user" and isinstance(record.message, Message):
@@ -100,7 +102,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     # Which session a record belongs to.
     def _key(self, record: Record) -> str:
         """Empty for the session of the file, else the subagent's name: old files hold subagents in between."""
-        if not record.isSidechain or self._is_subagent_file:
+        if self._is_subagent_file:
             return ""
         if record.agentId:
             return record.agentId
@@ -170,7 +172,11 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             heading.model = model
         usage = _usage(message)
         text = ""
-        blocks = message.content if isinstance(message.content, list) else [Block(type="text", text=message.content or "")]
+        blocks = (
+            message.content
+            if isinstance(message.content, list)
+            else [Block(type="text", text=message.content or "")]
+        )
         for position, block in enumerate(blocks):
             if block.type == "text":
                 text += self._new_text(chain, block)
@@ -246,7 +252,13 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     def _is_injected(self, record: Record, text: str) -> bool:
         if record.isMeta or record.isSidechain or self._is_subagent_file:
             return True
-        kind = record.origin if isinstance(record.origin, str) else record.origin.kind if record.origin else "human"
+        kind = (
+            record.origin
+            if isinstance(record.origin, str)
+            else record.origin.kind
+            if record.origin
+            else "human"
+        )
         return kind != "human" or text.lstrip().startswith(_PROGRAM_TEXT)
 
     def _summary(self, draft: Draft, chain: Chain, text: str, line: int, at: float | None) -> None:
@@ -281,7 +293,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if agent in self.state.spawned:
             return
         self.state.spawned.add(agent)
-        draft.events.append(Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id))
+        draft.events.append(
+            Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id)
+        )
 
     # Everything that is no message.
     def _rest(self, draft: Draft, key: str, record: Record, line: int, at: float | None) -> None:
@@ -298,7 +312,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             return
         if record.type == "attachment" and attachment is not None and attachment.type == "queued_command":
             text = _text(attachment.prompt)
-            injected = attachment.commandMode not in (None, "prompt") or text.lstrip().startswith(_PROGRAM_TEXT)
+            injected = attachment.commandMode not in (None, "prompt") or text.lstrip().startswith(
+                _PROGRAM_TEXT
+            )
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected)))
             return
         if record.type == "progress" and record.data is not None and record.data.agentId:
@@ -306,14 +322,18 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         title = record.customTitle or record.aiTitle or (record.summary if not draft.heading.title else None)
         if title:
             draft.heading.title = title
-        name = record.subtype or (attachment.type if attachment else None) or (record.data.type if record.data else None)
+        name = (
+            record.subtype
+            or (attachment.type if attachment else None)
+            or (record.data.type if record.data else None)
+        )
         self.other(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
 
 
 def short(name: str) -> int:
-    """A number for an id; half a uuid is enough to tell the records of one file apart."""
+    """A number for an id. Both halves of a uuid go into it: either may be the same for many records."""
     try:
-        return int(name[:8] + name[9:13] + name[14:18], 16)
+        return int(name[:8] + name[9:13] + name[14:18], 16) ^ int(name[19:23] + name[24:], 16)
     except ValueError:
         return number_of(name) & 0x7FFFFFFFFFFFFFFF
 
@@ -370,7 +390,7 @@ class ClaudeReader:
         if b'"payload"' in head[:400] or not head.lstrip().startswith(b"{"):
             return False
         return any(
-            b'"sessionId"' in line and (b'"uuid"' in line or b'"leafUuid"' in line) or _is_opening(line)
+            (b'"sessionId"' in line and (b'"uuid"' in line or b'"leafUuid"' in line)) or _is_opening(line)
             for line in head.split(b"\n", 40)[:40]
         )
 

@@ -23,7 +23,6 @@ class Block(msgspec.Struct, gc=False):
     is_error: bool | None = None
 
 
-
 class Tokens(msgspec.Struct, gc=False):
     input_tokens: int | None = 0
     output_tokens: int | None = 0

@@ -1,0 +1,1 @@
+"""mini-swe-agent: trajectories, imported one file at a time."""

@@ -1,0 +1,308 @@
+"""Reads mini-swe-agent's trajectories (`.traj.json`, 1.x and 2.x): one JSON document a run.
+
+Version 2 says what it ran and how that ended (`extra.actions`, `extra.returncode`); version 1 only wrote it into the
+text, by rules of its own that are followed here. Knows nothing of where the document comes from.
+"""
+
+import os
+import re
+from hashlib import sha256
+from typing import Any
+
+from preheat.agents.chat import (
+    Asked,
+    Joiner,
+    calls_of,
+    count,
+    images_in,
+    mapping,
+    sequence,
+    string,
+    text_of,
+    usage_of,
+)
+from preheat.agents.parsing import Draft, loose, origin_of, seconds
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Problem,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    UserMessage,
+)
+
+AGENT = "mini_swe_agent"
+TOOL = "bash"
+_FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent-')
+_BEGINNING = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"(?:exit_status|submission|model_stats)"\s*:')
+_FENCES = ("```bash", "```mswea_bash_command")
+_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>\s*")
+_TIMED_OUT = "The last command <command>"
+_FORMAT_ERROR = "FormatError"
+
+
+class TrajectoryParser:
+    """One document, one session."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._draft = Draft(Heading(starter="headless"))
+        self._joiner = Joiner()
+        self._unfit = False
+        """Whether the newest response held not exactly one command, which version 1 refuses to run."""
+
+    def feed(self, block: bytes, line: int) -> None:
+        stem = os.path.basename(self._path.replace("\\", "/")).partition(".traj")[0]
+        self._draft.heading.id = stem or "trajectory"
+        try:
+            document = loose(block)
+        except (ValueError, RecursionError) as error:
+            self._problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            return
+        messages = mapping(document).get("messages")
+        if not isinstance(messages, list):
+            self._problem("a trajectory without `messages`", line)
+            self._draft.events.append(Other(line=line, name="unreadable", raw=document))
+            return
+        info = mapping(document.get("info"))
+        self._heading(string(document.get("instance_id")) or stem, info, messages)
+        for number, message in enumerate(messages, 1):
+            self._message(mapping(message), message, number, number == len(messages), info)
+        ending = {name: info[name] for name in ("exit_status", "submission", "model_stats") if name in info}
+        if ending:
+            self._draft.events.append(Other(line=len(messages) + 1, name="ending", raw=ending))
+
+    def take(self) -> list[Session]:
+        return [self._draft.take(AGENT)] if self._draft.heading.id else []
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+    def _problem(self, message: str, line: int) -> None:
+        self._draft.problems.append(Problem(message, self._path, line))
+
+    def _heading(self, name: str, info: dict[str, Any], messages: list[Any]) -> None:
+        config = mapping(info.get("config"))
+        heading = self._draft.heading
+        heading.version = string(info.get("mini_version"))
+        heading.model = string(mapping(config.get("model")).get("model_name"))
+        heading.project = string(mapping(config.get("environment")).get("cwd"))
+        mode = mapping(config.get("agent")).get("mode")
+        if "interactive" in string(config.get("agent_type")).lower() and mode != "yolo":
+            heading.starter = "human"
+        # The same task is run again and again: what tells the runs apart is the first response.
+        first = next((extra for extra in map(_extra, messages) if "response" in extra or "timestamp" in extra), {})
+        mark = string(mapping(first.get("response")).get("id")) or str(first.get("timestamp", ""))
+        task = text_of(mapping(messages[1]).get("content")) if len(messages) > 1 else ""
+        digest = sha256((mark or task).encode("utf-8", "replace")).hexdigest()[:12]
+        heading.id = f"{name}-{digest}" if name else digest
+
+    def _message(self, message: dict[str, Any], raw: Any, line: int, is_last: bool, info: dict[str, Any]) -> None:
+        extra = mapping(message.get("extra"))
+        at = seconds(extra.get("timestamp")) or seconds(mapping(extra.get("response")).get("created"))
+        self._draft.heading.seen(at)
+        role = message.get("role")
+        if role == "assistant" or message.get("object") == "response":
+            self._answer(message, extra, line, at)
+        elif role == "tool" or message.get("type") == "function_call_output":
+            self._result(message, extra, line, at)
+        elif role == "user":
+            self._user(message, extra, line, at, is_last, info)
+        elif role in ("system", "developer", "exit"):
+            self._draft.events.append(Other(line=line, at=at, name=str(role), raw=raw))
+        else:
+            self._problem("a message of no role that is known; kept as it is", line)
+            self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
+
+    def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+        """A response and what it wants to run."""
+        self._joiner.give_up()
+        response = mapping(extra.get("response")) or message
+        name = string(response.get("id")) or f"message {line}"
+        text, thought = text_of(message.get("content")), _reasoning(message, response)
+        if message.get("object") == "response":
+            text, thought = _of_items(message, "message"), _of_items(message, "reasoning")
+        if thought:
+            self._draft.events.append(Reasoning(line=line, at=at, text=thought, response=name))
+        self._draft.events.append(
+            AssistantMessage(
+                line=line,
+                at=at,
+                text=text,
+                response=name,
+                usage=usage_of(response.get("usage")),
+                model=string(response.get("model")),
+            )
+        )
+        self._call(_wanted(message, extra), text, name, line, at)
+
+    def _call(self, asked: list[Asked], text: str, response: str, line: int, at: float | None) -> None:
+        self._unfit = False
+        if not asked:
+            commands = fenced(text)
+            self._unfit = len(commands) != 1
+            # Version 1 ran nothing then and said so; it still was one attempt.
+            asked = [Asked("", TOOL, {"command": "\n".join(commands)} if commands else {})]
+        for number, call in enumerate(asked, 1):
+            own = self._joiner.opened(call, f"{line}.{number}")
+            kind: ToolKind = "shell" if call.tool == TOOL else "other"
+            self._draft.events.append(
+                ToolCall(
+                    line=line,
+                    at=at,
+                    call_id=own,
+                    tool=call.tool,
+                    kind=kind,
+                    input=call.input,
+                    response=response,
+                )
+            )
+
+    def _user(
+        self,
+        message: dict[str, Any],
+        extra: dict[str, Any],
+        line: int,
+        at: float | None,
+        is_last: bool,
+        info: dict[str, Any],
+    ) -> None:
+        text = text_of(message.get("content"))
+        if extra.get("interrupt_type") == _FORMAT_ERROR:
+            self._refused(message, extra, line, at)
+        elif is_last and line > 2 and info.get("exit_status") and not _RETURN_CODE.match(text) and not extra:
+            self._draft.events.append(Other(line=line, at=at, name="exit", raw=message))
+        elif self._joiner.waiting and not extra.get("interrupt_type"):
+            self._result(message, extra, line, at)
+        else:
+            images = images_in(message.get("content"))
+            origin = origin_of(text, injected=False)
+            self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+
+    def _refused(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+        """A response that could not be run stands, in version 2, inside the message that says so."""
+        response = mapping(extra.get("response"))
+        choice = mapping(next(iter(sequence(response.get("choices"))), None))
+        answer = mapping(choice.get("message")) or {"content": string(extra.get("model_response"))}
+        self._answer({**answer, "role": "assistant"}, {"response": response}, line, at)
+        self._unfit = True
+        while self._joiner.waiting:
+            self._result({"content": message.get("content")}, {}, line, at)
+
+    def _result(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+        name = string(message.get("tool_call_id")) or string(message.get("call_id"))
+        own = self._joiner.closed(name)
+        if not own:
+            self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
+            return
+        text = text_of(message.get("output") if "output" in message else message.get("content"))
+        code, failed, detail = _verdict(text, extra)
+        if self._unfit:
+            failed, detail = True, {"format_error": True}
+        output = extra.get("raw_output")
+        shown = output if isinstance(output, str) else _unwrapped(text)
+        self._draft.events.append(
+            ToolResult(line=line, at=at, call_id=own, text=shown, is_error=failed, exit_code=code, detail=detail)
+        )
+
+
+def _extra(message: object) -> dict[str, Any]:
+    return mapping(mapping(message).get("extra"))
+
+
+def _wanted(message: dict[str, Any], extra: dict[str, Any]) -> list[Asked]:
+    """What the program took out of the response, else what the response itself calls."""
+    actions = [action for action in sequence(extra.get("actions")) if isinstance(action, dict)]
+    if not actions:
+        return calls_of(message)
+    return [
+        Asked(
+            string(action.get("tool_call_id")),
+            TOOL,
+            {name: value for name, value in action.items() if name != "tool_call_id"},
+        )
+        for action in actions
+    ]
+
+
+def _reasoning(message: dict[str, Any], response: dict[str, Any]) -> str:
+    if "reasoning_content" in message:
+        return string(message["reasoning_content"])
+    choice = mapping(next(iter(sequence(response.get("choices"))), None))
+    answered = mapping(choice.get("message"))
+    return string(answered.get("reasoning_content")) or string(answered.get("reasoning"))
+
+
+def _of_items(message: dict[str, Any], kind: str) -> str:
+    """The text of one sort of item in a response of the newer interface."""
+    items = [mapping(item) for item in sequence(message.get("output"))]
+    return "\n".join(
+        text_of(item.get("content") or item.get("summary") or "") for item in items if item.get("type") == kind
+    )
+
+
+def _verdict(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
+    """Exit code, error flag and details, as far as the program recorded them."""
+    trouble = string(extra.get("exception_info"))
+    if trouble:
+        # The program then writes -1 in place of an exit code.
+        return None, True, {"exception": string(extra.get("exception_type")) or trouble[:200]}
+    code = extra.get("returncode")
+    if isinstance(code, int) and not isinstance(code, bool):
+        return code if count(abs(code)) == abs(code) else None, None, {}
+    if found := _RETURN_CODE.match(text):
+        return int(found[1]), None, {}
+    if text.startswith(_TIMED_OUT):
+        return None, True, {"exception": "timeout"}
+    return None, None, {}
+
+
+def _unwrapped(text: str) -> str:
+    """The output alone, without the tags that the program puts around it."""
+    found = _RETURN_CODE.match(text)
+    if found is None:
+        return text
+    rest = text[found.end() :].strip()
+    if rest.startswith("<output>") and rest.endswith("</output>"):
+        return rest[len("<output>") : -len("</output>")].strip("\n")
+    return rest
+
+
+def fenced(text: str) -> list[str]:
+    """The commands in a response, as version 1 finds them: fenced blocks marked as shell."""
+    commands, position = [], 0
+    while (begin := min((at for at in (text.find(f, position) for f in _FENCES) if at >= 0), default=-1)) >= 0:
+        line_end = text.find("\n", begin)
+        end = text.find("\n```", line_end) if line_end >= 0 else -1
+        if end < 0:
+            break
+        if text[begin:line_end].strip() in _FENCES:
+            commands.append(text[line_end + 1 : end].strip())
+            position = end + 4
+        else:
+            position = line_end
+    return commands
+
+
+class TrajectoryReader:
+    """Reads `.traj.json`."""
+
+    agent = AGENT
+    framing: Framing = "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        # The mark of the format stands after all messages; a long file shows only how it begins.
+        return head.lstrip()[:1] == b"{" and bool(_FORMAT.search(head) or _BEGINNING.match(head))
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return TrajectoryParser(path)
+
+
+READER = TrajectoryReader()

@@ -1,0 +1,1 @@
+"""OpenAI chat messages as JSON or JSONL, as many tools export them."""

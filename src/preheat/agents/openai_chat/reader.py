@@ -1,0 +1,171 @@
+"""Reads OpenAI chat messages: one conversation or many, in one document or one a line.
+
+Knows nothing of who wrote them, so it takes no program's flags but `error` on a result. How the messages lie in a
+file is `shape.py`'s business.
+"""
+
+import os
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import Joiner, calls_of, images_in, mapping, string, text_of, usage_of
+from preheat.agents.openai_chat.shape import Conversation, conversations, fits
+from preheat.agents.openai_chat.tools import kind_of
+from preheat.agents.parsing import Draft, origin_of, seconds
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Problem,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+
+AGENT = "openai_chat"
+_ID_KEYS = ("id", "conversation_id", "session_id", "thread_id", "chat_id")
+
+
+class ChatParser:
+    """All conversations of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        found, problems = conversations(block)
+        names: set[str] = set()
+        for index, conversation in enumerate(found):
+            self._drafts.append(_draft(conversation, self._path))
+            heading = self._drafts[-1].heading
+            # Two conversations of one name are two conversations.
+            heading.id = heading.id if heading.id not in names else f"{heading.id}-{index + 1}"
+            names.add(heading.id)
+        if not self._drafts:
+            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
+            self._drafts.append(Draft(Heading(id=stem or AGENT)))
+        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+
+def _draft(conversation: Conversation, path: str) -> Draft:
+    about = conversation.about
+    model = string(about.get("model")) or string(about.get("pipeline_name"))
+    draft = Draft(Heading(id=_id(conversation), model=model, reported=usage_of(about.get("usage"))))
+    draft.heading.title = string(about.get("title"))
+    for name in ("created", "created_at", "timestamp"):
+        draft.heading.seen(seconds(about.get(name)))
+    rest = {name: value for name, value in about.items() if name != "messages"}
+    if rest:
+        draft.events.append(Other(line=0, name="conversation", raw=rest))
+    joiner = Joiner()
+    for number, message in enumerate(conversation.messages, 1):
+        if isinstance(message, dict):
+            _message(draft, joiner, message, number)
+        else:
+            draft.problems.append(Problem("not a message; kept as it is", path, conversation.line))
+            draft.events.append(Other(line=number, name="unreadable", raw=message))
+    return draft
+
+
+def _id(conversation: Conversation) -> str:
+    """The conversation's own id, else a digest of what does not change when it grows."""
+    for name in _ID_KEYS:
+        value = conversation.about.get(name)
+        if value and isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value)
+    named = {name: value for name, value in conversation.about.items() if isinstance(value, str)}
+    beginning = msgspec.json.encode([named, conversation.messages[:2]], order="sorted")
+    return f"chat-{sha256(beginning).hexdigest()[:16]}"
+
+
+def _message(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int) -> None:
+    at = next(filter(None, (seconds(message.get(name)) for name in ("timestamp", "created_at", "created"))), None)
+    draft.heading.seen(at)
+    role, content = message.get("role"), message.get("content")
+    text = text_of(content)
+    if role == "assistant":
+        _answer(draft, joiner, message, line, at)
+    elif role in ("tool", "function"):
+        _result(draft, joiner, message, line, at)
+    elif role == "user":
+        origin = origin_of(text, injected=False)
+        draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images_in(content)))
+    else:
+        name = role if role in ("system", "developer") else "unknown"
+        draft.events.append(Other(line=line, at=at, name=name, raw=message))
+
+
+def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+    response = string(message.get("id")) or f"message {line}"
+    thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
+    if thought:
+        draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+    model = string(message.get("model")) or draft.heading.model
+    draft.events.append(
+        AssistantMessage(
+            line=line,
+            at=at,
+            text=text_of(message.get("content")) or string(message.get("refusal")),
+            response=response,
+            model=model,
+            usage=usage_of(message.get("usage")),
+        )
+    )
+    for number, asked in enumerate(calls_of(message), 1):
+        own = joiner.opened(asked, f"{line}.{number}")
+        draft.events.append(
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=own,
+                tool=asked.tool,
+                kind=kind_of(asked.tool),
+                input=asked.input,
+                response=response,
+            )
+        )
+
+
+def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+    name = string(message.get("tool_call_id")) or string(mapping(message.get("tool_call")).get("id"))
+    own = joiner.closed(name, string(message.get("name")))
+    if not own:
+        draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
+        return
+    error = message.get("error")
+    failed, detail = None, {}
+    if "error" in message:
+        failed = bool(error)
+        detail = {"error": error[:500]} if isinstance(error, str) and error else {}
+    text = text_of(message.get("content"))
+    draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, detail=detail))
+
+
+class ChatReader:
+    """Reads chat messages as JSON or JSONL."""
+
+    agent = AGENT
+    framing: Framing = "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        return fits(head)
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return ChatParser(path)
+
+
+READER = ChatReader()

@@ -1,0 +1,23 @@
+"""Tools that any agent may have, by the words in their names. Knows no agent: a name that says nothing is `other`."""
+
+import re
+
+from preheat.model.session import ToolKind
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_KINDS: tuple[tuple[ToolKind, frozenset[str]], ...] = (
+    ("shell", frozenset(["bash", "shell", "terminal", "exec", "execute", "run", "command", "python"])),
+    ("edit", frozenset(["edit", "patch", "replace"])),
+    ("web", frozenset(["web", "browser", "browse", "fetch", "url", "webpage"])),
+    ("write", frozenset(["write", "create", "save"])),
+    ("search", frozenset(["search", "grep", "find", "glob", "list", "ls"])),
+    ("read", frozenset(["read", "view", "open", "cat", "get"])),
+    ("plan", frozenset(["plan", "think", "todo"])),
+    ("delegate", frozenset(["delegate", "subagent"])),
+)
+
+
+def kind_of(tool: str) -> ToolKind:
+    """What a tool is for, as far as its name says."""
+    words = {word.lower() for word in _WORDS.findall(tool[:200])}
+    return next((kind for kind, names in _KINDS if words & names), "other")

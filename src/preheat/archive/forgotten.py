@@ -1,0 +1,8 @@
+"""How the archive remembers what it was made to forget. Light: the quick path imports it, and needs no hash most of the time."""
+
+
+def digest_of(*names: str) -> bytes:
+    """The digest of a source (path and part) or of a session (key)."""
+    from hashlib import sha256
+
+    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()

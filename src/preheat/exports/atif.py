@@ -1,0 +1,227 @@
+"""A session as an ATIF v1.7 trajectory (the Agent Trajectory Interchange Format of Harbor and Terminal-Bench).
+
+The format is strict: what it has no field for (outcomes, compactions, what was taken back) stands in
+`extra`, and nothing else is added.
+Knows nothing of files.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    standing,
+    usage,
+)
+
+VERSION = "ATIF-v1.7"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def trajectory(session: Session, name_of: Callable[[str], str] = lambda session: f"{session}.json") -> dict[str, Any]:
+    """The trajectory; `steps` is empty (which the format does not allow) only if the session has no message at all.
+
+    `name_of` gives the file that a subagent's own trajectory is in.
+    """
+    steps = _Steps(session, name_of)
+    for event in session.events:
+        steps.add(event)
+    return {
+        "schema_version": VERSION,
+        "session_id": session.id,
+        "trajectory_id": f"{session.agent}:{session.id}",
+        "agent": _without_empty(
+            {"name": session.agent, "version": session.version or "unknown", "model_name": session.model}
+        ),
+        "steps": steps.finish(),
+        "final_metrics": _final(session, len(steps.steps)),
+        "extra": _without_empty(
+            {
+                "project": session.project,
+                "branch": session.branch,
+                "title": session.title,
+                "parent": session.parent,
+                "relation": session.relation,
+                "starter": session.starter,
+                "rewinds": steps.rewinds,
+                "other_records": steps.others,
+                "problems": [str(problem) for problem in session.problems],
+            }
+        ),
+    }
+
+
+class _Steps:
+    """Builds the steps: one for each message of a person or program, one for each response with its results."""
+
+    def __init__(self, session: Session, name_of: Callable[[str], str]) -> None:
+        self._name_of = name_of
+        self._kept = {id(event) for event in standing(session)}
+        self.steps: list[dict[str, Any]] = []
+        self.rewinds: list[dict[str, Any]] = []
+        self.others: list[dict[str, Any]] = []
+        self._responses: dict[str, dict[str, Any]] = {}
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._usages: dict[str, Usage] = {}
+        self._spawned: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, UserMessage):
+            extra = {"origin": event.origin if event.origin != "human" else "", "images": event.images}
+            self._step(event, "user", event.text, extra)
+        elif isinstance(event, AssistantMessage):
+            self._assistant(event)
+        elif isinstance(event, Reasoning):
+            step = self._response(event, event.response)
+            if event.text:
+                step["reasoning_content"] = _joined(step.get("reasoning_content", ""), event.text)
+        elif isinstance(event, ToolCall):
+            self._call(event)
+        elif isinstance(event, ToolResult):
+            self._result(event)
+        elif isinstance(event, Compaction):
+            told = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
+            self._step(event, "system", event.summary, {"compaction": told or True})
+        elif isinstance(event, Spawn):
+            self._spawn(event)
+        elif isinstance(event, Rewind):
+            self.rewinds.append({"before_step": len(self.steps) + 1})
+        elif isinstance(event, Other):
+            self.others.append(
+                {"after_step": len(self.steps), "line": event.line, "name": event.name, "raw": event.raw}
+            )
+
+    def finish(self) -> list[dict[str, Any]]:
+        for response, used in self._usages.items():
+            self._responses[response]["metrics"] = _metrics(used)
+        for call, spawned in self._spawned.items():
+            for step, reference in spawned:
+                named = {"source_call_id": call} if call in self._calls else {}
+                result = {**named, "content": "", "subagent_trajectory_ref": [reference]}
+                step.setdefault("observation", {"results": []})["results"].append(result)
+        return self.steps
+
+    def _step(self, event: Event, source: str, message: str, extra: dict[str, Any]) -> dict[str, Any]:
+        step: dict[str, Any] = {"step_id": len(self.steps) + 1}
+        if (at := _timestamp(event.at)) is not None:
+            step["timestamp"] = at
+        step |= {"source": source, "message": message}
+        if known := _without_empty({**extra, "taken_back": id(event) not in self._kept}):
+            step["extra"] = known
+        self.steps.append(step)
+        return step
+
+    def _response(self, event: Event, response: str) -> dict[str, Any]:
+        """The step of a response, which may go on after the results of its first calls."""
+        name = response or f"line {event.line}"
+        if name not in self._responses:
+            self._responses[name] = self._step(event, "agent", "", {})
+        return self._responses[name]
+
+    def _assistant(self, event: AssistantMessage) -> None:
+        step = self._response(event, event.response)
+        step["message"] = _joined(step["message"], event.text)
+        if event.model:
+            step["model_name"] = event.model
+        if event.usage is not None:
+            self._usages[event.response or f"line {event.line}"] = event.usage
+
+    def _call(self, event: ToolCall) -> None:
+        step = self._response(event, event.response)
+        name = event.call_id or f"line-{event.line}-{len(step.get('tool_calls', ()))}"
+        call = {
+            "tool_call_id": name,
+            "function_name": event.tool or "unknown",
+            "arguments": event.input,
+            "extra": {"kind": event.kind},
+        }
+        step.setdefault("tool_calls", []).append(call)
+        self._calls.setdefault(name, step)
+
+    def _result(self, event: ToolResult) -> None:
+        result: dict[str, Any] = {"content": event.text}
+        step = self._calls.get(event.call_id)
+        if step is None:
+            # A result without its call may only stand on a response, and may not name the call.
+            step = self._last_response() or self._response(event, "")
+        else:
+            result = {"source_call_id": event.call_id, **result}
+        facts = {
+            "is_error": event.is_error,
+            "exit_code": event.exit_code,
+            "seconds": event.seconds,
+            "ended_at": _timestamp(event.at),
+            "detail": event.detail or None,
+        }
+        if spawned := self._spawned.pop(event.call_id, None):
+            result["subagent_trajectory_ref"] = [reference for _, reference in spawned]
+        if known := {name: value for name, value in facts.items() if value is not None}:
+            result["extra"] = known
+        step.setdefault("observation", {"results": []})["results"].append(result)
+
+    def _spawn(self, event: Spawn) -> None:
+        """Some agents record it before the result of the call that did it, some after."""
+        reference = {"trajectory_path": self._name_of(event.session), "session_id": event.session}
+        step = self._calls.get(event.call_id) or self._last_response() or self._response(event, "")
+        for result in step.get("observation", {"results": []})["results"]:
+            if event.call_id and result.get("source_call_id") == event.call_id:
+                result.setdefault("subagent_trajectory_ref", []).append(reference)
+                return
+        self._spawned.setdefault(event.call_id, []).append((step, reference))
+
+    def _last_response(self) -> dict[str, Any] | None:
+        return next((step for step in reversed(self.steps) if step["source"] == "agent"), None)
+
+
+def _metrics(used: Usage) -> dict[str, Any]:
+    """The prompt includes what came from the cache; that is how the format counts."""
+    metrics: dict[str, Any] = {
+        "prompt_tokens": used.input + used.cache_read + used.cache_write,
+        "completion_tokens": used.output,
+        "cached_tokens": used.cache_read,
+    }
+    if extra := _without_empty({"cache_write_tokens": used.cache_write, "reasoning_tokens": used.reasoning}):
+        metrics["extra"] = extra
+    return metrics
+
+
+def _final(session: Session, steps: int) -> dict[str, Any]:
+    metrics = _metrics(usage(session))
+    final: dict[str, Any] = {
+        "total_prompt_tokens": metrics["prompt_tokens"],
+        "total_completion_tokens": metrics["completion_tokens"],
+        "total_cached_tokens": metrics["cached_tokens"],
+        "total_steps": steps,
+    }
+    if session.reported is not None:
+        final["extra"] = {"reported_by_agent": _metrics(session.reported)}
+    return final
+
+
+def _timestamp(at: float | None) -> str | None:
+    if at is None:
+        return None
+    try:
+        return (_EPOCH + timedelta(seconds=at)).isoformat().replace("+00:00", "Z")
+    except OverflowError:
+        return None
+
+
+def _joined(before: str, text: str) -> str:
+    return f"{before}\n\n{text}" if before and text else before or text
+
+
+def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "", 0, [], {}, False)}

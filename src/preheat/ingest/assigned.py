@@ -1,0 +1,139 @@
+"""Whether what is assigned to a name (`API_KEY=…`, `"password": "…"`, `token: …`) is a secret.
+
+Knows nothing of where the assignment stands. Names say how much to expect, values are then judged by their
+shape: a placeholder, a word, an identifier, a path or a hash is none.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Literal, NamedTuple, TypeAlias
+
+Style: TypeAlias = Literal["quoted", "environment", "plain"]
+"""`"value"`, `NAME=value` (upper case, no spaces) or anything else without quotes (YAML, INI, code)."""
+
+Weight: TypeAlias = Literal["password", "strong", "weak", "none"]
+
+
+def later(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:
+    """A pattern that is compiled when it is first used, so that importing costs nothing."""
+    return cache(partial(re.compile, pattern))
+
+
+class Assigned(NamedTuple):
+    """One assignment, without its quotes."""
+
+    name: bytes
+    value: bytes
+    style: Style
+
+
+_NAME_WORDS = later(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORD = (b"password", b"passwd", b"passwort", b"passphrase", b"pwd")
+_STRONG = (b"secret", b"credential", b"apikey", b"authtoken", b"accesstoken", b"accesskey", b"privatekey")
+_KEYS = (b"key", b"token")
+_QUALIFIERS = frozenset(
+    b"api auth access private client secret signing encryption encrypt master session refresh bearer "
+    b"account bot webhook deploy admin service app personal pat oauth jwt authorization security registry "
+    b"publish".split()
+)
+_ABOUT = frozenset(
+    b"id ids name names file files filename path paths dir url uri endpoint type types kind count counts "
+    b"len length size limit max min num total used usage budget field fields label title prompt "
+    b"placeholder hint header headers policy format regex pattern prefix suffix public pub expires expiry "
+    b"expiration ttl at time date version algorithm alg provider store storage class validator error "
+    b"message msg column col index idx map ref env var variable fingerprint sort primary foreign partition "
+    b"cache lookup object event translation cursor page next continuation sync binding bindings code board "
+    b"boards frame frames word words press down up idempotency dedup query react registered consistency "
+    b"signature checksum digest group row arn alias scope scopes strength reset".split()
+)
+"""Words that make a name say something about a secret, or about another sort of key, rather than hold one."""
+
+_PLACEHOLDER = later(
+    rb"(?i)\.\.\.|\xe2\x80\xa6|x{4,}|\*{3,}|#{3,}|\?{3,}|%s|%\(|\$\{|\{\{|://|^[@#%][a-z_]+$|^sha(?:1|256|384|512)[-:]|^AAAA"
+    rb"|redacted|placeholder|changeme|change-me|change_me|^(?:process|os|env|ENV|config|settings|self|this|import)\."
+)
+_DUMMY = later(
+    rb"(?i)^(?:your|my|the|an?|some|any|insert|replace|enter|put|todo|example|sample|demo|dummy|fake|mock|stub|test|testing|"
+    rb"foo|bar|baz|qux|hello|hidden|masked|none|null|nil|true|false|undefined|default|invalid|wrong|bad|good|valid|correct|"
+    rb"expected|old|new|super|secret|password|passwd|pass|passw0rd|p@ssw0rd|pwd|token|key|api|admin|root|user|guest|postgres|"
+    rb"mysql|redis|mongo|minio|string|bytes|int|bool|optional|str|local|dev|abc|1234|0000)"
+)
+_WORD_PART = later(
+    rb"(?:[A-Z]{1,}|[A-Z]?[a-z]+)?(?:[A-Z][a-z]{2,})*[A-Z]?[0-9]{0,4}|[0-9]+[a-z]{0,2}|v[0-9]+|[0-9]{1,14}"
+)
+_PARTS = later(rb"[^A-Za-z0-9]+")
+_IDENTIFIER = later(rb"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+_HEXADECIMAL = later(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
+_UUID = later(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_MAIL = later(rb"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_DIGIT = later(rb"[0-9]")
+_LETTER = later(rb"[A-Za-z]")
+_SPECIAL = later(rb"[!@#$%^&*~?+=]")
+_CHANGES = later(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+
+
+def is_secret(assigned: Assigned) -> bool:
+    """Whether the value is worth hiding."""
+    value = assigned.value
+    weight = weight_of(assigned.name)
+    if weight == "none" or _PLACEHOLDER().search(value) or _MAIL().fullmatch(value):
+        return False
+    if not _LETTER().search(value) or (len(value) < 24 and _DUMMY().match(value)):
+        return False
+    if weight == "weak" and assigned.style != "plain" and assigned.name.isupper():
+        weight = "strong"
+    if weight == "password":
+        return _is_password(assigned)
+    if not _DIGIT().search(value) or is_wordlike(value):
+        return False
+    if weight == "strong":
+        return _is_strong(assigned)
+    if _HEXADECIMAL().fullmatch(value) or _UUID().fullmatch(value):
+        return False
+    return len(value) >= 24 and value != value.lower() and value != value.upper() and changes(value) > 0.25
+
+
+def _is_password(assigned: Assigned) -> bool:
+    value = assigned.value
+    if assigned.style == "plain":
+        # Without quotes a name of a variable looks just like a password.
+        if _IDENTIFIER().fullmatch(value):
+            return len(value) >= 8 and bool(_DIGIT().search(value)) and b"." not in value and b"_" not in value
+        return bool(_DIGIT().search(value)) and not is_wordlike(value)
+    if _DIGIT().search(value) or _SPECIAL().search(value):
+        return not (is_wordlike(value) and _PARTS().search(value) and not _SPECIAL().search(value))
+    return assigned.style == "environment" and len(value) >= 8 and value.isalpha() and assigned.name.isupper()
+
+
+def _is_strong(assigned: Assigned) -> bool:
+    value = assigned.value
+    if assigned.style == "plain":
+        return len(value) >= 16 and changes(value) > 0.2 and not (b"." in value and _IDENTIFIER().fullmatch(value))
+    return len(value) >= 8
+
+
+def weight_of(name: bytes) -> Weight:
+    """How much a name promises."""
+    words = [word.lower() for word in _NAME_WORDS().findall(name)]
+    weight: Weight = "none"
+    for index, word in enumerate(words):
+        if word in _ABOUT:
+            return "none"
+        if word.endswith(_PASSWORD):
+            weight = "password"
+        elif weight != "password" and word.startswith(_STRONG):
+            weight = "strong"
+        elif weight == "none" and word in _KEYS:
+            weight = "strong" if index and words[index - 1] in _QUALIFIERS else "weak"
+    return weight
+
+
+def is_wordlike(value: bytes) -> bool:
+    """Whether it reads like words, numbers and a version: `user-profile_v2`, `src/keys/main.py`."""
+    return all(_WORD_PART().fullmatch(part) for part in _PARTS().split(value))
+
+
+def changes(value: bytes) -> float:
+    """How often the sort of character changes, per character: about 0.6 if random, under 0.2 in words."""
+    return len(_CHANGES().findall(value)) / max(len(value) - 1, 1)

@@ -1,0 +1,225 @@
+"""OpenAI chat messages: every way they lie in files, and every way their calls and results are written."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.agents.openai_chat.reader import READER
+from preheat.agents.openai_chat.tools import kind_of
+from preheat.agents.sources import read
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+FOLDER = os.path.join(FIXTURES, "openai_chat")
+
+
+def sessions_of(name: str) -> list[Session]:
+    return read(os.path.join(FOLDER, name), READER)
+
+
+def fed(document: Any, path: str = "chat.json") -> list[Session]:
+    parser = READER.parser(path)
+    parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
+    return parser.take()
+
+
+def one(*messages: dict[str, Any]) -> Session:
+    (session,) = fed(list(messages))
+    return session
+
+
+def called(name: str = "ls", call_id: str | None = "c1", given: Any = "{}") -> dict[str, Any]:
+    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": given}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def test_a_conversation_object() -> None:
+    (session,) = sessions_of("conversation.json")
+    assert (session.id, session.model, session.title) == ("conv-1", "scripted-1", "A late clock")
+    pairs = list(joined(session))
+    assert [(call.tool, call.kind) for call, _ in pairs] == [("run_shell", "shell"), ("read_file", "read")]
+    assert [result.text if result else None for _, result in pairs] == ["clock.py", "print(1)"]
+    assert [call.input for call, _ in pairs] == [{"command": "ls"}, {"path": "clock.py"}]
+    assert usage(session) == session.reported == Usage(input=260, output=30, cache_read=40)
+    (user,) = (event for event in session.events if isinstance(event, UserMessage))
+    assert (user.text, user.images) == ("Why is the clock late?", 1)
+    assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Look at it."]
+    others = [event.name for event in session.events if isinstance(event, Other)]
+    assert others == ["conversation", "system"]
+
+
+def test_a_list_of_messages_with_the_older_function_call() -> None:
+    (session,) = sessions_of("messages.json")
+    ((call, result),) = joined(session)
+    assert call.tool == "get_time"
+    assert result is not None
+    assert result.text == "noon"
+    assert result.is_error is None
+
+
+def test_a_message_a_line_and_an_id_used_again() -> None:
+    """Calls as JSON text; `call_0` twice is two calls, each with its result; arguments that are no JSON are kept."""
+    (session,) = sessions_of("message-a-line.jsonl")
+    pairs = list(joined(session))
+    assert [result.text if result else None for _, result in pairs] == ["4", "SyntaxError"]
+    assert len({call.call_id for call, _ in pairs}) == 2
+    assert [call.input for call, _ in pairs] == [{"code": "2+2"}, {"text": "not json"}]
+
+
+def test_a_conversation_a_line() -> None:
+    """Two that begin alike are two sessions, and their names stay when the file grows."""
+    sessions = sessions_of("conversation-a-line.jsonl")
+    assert len({session.id for session in sessions}) == 3
+    with open(os.path.join(FOLDER, "conversation-a-line.jsonl"), "rb") as file:
+        data = file.read()
+    grown = fed(data + b'{"messages":[{"role":"user","content":"Three?"}]}\n')
+    assert [session.id for session in grown][:3] == [session.id for session in sessions]
+
+
+def test_a_list_of_conversations_and_results_by_order() -> None:
+    """Own ids, also as numbers; a result without an id belongs to the open call; `error` is the program's flag."""
+    first, second = sessions_of("conversations.json")
+    assert (first.id, second.id) == ("first", "7")
+    ((call, result),) = joined(second)
+    assert call.input == {"query": "x"}
+    assert result is not None
+    assert (result.is_error, result.detail) == (True, {"error": "ValueError: no such thing"})
+
+
+def test_results_without_ids_go_by_tool_then_by_order() -> None:
+    first, second = called("one", None), called("two", None)
+    both = {**first, "tool_calls": first["tool_calls"] + second["tool_calls"]}
+    session = one(both, {"role": "tool", "name": "two", "content": "2"}, {"role": "tool", "content": "1"})
+    assert {call.tool: result and result.text for call, result in joined(session)} == {"one": "1", "two": "2"}
+
+
+def test_a_result_without_a_call_is_kept_as_something_else() -> None:
+    session = one(called(), {"role": "tool", "tool_call_id": "zz", "content": "?"})
+    assert not [event for event in session.events if isinstance(event, ToolResult)]
+    assert [event.name for event in session.events if isinstance(event, Other)] == ["result without a call"]
+
+
+def test_a_second_result_of_one_call_does_not_count() -> None:
+    result = {"role": "tool", "tool_call_id": "c1", "content": "x"}
+    session = one(called(), result, result)
+    assert len([event for event in session.events if isinstance(event, ToolResult)]) == 1
+
+
+def test_what_preheat_said_is_marked() -> None:
+    session = one({"role": "user", "content": "<preheat-context>warm</preheat-context>"})
+    assert [event.origin for event in session.events if isinstance(event, UserMessage)] == ["preheat"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": "not json"},
+        {"role": "assistant", "tool_calls": [None, 3, {}, {"function": 3}]},
+        {"role": "assistant", "content": {"a": 1}, "usage": {"prompt_tokens": "many", "completion_tokens": -4}},
+        {"role": "tool", "tool_call_id": {}, "content": 4},
+        {"role": 3},
+        {"role": "user", "content": [None, {"type": 4}, "text"]},
+        {"role": "user", "content": "\ud800 alone"},
+        {"role": "user", "timestamp": 1e300},
+    ],
+)
+def test_wrong_types_lose_nothing_else(message: dict[str, Any]) -> None:
+    session = one({"role": "user", "content": "before"}, message, {"role": "assistant", "content": "after"})
+    texts = [event.text for event in session.events if isinstance(event, UserMessage | AssistantMessage)]
+    assert texts[0] == "before"
+    assert texts[-1] == "after"
+
+
+@pytest.mark.parametrize("data", [b"", b"[", b"{", b'{"messages": [{"role"', b"7", b"\xff"])
+def test_a_cut_document_is_a_session_with_a_problem(data: bytes) -> None:
+    (session,) = fed(data, "/some/where/cut.json")
+    assert session.id == "cut"
+    assert session.events == ()
+    assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
+
+
+def test_a_cut_last_line_loses_only_itself() -> None:
+    (session,) = fed(b'{"role":"user","content":"one"}\n{"role":"user","content":"two"}\n{"role":"us')
+    assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["one", "two"]
+    assert [problem.line for problem in session.problems] == [3]
+
+
+LONG = "x" * 70_000
+RECOGNISED = [
+    b'[{"role":"user","content":"a"}]',
+    b'{"messages":[{"role":"user","content":"a"}]}',
+    b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"ro',
+    b'{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role',
+    json.dumps([{"role": "user", "content": "a"}, {"role": "user", "content": LONG}]).encode()[:65536],
+    json.dumps({"id": 1, "messages": [{"role": "user", "content": "a"}], "more": LONG}).encode()[:65536],
+]
+FOREIGN = [
+    b"",
+    b"plain text",
+    b"[]",
+    b"{}",
+    b'{"messages":[]}',
+    b'{"type":"user","message":{"role":"user","content":"a"},"uuid":"1"}\n',
+    b'{"role":"user","parts":[{"text":"a"}]}',
+    b'[{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]',
+    b'[{"role":"user","content":"a","ts":1}]',
+    b'{"messages":[{"role":"user","content":"a"}],"trajectory_format":"mini-swe-agent-1"}',
+    b'{"info":{},"history":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"a"}]}',
+    b'[{"id":0,"source":"user","action":"message","args":{"content":"a"}}]',
+    b'{"conversations":[{"from":"human","value":"a"}]}',
+    b'[{"task_id":0,"traj":[{"role":"user","content":"a"}]}]',
+    b'{"deep":{"messages":[{"role":"user","content":"a"}],"cut":"',
+]
+
+
+@pytest.mark.parametrize("head", RECOGNISED)
+def test_recognised(head: bytes) -> None:
+    assert READER.detect(head, "file")
+
+
+@pytest.mark.parametrize("head", FOREIGN)
+def test_not_taken_for_chat(head: bytes) -> None:
+    """Other agents write something alike: those are theirs."""
+    assert not READER.detect(head, "file")
+
+
+def test_kinds_by_name() -> None:
+    assert kind_of("execute_bash") == "shell"
+    assert kind_of("searchEmails") == "search"
+    assert kind_of("cancel_reservation") == "other"
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_only_chat_is_claimed_of_everything_real() -> None:
+    """Over the whole corpus nothing but agentdojo's files, whose calls and results are as others counted them."""
+    root = os.path.join(SHARED, "corpus")
+    claimed: dict[str, list[Session]] = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                if READER.detect(file.read(65536), path):
+                    source = os.path.relpath(path, root).split(os.sep)[0]
+                    claimed.setdefault(source, []).extend(read(path, READER))
+    assert list(claimed) == ["agentdojo__pypi-0.1.19"]
+    (sessions,) = claimed.values()
+    pairs = [pair for session in sessions for pair in joined(session)]
+    assert (len(sessions), len({session.id for session in sessions})) == (228, 228)
+    assert len(pairs) == 633
+    assert sum(result is not None and result.is_error is not None for _, result in pairs) == 632
+    assert not [problem for session in sessions for problem in session.problems]
+    assert sum(isinstance(event, ToolCall) for session in sessions for event in session.events) == 633
