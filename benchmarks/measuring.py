@@ -95,6 +95,8 @@ def synthetic_corpus(megabytes: int) -> str:
         if not os.path.exists(generator):
             raise SystemExit("benchmarks: the corpus generator (../shared/tools) does not lie beside the checkout")
         print(f"making {megabytes} MB of synthetic sessions …", flush=True)
-        subprocess.run([sys.executable, generator, root + ".new", "--mb", str(megabytes)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, generator, root + ".new", "--mb", str(megabytes)], check=True, stdout=subprocess.DEVNULL
+        )
         os.rename(root + ".new", root)
     return root

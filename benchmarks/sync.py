@@ -133,7 +133,13 @@ def _report(found: dict[str, Any]) -> dict[str, Any]:
         for name, runs in found.items()
         if isinstance(runs, list)
     }
-    return {"source_bytes": source, "archive_bytes": found["archive_bytes"], "ratios": ratios, "seconds": plain, "agentsview": viewed}
+    return {
+        "source_bytes": source,
+        "archive_bytes": found["archive_bytes"],
+        "ratios": ratios,
+        "seconds": plain,
+        "agentsview": viewed,
+    }
 
 
 def _span(runs: list[Run]) -> str:

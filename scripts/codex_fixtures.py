@@ -75,9 +75,7 @@ def make(folder: str) -> None:
 
 
 def _headless(work: str, made: str) -> None:
-    with ModelServer(
-        [*WORK, *SHORT, Reply("Resumed and done."), Reply("Forked and done."), *SHORT]
-    ) as server:
+    with ModelServer([*WORK, *SHORT, Reply("Resumed and done."), Reply("Forked and done."), *SHORT]) as server:
         home = CodexHome(work, server.url)
         first = thread_of(home.exec("Make a greeting file."))
         second = thread_of(home.exec("Print the date."))

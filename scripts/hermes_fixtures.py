@@ -50,9 +50,7 @@ COUNTING = tuple(
     for number in range(13)
 )
 DELEGATING = (
-    Reply(
-        "I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]
-    ),
+    Reply("I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]),
     Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
     Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
     Reply("Zero."),
@@ -103,9 +101,7 @@ def _run(
     if program is None:
         raise SystemExit("no `hermes` program: run scripts/install-agents")
     return hermes.run(
-        hermes.Job(
-            program=program, home=home, arguments=arguments, script=script, window=window, settings=settings
-        )
+        hermes.Job(program=program, home=home, arguments=arguments, script=script, window=window, settings=settings)
     )
 
 

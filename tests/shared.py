@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -22,3 +23,27 @@ def fixture_files(agent: str) -> Iterator[str]:
         for name in sorted(names):
             if not name.endswith((".md", "-wal", "-shm")):
                 yield os.path.relpath(os.path.join(folder, name), FIXTURES)
+
+
+@contextmanager
+def bound_by_permissions(folder: str) -> Iterator[None]:
+    """Permissions hold below the folder, also where the tests run as root: root steps down and gives the folder away."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        yield
+        return
+    nobody = 65534
+    for parent, folders, names in os.walk(folder):
+        for name in (parent, *(os.path.join(parent, name) for name in (*folders, *names))):
+            os.chown(name, nobody, nobody, follow_symlinks=False)
+    above = os.path.dirname(os.path.abspath(folder))
+    while above != os.path.dirname(above):
+        os.chmod(above, os.stat(above).st_mode | 0o011)
+        above = os.path.dirname(above)
+    os.seteuid(nobody)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+needs_permissions = pytest.mark.skipif(os.name != "posix", reason="there are no such permissions on this system")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
+from preheat.agents.places import storable
 from preheat.archive import seen
 from preheat.archive.connect import archive_path, connect
 from preheat.archive.lock import sync_lock
@@ -96,7 +97,7 @@ def sync(
             connection.close()
         if files is None and agents == AGENTS:
             failed = {failure.path.partition("#")[0] for failure in report.failures}
-            seen.save(folder, archive_path(folder), (item for item in found.entries if item[0] not in failed))
+            seen.save(folder, archive_path(folder), (item for item in found.entries if storable(item[0]) not in failed))
     return report.finish(time.perf_counter() - started)
 
 
@@ -160,7 +161,7 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
     reader = reader_of(source.agent)
     parser = reader.parser(source.path, source.part)
     parts = pieces(connection, source.source_id, source.generation)
-    if reader.framing == "document":
+    if reader.framing(source.path) == "document":
         parser.feed(b"".join(parts), 1)
     else:
         for block in blocks(_Stream(parts)):
@@ -168,9 +169,7 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
     for session in parser.take():
         if f"{session.agent}:{session.id}" == key:
             return session
-    raise ArchiveUnusable(
-        f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`"
-    )
+    raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
 
 
 class _Stream:

@@ -261,9 +261,7 @@ def test_trap_g_a_spilled_output_says_where_it_is() -> None:
 def test_the_truth_of_a_result_is_the_programs_flag() -> None:
     """`is_error` and the exit line of a failing command; absent means success; words in the text mean nothing."""
     session = one(
-        assistant(
-            "a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")
-        ),
+        assistant("a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")),
         user(
             "r1",
             "a1",
@@ -313,12 +311,16 @@ def test_a_compaction_is_one_event_and_its_summary_is_not_the_persons() -> None:
     assert [event.origin for event in of(session, UserMessage)] == ["human", "injected", "human"]
 
 
+def queued(prompt: str, mode: str) -> dict[str, Any]:
+    return {"type": "queued_command", "prompt": prompt, "commandMode": mode}
+
+
 def test_a_prompt_typed_while_a_tool_ran_is_the_persons() -> None:
     session = one(
         user("u1", None, "go"),
-        record("attachment", "t1", "u1", attachment={"type": "queued_command", "prompt": "stop after that", "commandMode": "prompt"}),
-        record("attachment", "t2", "t1", attachment={"type": "queued_command", "prompt": "<task-notification>x", "commandMode": "task-notification"}),
-    )  # fmt: skip
+        record("attachment", "t1", "u1", attachment=queued("stop after that", "prompt")),
+        record("attachment", "t2", "t1", attachment=queued("<task-notification>x", "task-notification")),
+    )
     assert [(event.text, event.origin) for event in of(session, UserMessage)] == [
         ("go", "human"), ("stop after that", "human"), ("<task-notification>x", "injected"),
     ]  # fmt: skip
@@ -328,9 +330,7 @@ def test_titles_hooks_and_unknown_records_are_kept() -> None:
     session = one(
         {"type": "summary", "summary": "Fix the parser", "leafUuid": "x"},
         user("u1", None, "go"),
-        record(
-            "attachment", "t1", "u1", attachment={"type": "hook_success", "stdout": "hello", "exitCode": 0}
-        ),
+        record("attachment", "t1", "u1", attachment={"type": "hook_success", "stdout": "hello", "exitCode": 0}),
         record("system", "s1", "t1", subtype="turn_duration", durationMs=5),
         {"type": "file-history-snapshot", "messageId": "a", "snapshot": {"trackedFileBackups": {}}},
     )

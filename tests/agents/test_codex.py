@@ -43,9 +43,7 @@ def all_of(session: Session, kind: type[E]) -> list[E]:
 # The heading.
 def test_heading_says_what_the_first_record_says() -> None:
     git = {"branch": "main", "commit_hash": "0"}
-    session = read(
-        Rollout(git=git).turn().prompt("Hello.").event("thread_name_updated", thread_name="Greeting")
-    )
+    session = read(Rollout(git=git).turn().prompt("Hello.").event("thread_name_updated", thread_name="Greeting"))
     assert (session.agent, session.id, session.version) == ("codex", THREAD, "0.100.0")
     assert (session.project, session.branch, session.model) == ("/w/proj", "main", "gpt-5.5")
     assert (session.title, session.starter, session.parent) == ("Greeting", "human", None)
@@ -99,9 +97,7 @@ def test_paginated_messages_count_once() -> None:
 def test_twins_that_differ_in_their_text_still_count_once() -> None:
     """What is shown lacks citations and plans that the item has; the item counts."""
     rollout = Rollout().turn().prompt("Plan it.")
-    rollout.event("agent_message", message="Here.").message(
-        "assistant", "Here. <proposed_plan>…</proposed_plan>"
-    )
+    rollout.event("agent_message", message="Here.").message("assistant", "Here. <proposed_plan>…</proposed_plan>")
     answers = all_of(read(rollout.event("task_complete")), AssistantMessage)
     assert [answer.text for answer in answers] == ["Here. <proposed_plan>…</proposed_plan>"]
 
@@ -113,9 +109,7 @@ def test_the_same_words_twice_are_two_messages() -> None:
 
 
 def test_shown_messages_without_a_twin_count_themselves() -> None:
-    rollout = (
-        Rollout().turn().event("user_message", message="Only shown.").event("agent_message", message="Too.")
-    )
+    rollout = Rollout().turn().event("user_message", message="Only shown.").event("agent_message", message="Too.")
     session = read(rollout.event("task_complete"))
     assert [event.text for event in all_of(session, UserMessage)] == ["Only shown."]
     assert [event.text for event in all_of(session, AssistantMessage)] == ["Too."]
@@ -199,13 +193,9 @@ def test_encrypted_reasoning_is_kept_as_empty() -> None:
 def test_calls_of_every_form_get_their_result() -> None:
     rollout = Rollout().turn()
     rollout.call("c1", cmd="ls").output("c1", "one")
-    rollout.item(
-        "custom_tool_call", call_id="c2", name="apply_patch", input="*** Begin Patch", status="completed"
-    )
+    rollout.item("custom_tool_call", call_id="c2", name="apply_patch", input="*** Begin Patch", status="completed")
     rollout.item("custom_tool_call_output", call_id="c2", output="two")
-    rollout.item(
-        "local_shell_call", call_id="c3", status="completed", action={"type": "exec", "command": ["ls"]}
-    )
+    rollout.item("local_shell_call", call_id="c3", status="completed", action={"type": "exec", "command": ["ls"]})
     rollout.output("c3", "three")
     rollout.item("function_call", call_id="c4", name="read", namespace="mcp__files", arguments="{}")
     rollout.output("c4", "four")

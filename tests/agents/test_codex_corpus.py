@@ -28,9 +28,7 @@ def rollouts() -> list[str]:
 
 
 ROLLOUTS = rollouts() if os.path.isdir(SHARED) else []
-each_rollout = pytest.mark.parametrize(
-    "path", ROLLOUTS, ids=[os.path.basename(path)[:13] for path in ROLLOUTS]
-)
+each_rollout = pytest.mark.parametrize("path", ROLLOUTS, ids=[os.path.basename(path)[:13] for path in ROLLOUTS])
 
 
 def session_of(path: str) -> Session:

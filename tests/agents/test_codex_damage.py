@@ -61,9 +61,7 @@ def test_broken_lines_become_problems_and_nothing_else_is_lost(line: bytes) -> N
         {"type": "turn_context", "model": 5},
     ],
 )
-@pytest.mark.parametrize(
-    "envelope", ["response_item", "event_msg", "compacted", "turn_context", "session_meta"]
-)
+@pytest.mark.parametrize("envelope", ["response_item", "event_msg", "compacted", "turn_context", "session_meta"])
 def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
     rollout = Rollout().turn().prompt("Before.").add(envelope, payload)
     if envelope == "session_meta":  # that is then a parent's: its own part begins with the next turn
@@ -74,10 +72,7 @@ def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
 
 
 def test_lone_surrogates_and_bad_bytes_lose_nothing() -> None:
-    line = (
-        rb'{"type":"response_item","payload":{"type":"message","role":"user","content":"\ud800 and '
-        + b'\xff"}}'
-    )
+    line = rb'{"type":"response_item","payload":{"type":"message","role":"user","content":"\ud800 and ' + b'\xff"}}'
     (message,) = user_messages(read(Rollout().turn().raw(line)))
     assert message.text == "\ufffd and \ufffd"
 

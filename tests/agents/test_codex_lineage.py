@@ -18,11 +18,7 @@ def read(rollout: Rollout | bytes, path: str = "rollout.jsonl") -> Session:
 
 
 def texts(session: Session) -> list[str]:
-    return [
-        event.text
-        for event in session.events
-        if isinstance(event, UserMessage | AssistantMessage) and event.text
-    ]
+    return [event.text for event in session.events if isinstance(event, UserMessage | AssistantMessage) and event.text]
 
 
 def with_parents_history(rollout: Rollout) -> Rollout:
@@ -97,8 +93,7 @@ def test_a_copy_without_ids_in_its_turns_ends_with_the_burst_it_was_written_in()
         ("09.001", "response_item", {"type": "message", "role": "user", "content": "Child's."}),
     ]
     data = b"".join(
-        json.dumps({"timestamp": f"2026-03-01T10:00:{at}Z", "type": kind, "payload": payload}).encode()
-        + b"\n"
+        json.dumps({"timestamp": f"2026-03-01T10:00:{at}Z", "type": kind, "payload": payload}).encode() + b"\n"
         for at, kind, payload in lines
     )
     assert texts(read(data)) == ["Child's."]
@@ -134,9 +129,7 @@ def test_totals_that_are_stated_again_count_once() -> None:
     rollout.reply("Two.").tokens(second, counts(140, 130, 25)).tokens(second, counts(6796))
     session = read(rollout)
     assert session.reported == usage(session) == Usage(input=80, cache_read=160, output=50, reasoning=5)
-    assert [
-        event.usage for event in session.events if isinstance(event, AssistantMessage) and event.usage
-    ] == [
+    assert [event.usage for event in session.events if isinstance(event, AssistantMessage) and event.usage] == [
         Usage(input=70, cache_read=30, output=25, reasoning=5),
         Usage(input=10, cache_read=130, output=25),
     ]

@@ -11,8 +11,7 @@ from preheat.testing.codex_rollout import Rollout
 from preheat.testing.feeding import fed
 
 UNIFIED = (
-    "Chunk ID: 1a0180\nWall time: 0.5000 seconds\nProcess exited with code {}\n"
-    "Original token count: 17\nOutput:\n{}"
+    "Chunk ID: 1a0180\nWall time: 0.5000 seconds\nProcess exited with code {}\nOriginal token count: 17\nOutput:\n{}"
 )
 CLASSIC = "Exit code: {}\nWall time: 0.5 seconds\nOutput:\n{}"
 
@@ -125,9 +124,7 @@ def test_tools_of_other_servers_carry_their_flag(outcome: dict[str, Any], is_err
     rollout = called("mcp__files__read").event("mcp_tool_call_end", call_id="c", result=outcome)
     assert result(rollout.output("c", "text")).is_error is is_error
     status = "failed" if "Err" in outcome else "completed"
-    paginated = called("mcp__files__read").done(
-        "McpToolCall", id="c", status=status, result=outcome.get("Ok")
-    )
+    paginated = called("mcp__files__read").done("McpToolCall", id="c", status=status, result=outcome.get("Ok"))
     assert result(paginated.output("c", "text")).is_error is is_error
 
 

@@ -223,9 +223,7 @@ def test_multimodal_content_gives_its_text_and_counts_images(database: HermesDat
         "[System: Your previous response was truncated by the output limit]",
     ],
 )
-def test_what_the_program_says_as_the_user_is_no_request(
-    database: HermesDatabase, path: str, text: str
-) -> None:
+def test_what_the_program_says_as_the_user_is_no_request(database: HermesDatabase, path: str, text: str) -> None:
     database.session("s")
     database.message("s", "user", "Do it")
     database.message("s", "user", text)
@@ -292,18 +290,14 @@ def test_totals_are_the_sessions_own_and_count_once(database: HermesDatabase, pa
     assert isinstance(last, AssistantMessage)
     assert (last.text, last.response) == ("", SESSION_TOTAL)
     kept = [
-        event.raw["row"]
-        for event in session.events
-        if isinstance(event, Other) and event.name == "session_model_usage"
+        event.raw["row"] for event in session.events if isinstance(event, Other) and event.name == "session_model_usage"
     ]
     assert [(each["task"], each["input_tokens"]) for each in kept] == [("compression", 10)]
 
 
 def test_reasoning_prompt_and_unusual_ends_are_kept(database: HermesDatabase, path: str) -> None:
     database.session("s", system_prompt="You are careful.", title="A title")
-    database.message(
-        "s", "assistant", "Done", reasoning_content="Because", finish_reason="verification_required"
-    )
+    database.message("s", "assistant", "Done", reasoning_content="Because", finish_reason="verification_required")
     database.message("s", "assistant", "Done now", codex_reasoning_items='[{"encrypted_content": "x"}]')
     database.message("s", "narrator", "Meanwhile")
     session = only(path)
@@ -338,9 +332,7 @@ def test_broken_values_lose_nothing_else(database: HermesDatabase, path: str) ->
 
 def test_lines_that_are_damaged_in_the_archive_become_problems() -> None:
     parser = HermesParser("archived")
-    parser.feed(
-        b'{"table":"sessions","row":{"id":"s"}}\n{"table":"mess\n{"table":7}\n{"table":"news","row":{}}\n', 1
-    )
+    parser.feed(b'{"table":"sessions","row":{"id":"s"}}\n{"table":"mess\n{"table":7}\n{"table":"news","row":{}}\n', 1)
     (session,) = parser.take()
     assert [problem.line for problem in session.problems] == [2, 3]
     assert "news" in [event.name for event in session.events if isinstance(event, Other)]

@@ -150,9 +150,7 @@ def test_a_summary_merged_into_the_next_message(database: HermesDatabase, path: 
         "[PRIOR CONTEXT — for reference only; not a new message]\nanswer 1\n\n"
         f"[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]\n\n{SUMMARY.format(1)}"
     )
-    database.connection.execute(
-        "UPDATE messages SET content = ? WHERE active = 1 AND content = 'answer 1'", (merged,)
-    )
+    database.connection.execute("UPDATE messages SET content = ? WHERE active = 1 AND content = 'answer 1'", (merged,))
     session = sessions(path)["s"]
     assert said(session) == ["ask 0", "c0", "answer 0", "ask 1", "c1", "answer 1", "COMPACTED"]
     (compaction,) = (event for event in session.events if isinstance(event, Compaction))
@@ -196,9 +194,7 @@ def test_a_child_after_rotation_by_an_older_program(tmp_path: object) -> None:
         database.message("child", "assistant", SUMMARY.format(1))
         database.message("child", "user", "ask 2")
         database.message("child", "assistant", tool_calls=[call("c2", command="run c2")])
-        database.message(
-            "child", "tool", "[terminal] ran `run c2` -> exit 2, 1 lines output", tool_call_id="c2"
-        )
+        database.message("child", "tool", "[terminal] ran `run c2` -> exit 2, 1 lines output", tool_call_id="c2")
         database.message("child", "assistant", "answer 2")
         database.message("child", "user", "ask 0")
         database.turn("child", "c9")
@@ -212,9 +208,7 @@ def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: st
     database.session("parent", end_reason="branched", cwd="/work", git_branch="main")
     conversation(database, "parent", range(2))
     database.compact("parent", 1, 2, SUMMARY.format(1))
-    live = database.connection.execute(
-        "SELECT role, content, tool_calls, tool_call_id FROM messages WHERE active = 1"
-    )
+    live = database.connection.execute("SELECT role, content, tool_calls, tool_call_id FROM messages WHERE active = 1")
     database.session("branch", parent_session_id="parent", model_config={"_branched_from": "parent"})
     for row in live.fetchall():
         database.message("branch", **dict(row))
@@ -297,7 +291,5 @@ def test_a_result_stands_with_the_newest_call_of_its_id(database: HermesDatabase
     for number in range(3):
         database.message("s", "assistant", tool_calls=[call("call_0", command=f"echo {number}")])
         database.message("s", "tool", terminal(str(number), number), tool_call_id="call_0")
-    pairs = [
-        (made.input["command"], result.exit_code) for made, result in joined(sessions(path)["s"]) if result
-    ]
+    pairs = [(made.input["command"], result.exit_code) for made, result in joined(sessions(path)["s"]) if result]
     assert pairs == [("echo 0", 0), ("echo 1", 1), ("echo 2", 2)]

@@ -14,6 +14,7 @@ from preheat.agents.sources import read
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.session import Other, Session, UserMessage, joined
 from preheat.testing.hermes_database import HermesDatabase
+from tests.shared import bound_by_permissions, needs_permissions
 
 
 @pytest.fixture
@@ -162,15 +163,9 @@ def test_evidence_of_tests_is_read_with_its_session(database: HermesDatabase, pa
     database.session("s")
     beside = sqlite3.connect(os.path.join(os.path.dirname(path), hermes.EVIDENCE))
     with beside:
-        beside.execute(
-            "CREATE TABLE verification_events (id INTEGER PRIMARY KEY, session_id, status, exit_code)"
-        )
-        beside.execute(
-            "INSERT INTO verification_events (session_id, status, exit_code) VALUES ('s', 'passed', 0)"
-        )
-        beside.execute(
-            "INSERT INTO verification_events (session_id, status, exit_code) VALUES ('x', 'failed', 1)"
-        )
+        beside.execute("CREATE TABLE verification_events (id INTEGER PRIMARY KEY, session_id, status, exit_code)")
+        beside.execute("INSERT INTO verification_events (session_id, status, exit_code) VALUES ('s', 'passed', 0)")
+        beside.execute("INSERT INTO verification_events (session_id, status, exit_code) VALUES ('x', 'failed', 1)")
     beside.close()
     (session,) = read(path, READER)
     kept = [
@@ -191,9 +186,7 @@ def test_damaged_evidence_is_a_problem_not_the_end(database: HermesDatabase, pat
     assert any(isinstance(event, UserMessage) for event in session.events)
 
 
-def test_a_locked_database_is_said_to_be(
-    database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_is_said_to_be(database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Filesystems without shared memory have no log: there a writer shuts readers out."""
     monkeypatch.setattr(hermes, "BUSY_SECONDS", 0.05)
     database.session("s")
@@ -208,9 +201,7 @@ def test_a_locked_database_is_said_to_be(
     assert list(stamps(path)) == ["s"]
 
 
-@pytest.mark.parametrize(
-    "damage", [b"not a database, whatever it is called", b"SQLite format 3\x00" + b"\xff" * 4096]
-)
+@pytest.mark.parametrize("damage", [b"not a database, whatever it is called", b"SQLite format 3\x00" + b"\xff" * 4096])
 def test_a_damaged_database_is_said_to_be(path: str, damage: bytes) -> None:
     with open(path, "wb") as file:
         file.write(damage)
@@ -252,10 +243,10 @@ def test_an_empty_database_and_a_missing_one(path: str) -> None:
         hermes.parts(path)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+@needs_permissions
 def test_no_permission_is_said_to_be(database: HermesDatabase, path: str) -> None:
     os.chmod(path, 0)
-    with pytest.raises(SourceUnreadable, match="permission"):
+    with bound_by_permissions(os.path.dirname(path)), pytest.raises(SourceUnreadable, match="permission"):
         hermes.parts(path)
 
 
@@ -268,9 +259,7 @@ def test_the_archived_lines_are_enough(database: HermesDatabase, path: str) -> N
     database.message("s", "user", "go")
     database.turn("s", "c2")
     direct = {session.id: session for session in read(path, READER)}
-    archived = {
-        part.id: b"".join(line + b"\n" for line in hermes.dump(path, part.id)) for part in hermes.parts(path)
-    }
+    archived = {part.id: b"".join(line + b"\n" for line in hermes.dump(path, part.id)) for part in hermes.parts(path)}
     database.connection.close()
     os.remove(path)
     again: dict[str, Session] = {}

@@ -55,9 +55,7 @@ TERMINAL_REFUSED = {"output": "", "exit_code": -1, "error": "Command denied", "s
         ("any", {"error": "Blocked", "guardrail": {"action": "halt"}}, True, None),
     ],
 )
-def test_shapes_by_tool(
-    tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None
-) -> None:
+def test_shapes_by_tool(tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None) -> None:
     """Only structure counts: `"error": null` is none, and words in the output are not looked at."""
     facts = facts_of(json.dumps(result), tool)
     assert (facts.is_error, facts.exit_code) == (is_error, exit_code)
@@ -146,9 +144,7 @@ def test_small_facts_for_the_judge() -> None:
     assert some.detail == {"items_failed": 1, "items_worked": 1}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[" * 100_000, "{", "7", "null", '"text"', "plain words, exit code 1", "1e999"]
-)
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "{", "7", "null", '"text"', "plain words, exit code 1", "1e999"])
 def test_anything_else_is_nothing_known(text: str) -> None:
     facts = facts_of(text, "terminal")
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, None, {})

@@ -48,9 +48,7 @@ def one(path: str) -> Session:
 
 
 def human(session: Session) -> list[str]:
-    return [
-        event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"
-    ]
+    return [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
 
 
 def said(session: Session) -> list[str]:
@@ -90,14 +88,11 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert (session.id, session.starter, session.project) == (thread, "headless", home.project)
     assert human(session) == ["Make a greeting file."]
     assert said(session) == [reply.text for reply in script if reply.text]
-    assert [event.text for event in session.events if isinstance(event, Reasoning)] == [
-        "It may not be there."
-    ]
+    assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(joined(session))
     calls = [call for reply in script for call in reply.calls]
     assert [(call.tool, call.input) for call, _ in pairs] == [
-        (call.name, call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments})
-        for call in calls
+        (call.name, call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments}) for call in calls
     ]
     results = [result for _, result in pairs if result is not None]
     assert [result.exit_code for result in results] == [2, 0, 3, 0, None, None]
@@ -147,9 +142,7 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
 
 def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp_path: Path) -> None:
     script = [
-        Reply(
-            "Looking.", [Call("exec_command", {"cmd": "ls missing-folder"}), Call("apply_patch", GOOD_PATCH)]
-        ),
+        Reply("Looking.", [Call("exec_command", {"cmd": "ls missing-folder"}), Call("apply_patch", GOOD_PATCH)]),
         Reply("It is there."),
         Reply(calls=[Call("exec_command", {"cmd": "sleep 60"})]),
         Reply("Going on."),

@@ -37,9 +37,7 @@ def program() -> str:
     return found
 
 
-def run(
-    program: str, home: str, arguments: list[str], script: tuple[Reply, ...]
-) -> tuple[hermes.Finished, Session]:
+def run(program: str, home: str, arguments: list[str], script: tuple[Reply, ...]) -> tuple[hermes.Finished, Session]:
     finished = hermes.run(hermes.Job(program=program, home=home, arguments=arguments, script=script))
     (session,) = read(hermes.database(home), READER)
     return finished, session
@@ -53,9 +51,7 @@ def test_a_session_and_its_continuation(program: str, tmp_path: object) -> None:
     assert session.id == finished.session
     assert session.project == os.path.realpath(os.path.join(home, "project"))
     assert [
-        (call.tool, call.kind, result.exit_code, result.is_error)
-        for call, result in joined(session)
-        if result
+        (call.tool, call.kind, result.exit_code, result.is_error) for call, result in joined(session) if result
     ] == [
         ("terminal", "shell", 0, None),
         ("terminal", "shell", 2, None),
@@ -68,9 +64,7 @@ def test_a_session_and_its_continuation(program: str, tmp_path: object) -> None:
     assert usage(session) == session.reported
     assert session.problems == ()
 
-    _, resumed = run(
-        program, home, ["chat", "--resume", session.id, "-q", "And now?", "-Q"], (Reply("Nothing."),)
-    )
+    _, resumed = run(program, home, ["chat", "--resume", session.id, "-q", "And now?", "-Q"], (Reply("Nothing."),))
     assert resumed.id == session.id
     assert resumed.events[2 : len(session.events) - 2] == session.events[2:-2]
     prompts = [event.text for event in resumed.events if isinstance(event, UserMessage)]

@@ -58,6 +58,30 @@ def stamp_of(status: os.stat_result) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
+def storable(path: str) -> str:
+    """A path as text: any bytes are a file name on some systems, but no archive, JSON or terminal takes them all."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return path
+
+
+def found_at(path: str) -> Found | None:
+    """One file, together with the write-ahead log beside it if it is a database: what was written last is in there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    try:
+        log = os.stat(f"{path}-wal")
+    except OSError:
+        return Found(path, status.st_size, stamp_of(status))
+    if not log.st_size:  # an empty one says nothing: SQLite makes one for every reader, also for us
+        return Found(path, status.st_size, stamp_of(status))
+    return Found(path, status.st_size + log.st_size, f"{stamp_of(status)}+{stamp_of(log)}")
+
+
 def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Found]:
     """Files with one of the endings, at most `depth` folders down; folders that cannot be opened are passed over here
     (`preheat doctor` names them)."""

@@ -1,8 +1,8 @@
 """What a reader of an agent's sessions offers, and what a parser is.
 
-A parser (see `parsing.py`) is a fold: it is fed the records of one source in order, gives the events they mean, and can put its state away and
-go on later from there. It never opens a file itself, so the same parser reads a file, a growing file and an archived copy.
-Knows nothing of the archive.
+A parser (see `parsing.py`) is a fold: it is fed the records of one source in order, gives the events they mean, and can put
+its state away and go on later from there. It never opens a file itself, so the same parser reads a file, a growing file and
+an archived copy. Knows nothing of the archive.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,9 @@ class Reader(Protocol):
     """How to read what one agent keeps."""
 
     agent: str
-    framing: Framing
+
+    def framing(self, path: str) -> Framing:
+        """How this file is cut into records; some agents have changed that over time."""
 
     def detect(self, head: bytes, path: str) -> bool:
         """Whether a file that begins with these bytes (its first 64 KB, decompressed) is this agent's."""

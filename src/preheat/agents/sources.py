@@ -12,6 +12,7 @@ import zstandard
 
 from preheat.agents import AGENTS, reader_of
 from preheat.agents.parsing import count_lines, loose
+from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader, Parser, Reader
 from preheat.errors import NotRecognised, SourceUnreadable, UserError
 from preheat.model.session import Problem, Session
@@ -75,9 +76,7 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
         if length > LONGEST_LINE or (too_long and length):
             too_long = True
             data = b"".join(pieces)
-            safe = (
-                max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
-            )
+            safe = max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
             yield Block("piece", data[:safe] if safe else data, line, line)
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))
@@ -98,36 +97,31 @@ def detect(path: str) -> Reader:
         found = reader_of(agent)
         if found.detect(head, path):
             return found
-    raise NotRecognised(
-        f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)"
-    )
+    raise NotRecognised(f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)")
 
 
 def read(path: str, by: Reader | None = None) -> list[Session]:
     """Every session in a file. Raises UserError if the file cannot be opened; what is damaged inside becomes problems."""
     by = by or detect(path)
     try:
-        if by.framing == "database":
+        if by.framing(path) == "database":
             return list(_read_database(path, cast(DatabaseReader, by)))
-        parser = by.parser(path)
+        parser = by.parser(storable(path))
         with opened(path) as stream:
-            if by.framing == "document":
+            if by.framing(path) == "document":
                 data = stream.read(LARGEST_DOCUMENT + 1)
                 if len(data) > LARGEST_DOCUMENT:
                     raise UserError(f"`{path}` is larger than {LARGEST_DOCUMENT >> 20} MB: split it first")
                 parser.feed(data, 1)
             else:
-                return _read_lines(path, stream, parser)
+                return _read_lines(storable(path), stream, parser)
         return parser.take()
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
 
 
 def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
-    problems: list[Problem] = []
-    for block in blocks(stream):
-        if problem := feed(parser, block, path):
-            problems.append(problem)
+    problems = [problem for block in blocks(stream) if (problem := feed(parser, block, path))]
     sessions = parser.take()
     if problems and sessions:
         first = sessions[0]
@@ -159,7 +153,7 @@ def closes(text: bytes) -> bool:
 
 def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
     for part in by.parts(path):
-        parser = by.parser(path, part.id)
+        parser = by.parser(storable(path), part.id)
         line = 1
         for row in by.dump(path, part.id):
             parser.feed(row + b"\n", line)

@@ -107,9 +107,7 @@ def unusable(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
     if "full" in text:
         return ArchiveUnusable(f"the disk with `{path}` is full; free some room and run `preheat sync` again")
     if "not a database" in text or "malformed" in text:
-        return ArchiveUnusable(
-            f"`{path}` is damaged ({text}); move it away and run `preheat sync` to build a new one"
-        )
+        return ArchiveUnusable(f"`{path}` is damaged ({text}); move it away and run `preheat sync` to build a new one")
     if "readonly" in text or "unable to open" in text:
         return ArchiveUnusable(f"`{path}` cannot be written ({text}); check its owner and permissions")
     return ArchiveUnusable(f"`{path}`: {text}")

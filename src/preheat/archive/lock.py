@@ -33,9 +33,7 @@ def sync_lock(folder: str, wait: float, on_wait: Callable[[], None]) -> Iterator
                 break
             except OSError:
                 if time.monotonic() >= until:
-                    raise ArchiveBusy(
-                        f"another sync has held `{folder}` for {wait:.0f} s; try again later"
-                    ) from None
+                    raise ArchiveBusy(f"another sync has held `{folder}` for {wait:.0f} s; try again later") from None
                 if not told:
                     on_wait()
                     told = True

@@ -73,15 +73,11 @@ def decompress(data: bytes) -> bytes:
     try:
         return zstandard.ZstdDecompressor().decompress(data)
     except zstandard.ZstdError as error:
-        raise ArchiveUnusable(
-            f"a part of the archive is damaged ({error}); `preheat doctor` says which"
-        ) from error
+        raise ArchiveUnusable(f"a part of the archive is damaged ({error}); `preheat doctor` says which") from error
 
 
 def pack(passages: list[Passage]) -> bytes:
-    return (
-        zstandard.ZstdCompressor(level=LEVEL).compress(msgspec.msgpack.encode(passages)) if passages else b""
-    )
+    return zstandard.ZstdCompressor(level=LEVEL).compress(msgspec.msgpack.encode(passages)) if passages else b""
 
 
 def unpack(packed: bytes) -> list[Passage]:

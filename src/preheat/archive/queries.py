@@ -175,9 +175,7 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
     return [_summary(row) for row in _run(connection, statement)]
 
 
-def short_names(
-    connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8
-) -> dict[str, str]:
+def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
     """By key, a name for each session that `find` understands: the shortest beginning of its id that no other has."""
     rows = connection.execute("SELECT session, relation FROM sessions").fetchall()
     everything = sorted(session for session, _ in rows)
@@ -247,10 +245,7 @@ def match_expression(words: str) -> str:
         if index % 2:
             parts.append(f'"{piece}"' if piece.strip() else "")
         else:
-            parts += [
-                f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"'
-                for word in piece.split()
-            ]
+            parts += [f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"' for word in piece.split()]
     expression = " ".join(part for part in parts if any(letter.isalnum() for letter in part))
     if not expression:
         raise UserError(f"there is no word to search for in `{words}`")
@@ -295,9 +290,7 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
             .group_by(SOURCES.c.agent),
             name,
         )
-    zero: dict[str, Any] = {
-        name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")
-    }
+    zero: dict[str, Any] = {name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")}
     return [
         Totals(**{"first": None, "last": None, **zero, **values, "agent": agent})
         for agent, values in sorted(by_agent.items())
@@ -327,8 +320,7 @@ def redactions(connection: sqlite3.Connection) -> dict[str, int]:
     """How many secrets were taken out, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
     return {
-        kind: int(number)
-        for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
+        kind: int(number) for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
     }
 
 

@@ -11,10 +11,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.archive import seen
+from preheat.archive.forgotten import digest_of
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
-from preheat.archive.forgotten import digest_of
 
 
 class Stored(NamedTuple):
@@ -53,9 +53,7 @@ class Packs:
         return self._last[1]
 
 
-def pieces(
-    connection: sqlite3.Connection, source: int, generation: int, packs: Packs | None = None
-) -> Iterator[bytes]:
+def pieces(connection: sqlite3.Connection, source: int, generation: int, packs: Packs | None = None) -> Iterator[bytes]:
     """The bytes of a source in order. Raises ArchiveUnusable if they are not what was stored."""
     packs = packs or Packs(connection)
     for number, start, length, expected in connection.execute(
@@ -64,9 +62,7 @@ def pieces(
     ).fetchall():
         piece = packs[number][start : start + length]
         if sha256(piece).digest() != expected:
-            raise ArchiveUnusable(
-                f"a part of the archive is damaged (pack {number} at {start}): its hash differs"
-            )
+            raise ArchiveUnusable(f"a part of the archive is damaged (pack {number} at {start}): its hash differs")
         yield piece
 
 
@@ -111,9 +107,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     with writing(connection):
         sources: set[int] = set()
         for key in keys:
-            sources |= {
-                row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))
-            }
+            sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}
         every = {
             row[0]
             for source in sources
@@ -137,9 +131,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
 
 
 def _remember(connection: sqlite3.Connection, digest: bytes) -> None:
-    connection.execute(
-        "INSERT INTO forgotten (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, time.time())
-    )
+    connection.execute("INSERT INTO forgotten (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, time.time()))
 
 
 def _sharing(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
@@ -173,8 +165,7 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
     path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
     _remember(connection, digest_of(path, part))
     packs = [
-        row[0]
-        for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
+        row[0] for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
     ]
     connection.execute("DELETE FROM segments WHERE source_id = ?", (source,))
     for pack in packs:

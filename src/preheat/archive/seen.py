@@ -56,10 +56,8 @@ def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
 
 def drop(folder: str) -> None:
     """The list is no longer true."""
-    try:
-        os.unlink(os.path.join(folder, FILE))
-    except FileNotFoundError:
-        pass
+    if os.path.exists(name := os.path.join(folder, FILE)):
+        os.unlink(name)
 
 
 def entry(stamp: str, reader_version: int) -> str:

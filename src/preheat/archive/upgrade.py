@@ -46,9 +46,7 @@ def _pragmas(path: str) -> None:
     try:
         connection.execute("PRAGMA page_size = 8192")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise ArchiveUnusable(
-                f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere"
-            )
+            raise ArchiveUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
     finally:
         connection.close()
 
@@ -66,11 +64,7 @@ def compare(connection: Connection) -> list[object]:
     """How the tables differ from the schema; for tests."""
     context = MigrationContext.configure(
         connection,
-        opts={
-            "include_name": lambda name, kind, _: (
-                kind != "table" or not str(name).startswith("passages_index")
-            )
-        },
+        opts={"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith("passages_index")},
     )
     return list(compare_metadata(context, METADATA))
 

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from preheat.archive.forgotten import digest_of
 from preheat.archive.packing import unpack
 from preheat.archive.rows import Batch, Delta, Known, SessionRows
-from preheat.archive.forgotten import digest_of
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
@@ -37,9 +37,7 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
 
 def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     """Store what was read together; for each source the ids of the sessions it touched."""
-    packs = [
-        _inserted(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs
-    ]
+    packs = [_inserted(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
     touched = [_store_source(connection, delta, packs) for delta in batch.deltas]
     mark_copies(connection, [session for sessions in touched for session in sessions])
     return touched
@@ -60,9 +58,7 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
         key = f"{delta.agent}:{rows.session}"
         if _is_forgotten(connection, key):
             continue
-        connection.execute(
-            "INSERT INTO contents (source_id, key) VALUES (?, ?) ON CONFLICT DO NOTHING", (source, key)
-        )
+        connection.execute("INSERT INTO contents (source_id, key) VALUES (?, ?) ON CONFLICT DO NOTHING", (source, key))
         session = (
             _grow(connection, source, key, rows)
             if delta.grown and _exists(connection, key)
@@ -84,10 +80,7 @@ def _now_known(connection: sqlite3.Connection, delta: Delta) -> Known | None:
 
 
 def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
-    return (
-        connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone()
-        is not None
-    )
+    return connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone() is not None
 
 
 def _exists(connection: sqlite3.Connection, key: str) -> bool:
@@ -130,9 +123,7 @@ def _source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> t
     return source, generation
 
 
-def _segments(
-    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]
-) -> None:
+def _segments(connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]) -> None:
     first = connection.execute(
         "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?",
         (source, generation),
@@ -232,8 +223,8 @@ def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRo
     _insert_rows(connection, session, first, rows)
     connection.executemany(
         "UPDATE calls SET ended_at = ?, is_error = ?, exit_code = ?, output_size = ? "
-        f"WHERE call_id = ? AND session_id = {session} AND output_size IS NULL",
-        rows.results,
+        "WHERE call_id = ? AND session_id = ? AND output_size IS NULL",
+        [(*result, session) for result in rows.results],
     )
     heading = ", ".join(f"{name} = ?" for name in rows.heading)
     growth = ", ".join(f"{name} = {name} + ?" for name in _COUNTS)
@@ -332,6 +323,7 @@ def recount(connection: sqlite3.Connection, session: int) -> None:
     connection.execute(
         f"UPDATE sessions SET {sums}, "  # noqa: S608
         "calls = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied), "
-        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND (is_error OR exit_code <> 0)) WHERE id = :id",
+        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND (is_error OR exit_code <> 0)) "
+        "WHERE id = :id",
         {"id": session},
     )

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import Found, stamp_of
+from preheat.agents.places import Found, found_at, storable
+from preheat.archive.forgotten import digest_of
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
-from preheat.archive.forgotten import digest_of
+from preheat.errors import UserError
 
 
 class Change(NamedTuple):
@@ -51,8 +52,9 @@ def survey(
                     continue
                 seen.add(found.path)
                 counts[agent] = counts.get(agent, 0) + 1
-                before = known.get(found.path)
-                if before is None and found.path in forgotten:
+                name = storable(found.path)
+                before = known.get(name)
+                if before is None and name in forgotten:
                     entries.append(forgotten_entry(found.path))
                     continue
                 entries.append((found.path, entry(found.stamp, place.reader_version)))
@@ -72,9 +74,7 @@ class _Forgotten:
 
 
 def _forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
-    return _Forgotten(
-        {row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set()
-    )
+    return _Forgotten({row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set())
 
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
@@ -84,9 +84,10 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
     counts: dict[str, int] = {}
     for agent, path in files:
         path = os.path.abspath(path)
-        status = os.stat(path)
-        found = Found(path, status.st_size, stamp_of(status))
-        before, version = known.get(path), places_of(agent).reader_version
+        found = found_at(path)
+        if found is None:
+            raise UserError(f"`{path}` is not there (any more)")
+        before, version = known.get(storable(path)), places_of(agent).reader_version
         counts[agent] = counts.get(agent, 0) + 1
         if before is None or before[1] != found.stamp or before[2] != version:
             changes.append(Change(agent, found, version, before))
@@ -96,7 +97,5 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
 def _known(connection: sqlite3.Connection | None) -> dict[str, Known]:
     if connection is None:
         return {}
-    rows = connection.execute(
-        "SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''"
-    )
+    rows = connection.execute("SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''")
     return {row[0]: Known(*row[1:]) for row in rows}

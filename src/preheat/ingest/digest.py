@@ -11,10 +11,11 @@ from typing import BinaryIO, NamedTuple, cast
 import zstandard
 
 from preheat.agents import reader_of
+from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader, Parser
 from preheat.agents.sources import LARGEST_DOCUMENT, blocks, closes, feed, opened, reason
 from preheat.archive.packing import LEVEL, Packer
-from preheat.archive.rows import Batch, Delta, Known, Position, Segment, SessionRows
+from preheat.archive.rows import Batch, Delta, Known, Position, SessionRows
 from preheat.errors import SourceUnreadable
 from preheat.ingest.condense import condense
 from preheat.ingest.redact import redact
@@ -77,23 +78,27 @@ def digest(jobs: list[Job]) -> Batch:
 
 def _digest_one(job: Job, packer: Packer) -> Delta:
     try:
-        reading = _read(job, Cleaner(packer))
-    except (OSError, zstandard.ZstdError, SourceUnreadable, MemoryError) as error:
-        packer.forget_source()
-        why = "it is too large for this machine's memory" if isinstance(error, MemoryError) else reason(error)
-        return Delta(
-            job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
-            {}, why,
-        )  # fmt: skip
-    return _delta(job, reading, packer.end_source())
+        return _delta(job, _read(job, Cleaner(packer)), packer)
+    except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
+        why = reason(error)
+    except MemoryError:
+        why = "it is too large for this machine's memory"
+    except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
+        why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
+    packer.forget_source()
+    return Delta(
+        job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
+        {}, why,
+    )  # fmt: skip
 
 
 def _read(job: Job, cleaner: Cleaner) -> _Reading:
     by = reader_of(job.agent)
-    parser = by.parser(job.path, job.part)
-    if by.framing == "lines":
+    parser = by.parser(storable(job.path), job.part)
+    framing = by.framing(job.path)
+    if framing == "lines":
         return _read_lines(job, parser, cleaner)
-    if by.framing == "document":
+    if framing == "document":
         with opened(job.path) as stream:
             data = stream.read(LARGEST_DOCUMENT + 1)
         if len(data) > LARGEST_DOCUMENT:
@@ -157,13 +162,13 @@ def _tail_hash(path: str, offset: int) -> bytes:
         return sha256(stream.read(min(TAIL, offset))).digest()
 
 
-def _delta(job: Job, reading: _Reading, segments: list[Segment]) -> Delta:
+def _delta(job: Job, reading: _Reading, packer: Packer) -> Delta:
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
     # A session without events is only the bearer of problems, unless it is the unchanged rest of one that is known.
     rows: list[SessionRows] = [condense(session) for session in sessions if session.events or reading.grown]
     return Delta(
-        job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
-        reading.position, segments, rows, problems, reading.redactions,
+        job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
+        reading.position, packer.end_source(), rows, problems, reading.redactions,
     )  # fmt: skip

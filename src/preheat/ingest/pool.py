@@ -4,6 +4,7 @@ Knows nothing of the archive.
 """
 
 import multiprocessing
+import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -22,7 +23,7 @@ def side_by_side(groups: list[list[Job]], workers: int) -> Iterator[Batch]:
     """Each group's batch, as they are done; never more than two groups a worker under way, so memory stays bounded."""
     # Forking is safe here: no thread has been started yet. It also spares each worker the imports.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_the_parent) as pool:
         waiting = iter(groups)
         running: set[Future[bytes]] = set()
         try:
@@ -39,6 +40,11 @@ def side_by_side(groups: list[list[Job]], workers: int) -> Iterator[Batch]:
         finally:
             for future in running:
                 future.cancel()
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """A terminal sends Ctrl-C to every process: the parent stops between two sources, and these end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _digest_packed(jobs: list[Job]) -> bytes:

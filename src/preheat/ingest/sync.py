@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 from preheat.agents import reader_of
+from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader
 from preheat.archive.connect import archive_path, unusable
+from preheat.archive.forgotten import digest_of
 from preheat.archive.packing import PACK
 from preheat.archive.rows import Batch, Delta, Known, Position
 from preheat.archive.writer import store, writing
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
-from preheat.archive.forgotten import digest_of
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
@@ -51,10 +52,6 @@ def run(
         _store(connection, Batch([], list(_whole(databases, failures))), on_result)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
-    except BrokenProcessPool as error:
-        raise ArchiveUnusable(
-            "a reading process was killed (out of memory?); run `preheat sync` again"
-        ) from error
     return failures
 
 
@@ -76,12 +73,12 @@ def _jobs(
     jobs: list[Job] = []
     databases: list[Change] = []
     for change in changes:
-        if reader_of(change.agent).framing == "database":
+        if reader_of(change.agent).framing(change.found.path) == "database":
             try:
                 jobs += _parts(connection, change, forgotten)
                 databases.append(change)
             except SourceUnreadable as error:
-                failures.append(Failure(change.found.path, str(error)))
+                failures.append(Failure(storable(change.found.path), str(error)))
         else:
             position = _position(connection, change.known)
             jobs.append(_job(change, "", change.found.stamp, change.known, position, change.found.size))
@@ -101,9 +98,7 @@ def _grouped(jobs: list[Job]) -> list[list[Job]]:
     return [group for _, group in sorted(zip(weights, groups, strict=True), key=lambda pair: -pair[0])]
 
 
-def _job(
-    change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int
-) -> Job:
+def _job(change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int) -> Job:
     unread = size - position.offset if position and position.offset <= size else size
     return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
@@ -118,13 +113,13 @@ def _position(connection: sqlite3.Connection, known: Known | None) -> Position |
 
 
 def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]) -> Iterator[Job]:
-    path = change.found.path
+    path = storable(change.found.path)
     rows = connection.execute(
         "SELECT part, id, stamp, reader_version, generation FROM sources WHERE path = ? AND part <> ''",
         (path,),
     )
     known = {row[0]: Known(*row[1:]) for row in rows}
-    parts = cast(DatabaseReader, reader_of(change.agent)).parts(path)
+    parts = cast(DatabaseReader, reader_of(change.agent)).parts(change.found.path)
     size = change.found.size // max(1, len(parts))
     for part in parts:
         before = known.get(part.id)
@@ -140,9 +135,9 @@ def _whole(databases: list[Change], failures: list[Failure]) -> Iterator[Delta]:
     """The databases themselves, last: were one marked as read before its sessions are stored, a kill would lose them."""
     failed = {failure.path.partition("#")[0] for failure in failures}
     for change in databases:
-        if change.found.path not in failed:
+        if storable(change.found.path) not in failed:
             yield Delta(
-                change.agent, change.found.path, "", change.found.stamp, change.reader_version, change.known, False, 0,
+                change.agent, storable(change.found.path), "", change.found.stamp, change.reader_version, change.known, False, 0,
                 None, [], [], [], {},
             )  # fmt: skip
 

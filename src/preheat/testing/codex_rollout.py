@@ -55,9 +55,7 @@ class Rollout:
     def message(self, role: str, *texts: str, **fields: Any) -> "Rollout":
         """A message, one piece of content for each text."""
         kind = "output_text" if role == "assistant" else "input_text"
-        return self.item(
-            "message", role=role, content=[{"type": kind, "text": text} for text in texts], **fields
-        )
+        return self.item("message", role=role, content=[{"type": kind, "text": text} for text in texts], **fields)
 
     def prompt(self, text: str) -> "Rollout":
         """What a person typed: two records, as the legacy mode writes them."""

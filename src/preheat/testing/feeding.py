@@ -21,18 +21,23 @@ def fed(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
 
 def in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session | None:
     """The session, each line read by a new parser from the saved state of the one before."""
-    state = reader.parser(path).save()
+    state: bytes | None = None
     session: Session | None = None
+    unread: tuple[int, bytes] = (1, b"")
     for number, line in enumerate(data.split(b"\n"), 1):
-        if not line:
-            continue
         parser = reader.parser(path)
-        assert state is not None
-        parser.load(state)
-        parser.feed(line + b"\n", number)
-        for piece in parser.take():
+        if state is not None:
+            parser.load(state)
+        first, before = unread
+        parser.feed(before + line + b"\n", first)
+        pieces = parser.take()
+        state = parser.save()
+        if state is None:  # no session has begun: read from the start again when there is more
+            unread = (1, before + line + b"\n")
+            continue
+        unread = (number + 1, b"")
+        for piece in pieces:
             events = (*(session.events if session else ()), *piece.events)
             problems = (*(session.problems if session else ()), *piece.problems)
             session = msgspec.structs.replace(piece, events=events, problems=problems)
-        state = parser.save()
     return session

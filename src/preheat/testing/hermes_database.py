@@ -83,9 +83,7 @@ class HermesDatabase:
     def turn(self, session: str, identifier: str, output: str = "done", exit_code: int = 0) -> None:
         """A terminal call and its result."""
         self.message(session, "assistant", tool_calls=[call(identifier, command=f"run {identifier}")])
-        self.message(
-            session, "tool", terminal(output, exit_code), tool_call_id=identifier, tool_name="terminal"
-        )
+        self.message(session, "tool", terminal(output, exit_code), tool_call_id=identifier, tool_name="terminal")
 
     def compact(self, session: str, head: int, tail: int, summary: str, role: str = "user") -> None:
         """Compact in place: the live rows are put aside, the first and last of them stored again."""
@@ -116,9 +114,7 @@ class HermesDatabase:
 
     def add(self, table: str, row: dict[str, Any]) -> int:
         names, marks = ", ".join(row), ", ".join("?" * len(row))
-        cursor = self.connection.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values())
-        )
+        cursor = self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values()))
         return cursor.lastrowid or 0
 
     def _create(self, table: str, columns: list[str]) -> None:

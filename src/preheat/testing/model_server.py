@@ -207,9 +207,7 @@ class _Exchange(BaseHTTPRequestHandler):
         return self.path.partition("?")[0].rstrip("/")
 
     def _request(self, body: Any, auxiliary: bool = False) -> Request:
-        headers = {
-            name.lower(): value for name, value in self.headers.items() if name.lower() != "authorization"
-        }
+        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() != "authorization"}
         return Request(self.command, self.path, headers, body, auxiliary)
 
     def _missing(self) -> None:

@@ -86,9 +86,7 @@ def _items(numbered: Numbered) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if reply.reasoning:
         summary = [{"type": "summary_text", "text": reply.reasoning}]
-        items.append(
-            {"type": "reasoning", "id": f"rs_{numbered.id}", "summary": summary, "status": "completed"}
-        )
+        items.append({"type": "reasoning", "id": f"rs_{numbered.id}", "summary": summary, "status": "completed"})
     if reply.text:
         content = [{"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}]
         items.append(

@@ -6,16 +6,15 @@ One record a line. `uuid` and `parentUuid` make a tree; one answer of the model 
 
 import os
 import re
-from typing import Any
 from zlib import crc32
 
 import msgspec
 
 from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
 from preheat.agents.claude_code.tools import kind_of
+from preheat.agents.claude_code.values import child_id, detail_of, short, text_of, usage_of
 from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of
-from preheat.agents.reader import Heading
-from preheat.model.ids import number_of
+from preheat.agents.reader import Framing, Heading
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -170,12 +169,10 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         model = "" if message.model.startswith("<") else message.model
         if model:
             heading.model = model
-        usage = _usage(message)
+        usage = usage_of(message)
         text = ""
         blocks = (
-            message.content
-            if isinstance(message.content, list)
-            else [Block(type="text", text=message.content or "")]
+            message.content if isinstance(message.content, list) else [Block(type="text", text=message.content or "")]
         )
         for position, block in enumerate(blocks):
             if block.type == "text":
@@ -209,9 +206,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         chain.text = block.text
         return new
 
-    def _call(
-        self, draft: Draft, chain: Chain, block: Block, response: str, line: int, at: float | None
-    ) -> None:
+    def _call(self, draft: Draft, chain: Chain, block: Block, response: str, line: int, at: float | None) -> None:
         if block.id:
             if (mark := crc32(block.id.encode("utf-8", "replace"))) in chain.blocks:
                 return
@@ -223,9 +218,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             )
         )  # fmt: skip
 
-    def _user(
-        self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None
-    ) -> None:
+    def _user(self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None) -> None:
         content = message.content
         texts: list[str] = [content] if isinstance(content, str) else []
         images = 0
@@ -252,13 +245,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     def _is_injected(self, record: Record, text: str) -> bool:
         if record.isMeta or record.isSidechain or self._is_subagent_file:
             return True
-        kind = (
-            record.origin
-            if isinstance(record.origin, str)
-            else record.origin.kind
-            if record.origin
-            else "human"
-        )
+        kind = record.origin if isinstance(record.origin, str) else record.origin.kind if record.origin else "human"
         return kind != "human" or text.lstrip().startswith(_PROGRAM_TEXT)
 
     def _summary(self, draft: Draft, chain: Chain, text: str, line: int, at: float | None) -> None:
@@ -269,9 +256,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             draft.events.append(Compaction(line=line, at=at, summary=text))
 
     def _result(self, draft: Draft, record: Record, block: Block, line: int, at: float | None) -> None:
-        text = _text(block.content)
+        text = text_of(block.content)
         outcome = record.toolUseResult
-        detail = _detail(record, outcome)
+        detail = detail_of(record, outcome)
         exit_code = outcome.exitCode if isinstance(outcome, ToolOutcome) else None
         if exit_code is None and block.is_error and (found := _EXIT_LINE.match(text)):
             exit_code = int(found[1])
@@ -293,9 +280,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if agent in self.state.spawned:
             return
         self.state.spawned.add(agent)
-        draft.events.append(
-            Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id)
-        )
+        draft.events.append(Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id))
 
     # Everything that is no message.
     def _rest(self, draft: Draft, key: str, record: Record, line: int, at: float | None) -> None:
@@ -311,10 +296,8 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             )  # fmt: skip
             return
         if record.type == "attachment" and attachment is not None and attachment.type == "queued_command":
-            text = _text(attachment.prompt)
-            injected = attachment.commandMode not in (None, "prompt") or text.lstrip().startswith(
-                _PROGRAM_TEXT
-            )
+            text = text_of(attachment.prompt)
+            injected = attachment.commandMode not in (None, "prompt") or text.lstrip().startswith(_PROGRAM_TEXT)
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected)))
             return
         if record.type == "progress" and record.data is not None and record.data.agentId:
@@ -323,68 +306,18 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if title:
             draft.heading.title = title
         name = (
-            record.subtype
-            or (attachment.type if attachment else None)
-            or (record.data.type if record.data else None)
+            record.subtype or (attachment.type if attachment else None) or (record.data.type if record.data else None)
         )
         self.other(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
-
-
-def short(name: str) -> int:
-    """A number for an id. Both halves of a uuid go into it: either may be the same for many records."""
-    try:
-        return int(name[:8] + name[9:13] + name[14:18], 16) ^ int(name[19:23] + name[24:], 16)
-    except ValueError:
-        return number_of(name) & 0x7FFFFFFFFFFFFFFF
-
-
-def child_id(session: str, agent: str) -> str:
-    """The id of a subagent's session: its own name is only unique within its parent."""
-    return f"{session.partition(':')[0]}:agent-{agent}"
-
-
-def _usage(message: Message) -> Usage | None:
-    tokens = message.usage
-    if tokens is None or message.model.startswith("<"):
-        return None
-    return Usage(
-        tokens.input_tokens or 0,
-        tokens.output_tokens or 0,
-        tokens.cache_read_input_tokens or 0,
-        tokens.cache_creation_input_tokens or 0,
-    )
-
-
-def _text(content: str | list[Block] | None) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(block.text for block in content or () if block.text)
-
-
-def _detail(record: Record, outcome: object) -> dict[str, Any]:
-    detail: dict[str, Any] = {}
-    if record.toolDenialKind:
-        detail["denial"] = record.toolDenialKind
-    if isinstance(outcome, ToolOutcome):
-        for name in (
-            "interrupted", "returnCodeInterpretation", "backgroundTaskId", "timedOutAfterMs", "persistedOutputPath",
-            "agentId", "agentType", "status", "success", "userModified",
-        ):  # fmt: skip
-            value = getattr(outcome, name)
-            if value is not None and value is not False:
-                detail[name] = value
-        if outcome.success is False:
-            detail["success"] = False
-    elif isinstance(outcome, str) and outcome.startswith("Error"):
-        detail["error"] = True
-    return detail
 
 
 class ClaudeReader:
     """Claude Code's transcripts."""
 
     agent = "claude_code"
-    framing = "lines"
+
+    def framing(self, path: str) -> Framing:
+        return "lines"
 
     def detect(self, head: bytes, path: str) -> bool:
         if b'"payload"' in head[:400] or not head.lstrip().startswith(b"{"):

@@ -49,9 +49,7 @@ def words(payload: Payload) -> Words:
         if _is_image_frame(piece):
             continue
         kind = text(kinds[place]) if place < len(kinds) else ""
-        if kind.startswith("user.") or (
-            kind in ("", "unknown") and not piece.startswith(_PROGRAM_BEGINNINGS)
-        ):
+        if kind.startswith("user.") or (kind in ("", "unknown") and not piece.startswith(_PROGRAM_BEGINNINGS)):
             context, request = _from_editor(piece)
             human.append(request)
             program.append(context)
@@ -82,9 +80,7 @@ def _from_editor(piece: str) -> tuple[str, str]:
 
 def _is_image_frame(piece: str) -> bool:
     stripped = piece.strip()
-    return stripped == "</image>" or (
-        stripped.startswith("<image") and stripped.endswith(">") and "\n" not in stripped
-    )
+    return stripped == "</image>" or (stripped.startswith("<image") and stripped.endswith(">") and "\n" not in stripped)
 
 
 def _joined(pieces: list[str]) -> str:

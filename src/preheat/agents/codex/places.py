@@ -1,9 +1,14 @@
 """Where Codex keeps its sessions: `sessions/YYYY/MM/DD/rollout-*.jsonl` and `archived_sessions/`."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator, Mapping
 
 from preheat.agents.places import Found, Places, files_below, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:

@@ -7,9 +7,7 @@ from preheat.agents.codex.rollout import ENVELOPES, CodexParser
 from preheat.agents.parsing import loose
 from preheat.agents.reader import Framing
 
-_SESSION_META = re.compile(
-    rb'\A\s*\{\s*"timestamp"[^{]{0,200}"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:'
-)
+_SESSION_META = re.compile(rb'\A\s*\{\s*"timestamp"[^{]{0,200}"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:')
 """A first record can be longer than the bytes that are looked at: its beginning has to do."""
 
 
@@ -17,7 +15,9 @@ class CodexReader:
     """Reads rollout files."""
 
     agent = "codex"
-    framing: Framing = "lines"
+
+    def framing(self, path: str) -> Framing:
+        return "lines"
 
     def detect(self, head: bytes, path: str) -> bool:
         if _SESSION_META.match(head):

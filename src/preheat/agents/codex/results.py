@@ -100,9 +100,7 @@ def _answer_of_json(output: str) -> Answer | None:
     metadata = mapping(value.get("metadata"))
     if not isinstance(value.get("output"), str) or "exit_code" not in metadata:
         return None
-    return Answer(
-        value["output"], whole(metadata["exit_code"]), seconds=_number(metadata.get("duration_seconds"))
-    )
+    return Answer(value["output"], whole(metadata["exit_code"]), seconds=_number(metadata.get("duration_seconds")))
 
 
 def _answer_of_header(output: str) -> Answer:

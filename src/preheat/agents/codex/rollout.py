@@ -173,9 +173,7 @@ class CodexParser(LinesParser[CodexState, Line]):
             given = arguments(payload.arguments)
         self.state.calls[call_id] = Open(tool)
         kind, response = kind_of(text(payload.name) or tool), self._response()
-        self._add(
-            ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=given, response=response)
-        )
+        self._add(ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=given, response=response))
 
     def _output(self, payload: Payload, line: int, at: float | None) -> None:
         call_id = text(payload.call_id)
@@ -312,9 +310,7 @@ class CodexParser(LinesParser[CodexState, Line]):
                 else:
                     response, model = self._response(), self.state.model
                     self._add(
-                        AssistantMessage(
-                            line=shown.line, at=shown.at, text=shown.text, response=response, model=model
-                        )
+                        AssistantMessage(line=shown.line, at=shown.at, text=shown.text, response=response, model=model)
                     )
             twins.shown.clear()
             twins.items = 0
@@ -335,9 +331,7 @@ class CodexParser(LinesParser[CodexState, Line]):
 
     def _called(self, name: object) -> str:
         """The call that goes by this name, if there is one."""
-        return (
-            name if isinstance(name, str) and (name in self.state.calls or name in self.state.ended) else ""
-        )
+        return name if isinstance(name, str) and (name in self.state.calls or name in self.state.ended) else ""
 
     # Responses and their tokens.
     def _response(self) -> str:

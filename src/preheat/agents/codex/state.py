@@ -38,9 +38,7 @@ class Open(msgspec.Struct):
 class CodexState(State):
     lineage: Lineage = msgspec.field(default_factory=Lineage)
     tally: Tally = msgspec.field(default_factory=Tally)
-    twins: dict[Speaker, Twins] = msgspec.field(
-        default_factory=lambda: {"user": Twins(), "assistant": Twins()}
-    )
+    twins: dict[Speaker, Twins] = msgspec.field(default_factory=lambda: {"user": Twins(), "assistant": Twins()})
     calls: dict[str, Open] = msgspec.field(default_factory=dict)
     ended: set[str] = msgspec.field(default_factory=set)
     """Calls that have their result."""

@@ -117,9 +117,7 @@ def is_own(path: str) -> bool:
     return all((_NEEDED[table] | _OWN[table]) <= columns[table] for table in _NEEDED)
 
 
-def _lineage(
-    database: sqlite3.Connection, columns: dict[str, set[str]], session: dict[str, Any]
-) -> dict[str, Any]:
+def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session: dict[str, Any]) -> dict[str, Any]:
     """The parent: how it ended, and what of its conversation may stand in the child again."""
     parent = session.get("parent_session_id")
     row = _one(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None

@@ -72,9 +72,7 @@ class MessageParser(LinesParser[HermesState, Record]):
             # What the model got: the message, and what plugins and memory put behind it.
             added = sent[len(text) :] if sent.startswith(text) else sent
             if added := added.strip():
-                draft.events.append(
-                    UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True))
-                )
+                draft.events.append(UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True)))
 
     def _assistant(self, row: dict[str, Any], line: int, at: float | None) -> None:
         draft = self.draft()
@@ -150,9 +148,7 @@ class MessageParser(LinesParser[HermesState, Record]):
         )
         # A person who speaks while a tool runs is put into its result.
         for said in facts.steered:
-            draft.events.append(
-                UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=False))
-            )
+            draft.events.append(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=False)))
 
 
 def _reasoning(row: dict[str, Any]) -> str | None:

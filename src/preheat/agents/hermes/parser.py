@@ -61,9 +61,7 @@ class HermesParser(MessageParser):
             return
         goal = content_of(row.get("goal")).text.strip()
         call = self.state.goals.get(goal, "")
-        self.draft().events.append(
-            Spawn(line=line, at=seconds(row.get("started_at")), session=session, call_id=call)
-        )
+        self.draft().events.append(Spawn(line=line, at=seconds(row.get("started_at")), session=session, call_id=call))
 
     def _end(self, line: int) -> None:
         self._release()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, home, stamp_of
+from preheat.agents.places import Found, Places, found_at, home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,31 +27,16 @@ def roots(environment: Mapping[str, str]) -> list[str]:
 
 def discover(root: str) -> Iterator[Found]:
     """The database of the home itself, and of every profile."""
-    yield from _found(os.path.join(root, DATABASE))
+    folders = [root]
     try:
-        names = sorted(os.listdir(os.path.join(root, "profiles")))
+        profiles = os.path.join(root, "profiles")
+        folders += [os.path.join(profiles, name) for name in sorted(os.listdir(profiles))]
     except OSError:
-        return
-    for name in names:
-        yield from _found(os.path.join(root, "profiles", name, DATABASE))
-
-
-def _found(path: str) -> Iterator[Found]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return
-    size, stamp = status.st_size, stamp_of(status)
-    # What was written last is in the log beside the database: the program often ends without moving it over.
-    try:
-        log = os.stat(f"{path}-wal")
-    except OSError:
-        log = None
-    # An empty one says nothing: SQLite makes one for every reader, also for us.
-    if log is not None and log.st_size:
-        size += log.st_size
-        stamp = f"{stamp}+{stamp_of(log)}"
-    yield Found(path, size, stamp)
+        pass
+    for folder in folders:
+        found = found_at(os.path.join(folder, DATABASE))
+        if found is not None:
+            yield found
 
 
 PLACES = Places("hermes", "Hermes Agent", 1, roots, discover)

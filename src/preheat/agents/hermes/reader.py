@@ -16,7 +16,9 @@ class HermesReader:
     """Reads `state.db`."""
 
     agent = "hermes"
-    framing: Framing = "database"
+
+    def framing(self, path: str) -> Framing:
+        return "database"
 
     def detect(self, head: bytes, path: str) -> bool:
         if not head.startswith(_MAGIC):

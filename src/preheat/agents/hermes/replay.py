@@ -63,19 +63,12 @@ class Replay(msgspec.Struct):
     def may_begin(self, key: str) -> bool:
         """Whether this message may be the next of the copies with which a compaction begins."""
         place = len(self.waiting)
-        return (
-            self.archived
-            and not self.copying
-            and place < len(self.entries)
-            and self.entries[place].key == key
-        )
+        return self.archived and not self.copying and place < len(self.entries) and self.entries[place].key == key
 
     def stored_together(self, moment: float) -> bool:
         """Whether a row at this moment was stored in one go with those that wait."""
         moments = [_moment(waiting.row) for waiting in self.waiting] + [moment]
-        return len(moments) > 1 and all(
-            abs(later - earlier) < SAME_MOMENT for earlier, later in pairwise(moments)
-        )
+        return len(moments) > 1 and all(abs(later - earlier) < SAME_MOMENT for earlier, later in pairwise(moments))
 
     def begin(self, moment: float) -> None:
         """A compaction begins, with a row of this moment: what waited were copies."""

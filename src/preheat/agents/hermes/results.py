@@ -9,9 +9,7 @@ import re
 from typing import Any, NamedTuple
 
 _JSON = json.JSONDecoder()
-_STEER = re.compile(
-    r"\s*\[OUT-OF-BAND USER MESSAGE[^\]\n]*\]\n?(.*?)\n?\[/OUT-OF-BAND USER MESSAGE\]", re.DOTALL
-)
+_STEER = re.compile(r"\s*\[OUT-OF-BAND USER MESSAGE[^\]\n]*\]\n?(.*?)\n?\[/OUT-OF-BAND USER MESSAGE\]", re.DOTALL)
 _UNTRUSTED_START, _UNTRUSTED_END = "<untrusted_tool_result", "</untrusted_tool_result>"
 _PERSISTED = "<persisted-output>"
 _PREVIEW = re.compile(r"^Preview \(first [\d,]+ chars\):\n", re.MULTILINE)
@@ -112,9 +110,7 @@ def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
     evidence = value.get("verification_evidence")
     if isinstance(evidence, dict):
         detail["verification_evidence"] = {
-            name: evidence[name]
-            for name in ("status", "kind", "scope")
-            if isinstance(evidence.get(name), str)
+            name: evidence[name] for name in ("status", "kind", "scope") if isinstance(evidence.get(name), str)
         }
     lint = value.get("lint")
     if isinstance(lint, dict) and isinstance(lint.get("status"), str):

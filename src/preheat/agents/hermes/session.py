@@ -32,9 +32,7 @@ def heading_of(heading: Heading, session: dict[str, Any]) -> None:
     config = _config(session.get("model_config"))
     heading.id = str(session.get("id") or "")
     heading.model = _text(session.get("model")) or _text(config.get("model"))
-    heading.project = (
-        _text(session.get("cwd")) or _text(lineage.get("cwd")) or _text(session.get("git_repo_root"))
-    )
+    heading.project = _text(session.get("cwd")) or _text(lineage.get("cwd")) or _text(session.get("git_repo_root"))
     heading.branch = _text(session.get("git_branch")) or _text(lineage.get("git_branch"))
     heading.title = _text(session.get("title"))
     heading.relation, heading.parent = _relation(session, config, lineage)

@@ -295,7 +295,9 @@ class TrajectoryReader:
     """Reads `.traj.json`."""
 
     agent = AGENT
-    framing: Framing = "document"
+
+    def framing(self, path: str) -> Framing:
+        return "document"
 
     def detect(self, head: bytes, path: str) -> bool:
         # The mark of the format stands after all messages; a long file shows only how it begins.

@@ -159,7 +159,9 @@ class ChatReader:
     """Reads chat messages as JSON or JSONL."""
 
     agent = AGENT
-    framing: Framing = "document"
+
+    def framing(self, path: str) -> Framing:
+        return "document"
 
     def detect(self, head: bytes, path: str) -> bool:
         return fits(head)

@@ -83,9 +83,7 @@ class CodexHome:
     def rollouts(self) -> list[str]:
         """Every rollout written so far, oldest first."""
         pattern = os.path.join(glob.escape(self.codex_home), "sessions", "**", "rollout-*.jsonl")
-        return sorted(
-            glob.glob(pattern, recursive=True), key=lambda path: (os.path.basename(path)[-41:], path)
-        )
+        return sorted(glob.glob(pattern, recursive=True), key=lambda path: (os.path.basename(path)[-41:], path))
 
     def rollout(self, thread: str) -> str:
         """The rollout of one thread."""

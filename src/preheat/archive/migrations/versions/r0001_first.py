@@ -1,5 +1,7 @@
 """The first schema."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import TSVECTOR
@@ -10,11 +12,11 @@ down_revision = None
 ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def source_id(**options: bool) -> sa.Column[int]:
+def source_id(**options: Any) -> sa.Column[int]:
     return sa.Column("source_id", ID, sa.ForeignKey("sources.id", ondelete="CASCADE"), **options)
 
 
-def session_id(**options: bool) -> sa.Column[int]:
+def session_id(**options: Any) -> sa.Column[int]:
     return sa.Column("session_id", ID, sa.ForeignKey("sessions.id", ondelete="CASCADE"), **options)
 
 

@@ -1,0 +1,39 @@
+"""`preheat completion`: the script that teaches a shell to complete our commands, options and session ids."""
+
+import click
+from click.shell_completion import get_completion_class
+
+from preheat.cli.options import Examples, json_option
+
+_INSTALL = {
+    "bash": '# To keep it, add this line to ~/.bashrc:\n#   eval "$(preheat completion bash)"',
+    "zsh": '# To keep it, add this line to ~/.zshrc, after compinit:\n#   eval "$(preheat completion zsh)"',
+    "fish": "# To keep it:\n#   preheat completion fish > ~/.config/fish/completions/preheat.fish",
+}
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  eval "$(preheat completion bash)"                   try it in this shell
+  preheat completion fish > ~/.config/fish/completions/preheat.fish""",
+)
+@click.argument("shell", type=click.Choice(list(_INSTALL)))
+@json_option
+def command(shell: str, as_json: bool) -> None:
+    """Print the tab completion for your shell.
+
+    Completes commands, options, agents' names and the ids of sessions.
+    """
+    from preheat.cli.root import root
+
+    completion = get_completion_class(shell)
+    if completion is None:
+        raise click.UsageError(f"no completion for `{shell}`")
+    script = f"{_INSTALL[shell]}\n{completion(root, {}, 'preheat', '_PREHEAT_COMPLETE').source()}"
+    if as_json:
+        from preheat.cli.screen import print_json
+
+        print_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)

@@ -1,0 +1,87 @@
+"""`preheat demo`: the commands at work on the sample sessions that come with Preheat, in a folder that is thrown away.
+
+Runs the very commands a person would type; knows nothing of what they do.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from importlib.resources import as_file, files
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.errors import UserError
+
+_STEPS = (
+    ("Read the sample sessions of several agents into one archive.", ["sync", "SAMPLES"]),
+    ("They are all alike now: list them,", ["sessions", "list"]),
+    ("search them,", ["sessions", "search", "test", "--limit", "5"]),
+    ("read one,", ["sessions", "show", "latest"]),
+    ("take one elsewhere.", ["export", "latest", "--format", "atif", "-o", "OUTPUT"]),
+    ("Another sync reads only what is new.", ["sync", "SAMPLES"]),
+)
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat demo
+  preheat demo --keep         leave the demonstration's archive to play with""",
+)
+@click.option("--keep", is_flag=True, help="Do not throw the archive away at the end.")
+@json_option
+def command(keep: bool, as_json: bool) -> int:
+    """See all of it at work on sample sessions.
+
+    Makes an archive in a temporary folder; yours is not touched.
+    """
+    folder = tempfile.mkdtemp(prefix="preheat-demo-")
+    before = dict(os.environ)
+    try:
+        with as_file(files("preheat").joinpath("samples")) as samples:
+            if not samples.is_dir():
+                raise UserError("the sample sessions are missing from this installation; install Preheat again")
+            os.environ["PREHEAT_HOME"] = folder
+            code = _as_json(str(samples)) if as_json else _steps(str(samples), folder)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    if not as_json:
+        _say_what_became_of_it(folder, keep)
+    return code
+
+
+def _steps(samples: str, folder: str) -> int:
+    from preheat.cli import main
+    from preheat.cli.screen import console, say
+
+    screen = console()
+    worst = 0
+    for told, step in _STEPS:
+        words = [{"SAMPLES": samples, "OUTPUT": os.path.join(folder, "session.json")}.get(word, word) for word in step]
+        shown = [{"SAMPLES": "samples/", "OUTPUT": "session.json"}.get(word, word) for word in step]
+        say(screen, told, "dim")
+        say(screen, f"$ preheat {' '.join(shown)}", "bold green")
+        sys.stdout.flush()
+        worst = max(worst, main(words))
+        say(screen)
+    return worst
+
+
+def _as_json(samples: str) -> int:
+    """For programs only what was read: the report of the sync."""
+    from preheat.cli import main
+
+    return main(["sync", samples, "--json"])
+
+
+def _say_what_became_of_it(folder: str, keep: bool) -> None:
+    if keep:
+        print(f"The demonstration's archive is in {folder}; use it with\n  export PREHEAT_HOME={folder}")
+    else:
+        print("The demonstration's archive is gone again (`preheat demo --keep` leaves it). Next, your own sessions:")
+        print("  preheat sync")

@@ -1,0 +1,148 @@
+"""`preheat doctor`: says what is found where, what cannot be read and why, and how the archive is. Changes nothing."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.text import columns, count, moment, short_path, size
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.cli.examination import Agent, Examination, Place
+
+_MOST = 50
+_TELLING = 5_000_000
+"""Of fewer bytes the share that the archive takes says nothing: it has a size of its own."""
+_STATES = {
+    "missing": "not here",
+    "empty": "no sessions",
+    "unreadable": "cannot be read",
+    "import only": "import only",
+}
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat doctor
+  preheat doctor --verify          also check every byte of the archive against its hash
+  preheat doctor --full            list every line that could not be read
+  preheat doctor --json | jq .findings""",
+)
+@click.option("--verify", is_flag=True, help="Check every byte of the archive against its hash.")
+@click.option("--full", is_flag=True, help="List every line that could not be read.")
+@json_option
+def command(verify: bool, full: bool, as_json: bool) -> int:
+    """Say what is found where, and what is wrong.
+
+    Looks at every place where an agent keeps sessions, and at the archive. The exit code is 1 if something is wrong.
+    """
+    from preheat.cli.examination import examine
+    from preheat.cli.screen import console, print_json
+
+    found = examine(None if full else _MOST, verify)
+    if as_json:
+        print_json(found)
+    else:
+        screen = console()
+        _show_agents(screen, found)
+        _show_archive(screen, found)
+        _show_wrong(screen, found)
+    return 1 if found.findings or found.problem_count else 0
+
+
+def _show_agents(screen: "Console", found: "Examination") -> None:
+    from preheat.cli.screen import say
+
+    say(screen, "Agents", "bold")
+    rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept though deleted"]]
+    rows += [_row(agent) for agent in found.agents]
+    for index, line in enumerate(columns(rows, left=2)):
+        say(screen, line, "" if index and found.agents[index - 1].state == "found" else "dim")
+    say(screen)
+    say(screen, "Places looked at", "bold")
+    places = [(agent, place) for agent in found.agents for place in agent.places]
+    rows = [
+        [
+            f"  {short_path(place.path)}",
+            _found(place),
+        ]
+        for _, place in places
+    ]
+    for (_, place), line in zip(places, columns(rows, left=2), strict=True):
+        say(screen, line, {"missing": "dim", "unreadable": "red"}.get(place.state, ""))
+    say(screen)
+
+
+def _found(place: "Place") -> str:
+    if place.state != "found":
+        return _STATES[place.state]
+    return f"{count(place.files, 'file')}, {size(place.bytes)}" if place.files else "no sessions"
+
+
+def _row(agent: "Agent") -> list[str]:
+    kept = f"{agent.held.sessions:,}" if agent.held else ""
+    return [
+        f"  {agent.title}",
+        _STATES.get(agent.state, agent.state),
+        f"{agent.files:,}" if agent.files else "",
+        f"{agent.waiting:,}" if agent.waiting else "",
+        moment(agent.newest) if agent.newest else "",
+        kept,
+        count(agent.gone, "file") if agent.gone else "",
+    ]
+
+
+def _show_archive(screen: "Console", found: "Examination") -> None:
+    from preheat.cli.screen import say
+
+    archive = found.archive
+    say(screen, "Archive", "bold")
+    if not archive.exists:
+        say(screen, f"  none yet; `preheat sync` makes it at {short_path(archive.path)}")
+        say(screen)
+        return
+    share = (
+        f", {archive.bytes / archive.source_bytes:.0%} of the {size(archive.source_bytes)} it holds"
+        if archive.source_bytes > _TELLING
+        else ""
+    )
+    say(screen, f"  {short_path(archive.path)}")
+    say(screen, f"  {size(archive.bytes)}{share}; {size(archive.free_bytes)} free on the disk")
+    if archive.schema:
+        say(screen, f"  schema {archive.schema}, {count(sum(archive.redactions.values()), 'secret')} taken out")
+    if archive.verified is not None:
+        say(
+            screen,
+            "  every byte is as it was stored" if archive.verified else "  damaged: see below",
+            "green" if archive.verified else "red",
+        )
+    say(screen)
+
+
+def _show_wrong(screen: "Console", found: "Examination") -> None:
+    from preheat.cli.screen import say
+    from preheat.cli.summary import problem_line
+    from preheat.cli.text import printable
+
+    for finding in found.findings:
+        say(screen, f"! {printable(finding)}", "red")
+    if found.problem_count:
+        say(
+            screen,
+            f"{count(found.problem_count, 'place')} in the transcripts could not be read; the rest of them was:",
+            "bold",
+        )
+        for trouble in found.problems:
+            say(screen, f"  {printable(problem_line(short_path(trouble.path), trouble.line, trouble.message))}")
+        if len(found.problems) < found.problem_count:
+            say(screen, f"  and {found.problem_count - len(found.problems):,} more; `--full` lists them", "dim")
+    if not found.findings and not found.problem_count:
+        waiting = sum(agent.waiting for agent in found.agents)
+        say(
+            screen,
+            "Nothing is wrong." + (f" `preheat sync` reads {count(waiting, 'new file')}." if waiting else ""),
+            "green",
+        )

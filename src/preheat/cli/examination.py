@@ -1,0 +1,228 @@
+"""Looks at every agent's places and at the archive, for `preheat doctor`.
+
+Changes nothing; knows nothing of the screen.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+
+import msgspec
+
+from preheat import pipeline
+from preheat.agents import AGENTS, places_of
+from preheat.agents.places import Found
+from preheat.agents.sources import reason
+from preheat.archive.connect import archive_path
+from preheat.archive.queries import Totals, problems, redactions, sources, totals
+from preheat.archive.raw import size_on_disk, verify
+from preheat.cli.progress import Bar
+from preheat.cli.text import size
+from preheat.errors import UserError
+from preheat.ingest.changes import Survey, survey
+from preheat.settings import data_folder
+
+LITTLE_ROOM = 500_000_000
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A folder that was looked at. `state`: found, missing or unreadable."""
+
+    path: str
+    state: str
+    files: int = 0
+    bytes: int = 0
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """What is there of one agent. `state`: found, empty, missing, unreadable or import only."""
+
+    agent: str
+    title: str
+    state: str
+    places: list[Place]
+    files: int
+    waiting: int
+    """Files that are new or have changed since the last sync."""
+    newest: float | None
+    held: Totals | None
+    """What the archive has of it."""
+    gone: int
+    """Files that the agent has deleted since and the archive still has."""
+
+
+class Archive(msgspec.Struct, frozen=True):
+    """The store."""
+
+    path: str
+    exists: bool
+    bytes: int = 0
+    source_bytes: int = 0
+    schema: str = ""
+    redactions: dict[str, int] = {}
+    free_bytes: int = 0
+    verified: bool | None = None
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A line of a transcript that could not be read."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+class Examination(msgspec.Struct, frozen=True):
+    """Everything. `findings` are what is wrong with files and archive, each with what to do."""
+
+    agents: list[Agent]
+    archive: Archive
+    findings: list[str]
+    problems: list[Trouble]
+    problem_count: int
+
+
+def examine(most: int | None, check: bool) -> Examination:
+    """Look at everything; `check` also reads the whole archive."""
+    folder = data_folder()
+    findings: list[str] = []
+    connection = _connected(folder, findings)
+    try:
+        found = survey(connection, os.environ)
+        held = {row.agent: row for row in totals(connection)} if connection else {}
+        kept = sources(connection) if connection else []
+        agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
+        archive = _archive(folder, connection, list(held.values()), findings, check)
+        number = sum(row.problems for row in held.values())
+        listed = problems(connection, number if most is None else most) if connection and number else []
+    finally:
+        if connection is not None:
+            connection.close()
+    return Examination(agents, archive, findings, [Trouble(*row) for row in listed], number)
+
+
+def _connected(folder: str, findings: list[str]) -> sqlite3.Connection | None:
+    if not pipeline.has_archive(folder):
+        return None
+    try:
+        return pipeline.opened(folder)
+    except UserError as error:
+        findings.append(str(error))
+        return None
+
+
+# The agents' places.
+def _agent(name: str, found: Survey, held: Totals | None, kept: list[tuple[str, str]], findings: list[str]) -> Agent:
+    place = places_of(name)
+    looked: list[Place] = []
+    newest: float | None = None
+    for root in place.roots(os.environ):
+        files = list(place.discover(root))
+        looked.append(_place(root, files, findings))
+        for file in files:
+            if why := _unreadable(file.path):
+                findings.append(f"`{file.path}` cannot be read: {why}")
+            newest = max(newest or 0.0, _changed(file.path)) or None
+    states = {each.state for each in looked}
+    number = found.found.get(name, 0)
+    state = (
+        "found" if number else next((one for one in ("unreadable", "found", "missing") if one in states), "import only")
+    )
+    return Agent(
+        name,
+        place.title,
+        "empty" if state == "found" and not number else state,
+        looked,
+        number,
+        sum(change.agent == name for change in found.changes),
+        newest,
+        held,
+        sum(agent == name and not os.path.exists(path) for agent, path in kept),
+    )
+
+
+def _place(root: str, files: list[Found], findings: list[str]) -> Place:
+    if not os.path.lexists(root):
+        return Place(root, "missing")
+    try:
+        with os.scandir(root):
+            pass
+    except OSError as error:
+        findings.append(f"`{root}` cannot be read: {reason(error)}; check its owner and permissions")
+        return Place(root, "unreadable")
+
+    def closed(error: OSError) -> None:
+        findings.append(f"`{error.filename}` cannot be opened: {reason(error)}; the sessions in it are not read")
+
+    for _ in os.walk(root, onerror=closed):
+        pass
+    return Place(root, "found", len(files), sum(file.size for file in files))
+
+
+def _unreadable(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            stream.read(1)
+    except OSError as error:
+        return reason(error)
+    return ""
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+# The archive.
+def _archive(
+    folder: str, connection: sqlite3.Connection | None, held: list[Totals], findings: list[str], check: bool
+) -> Archive:
+    path = archive_path(folder)
+    if not os.path.exists(path):
+        return Archive(path, False)
+    _look_at_permissions(folder, path, findings)
+    free = shutil.disk_usage(folder).free
+    if free < LITTLE_ROOM:
+        findings.append(f"only {size(free)} are free on the disk of `{folder}`")
+    if connection is None:
+        return Archive(path, True, size_on_disk(path), free_bytes=free)
+    total = sum(row.source_bytes for row in held)
+    return Archive(
+        path,
+        True,
+        size_on_disk(path),
+        total,
+        str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
+        redactions(connection),
+        free,
+        _verified(connection, total, findings) if check else None,
+    )
+
+
+def _look_at_permissions(folder: str, path: str, findings: list[str]) -> None:
+    if sys.platform == "win32":
+        return
+    for name in (folder, path, f"{path}-wal", f"{path}-shm"):
+        if os.path.exists(name) and (mode := stat.S_IMODE(os.stat(name).st_mode)) & 0o077:
+            right = "700" if os.path.isdir(name) else "600"
+            findings.append(f"others can read `{name}` (mode {mode:o}); `chmod {right} {name}` closes it")
+
+
+def _verified(connection: sqlite3.Connection, total: int, findings: list[str]) -> bool:
+    bar = Bar("Checking", total)
+    damaged = False
+    try:
+        for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
+            if verdict != "ok":
+                damaged = True
+                findings.append(f"the archive is damaged: {verdict}")
+        for path, why in verify(connection, bar.step):
+            damaged = True
+            findings.append(f"the stored copy of `{path}` is damaged: {why}")
+    finally:
+        bar.close()
+    return not damaged

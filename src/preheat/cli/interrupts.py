@@ -1,0 +1,43 @@
+"""Ctrl-C during a sync: stops it between two sources, never inside the process pool, which would hang or lose it.
+
+Knows nothing of what is being done.
+"""
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any
+
+INTERRUPTED = 130
+
+
+class Interrupts:
+    """While it is entered, the first Ctrl-C stops at the next `check` (or at once outside `postponed`), the second kills."""
+
+    def __init__(self) -> None:
+        self.postponed = False
+        self._process = os.getpid()
+        self._count = 0
+        self._before: Any = None
+
+    def __enter__(self) -> "Interrupts":
+        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        """Reading processes inherit this, and a terminal sends the signal to them too: the first is not for them."""
+        self._count += 1
+        if self._count > 1:
+            os._exit(INTERRUPTED)
+        if not self.postponed and os.getpid() == self._process:
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """A good moment to stop."""
+        if self._count:
+            raise KeyboardInterrupt

@@ -1,0 +1,110 @@
+"""Lists of sessions and of passages found, as tables and snippets."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from preheat.archive.queries import Hit, Summary
+from preheat.cli.heading import agent_title
+from preheat.cli.screen import clean, console, say
+from preheat.cli.text import count, day, moment, one_line, short_path
+
+_NARROW, _WIDE = 100, 120
+_SNIPPET = 160
+_BEFORE = 50
+
+
+def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
+    """One line a session; a narrow window shows less of each."""
+    screen = console()
+    narrow, wide = screen.width < _NARROW, screen.width >= _WIDE
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", expand=True)
+    table.add_column("id", style="cyan", no_wrap=True, min_width=max(map(len, names.values())))
+    table.add_column("started", no_wrap=True, min_width=10 if narrow else 16)
+    table.add_column("agent", no_wrap=True, overflow="ellipsis", max_width=14)
+    table.add_column("project", no_wrap=True, overflow="ellipsis", max_width=12 if narrow else 20)
+    if wide:
+        table.add_column("model", no_wrap=True, overflow="ellipsis", max_width=20)
+    for name in ("messages", "calls") if narrow else ("messages", "calls", "failed"):
+        table.add_column("msgs" if narrow and name == "messages" else name, justify="right", no_wrap=True, min_width=5)
+    table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1, min_width=8)
+    for each in found:
+        started = day(each.started_at) if narrow else moment(each.started_at)
+        cells = [names[each.key], started, agent_title(each.agent), project_name(each.project)]
+        cells += [clean(each.model)] if wide else []
+        cells += [f"{each.messages:,}", f"{each.calls:,}"]
+        cells += [] if narrow else [f"{each.errors:,}" if each.errors else ""]
+        table.add_row(*(Text(cell) for cell in (*cells, about(each))))
+    with screen.capture() as captured:
+        screen.print(table)
+    for line in captured.get().splitlines():
+        screen.file.write(line.rstrip() + "\n")
+
+
+def project_name(project: str) -> str:
+    """The last two folders of a path: enough to know it by."""
+    parts = clean(project).replace("\\", "/").rstrip("/").split("/")
+    return "/".join(parts[-2:]) if len(parts) > 2 else short_path(project)
+
+
+def about(summary: Summary) -> str:
+    """Its title or first words; whose subagent it is."""
+    text = one_line(clean(summary.title or summary.opening), 200)
+    return f"({summary.relation}) {text}".rstrip() if summary.relation else text
+
+
+def show_children(screen: Console, below: Sequence[Summary]) -> None:
+    """The sessions that came out of one."""
+    if not below:
+        return
+    say(screen)
+    say(screen, "Came out of this session", "bold")
+    for child in below:
+        facts = f"{child.relation or 'child'}, {count(child.calls, 'call')}"
+        say(
+            screen,
+            f"  {child.session}  {facts}  {one_line(clean(child.title or child.opening), 60)}".rstrip(),
+        )
+
+
+def show_hits(hits: Sequence[Hit], names: Mapping[str, str], terms: Sequence[str]) -> None:
+    """Passages under their sessions, the terms marked."""
+    screen = console()
+    # At the beginning of a word only: that is where the index finds them; endings may differ.
+    words = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![^\W_])(?:{words})", re.IGNORECASE)
+    by_session: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_session.setdefault(hit.session.key, []).append(hit)
+    for key, passages in by_session.items():
+        session = passages[0].session
+        head = Text()
+        head.append(names[key], "cyan")
+        head.append(f"  {moment(session.started_at)}  {agent_title(session.agent)}  {project_name(session.project)}")
+        head.append(f"  {one_line(about(session), 60)}", "dim")
+        screen.print(head, soft_wrap=True)
+        for hit in passages:
+            line = Text(f"  {hit.line:>6} {hit.kind:<9} ", "dim")
+            line.append_text(snippet(hit.text, pattern, marks=screen.color_system is None))
+            screen.print(line, soft_wrap=True)
+
+
+def snippet(text: str, pattern: re.Pattern[str], marks: bool) -> Text:
+    """The words around the first term, on one line; terms stand between stars where there are no colours."""
+    flat = " ".join(clean(text).split())
+    found = pattern.search(flat)
+    start = max(0, found.start() - _BEFORE) if found else 0
+    part = flat[start : start + _SNIPPET]
+    shown = Text("…" if start else "", "")
+    at = 0
+    for term in pattern.finditer(part):
+        shown.append(part[at : term.start()])
+        shown.append(f"**{term[0]}**" if marks else term[0], "bold yellow")
+        at = term.end()
+    shown.append(part[at:])
+    if start + _SNIPPET < len(flat):
+        shown.append("…")
+    return shown

@@ -1,0 +1,154 @@
+"""What several commands have in common: options, their types, and opening the archive.
+
+Knows nothing of what the commands do.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from preheat.agents import AGENTS, places_of
+from preheat.errors import UserError
+from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from preheat.archive.queries import Filter
+
+F = TypeVar("F", bound=Callable[..., Any])
+_UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400, "m": 30 * 86400, "y": 365 * 86400}
+
+
+class Examples(click.Command):
+    """A command whose epilog is examples and notes, printed as they stand."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            formatter.write("\nExamples:\n")
+            formatter.write(self.epilog.rstrip() + "\n")
+
+
+class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+    """An agent by its name or title, however written, or the beginning of either."""
+
+    name = "agent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        wanted = str(value).lower().replace("-", "_").replace(" ", "_")
+        found = [agent for agent in AGENTS if agent == wanted] or [
+            agent
+            for agent in AGENTS
+            if agent.startswith(wanted) or places_of(agent).title.lower().replace(" ", "_").startswith(wanted)
+        ]
+        if len(found) != 1:
+            self.fail(f"no agent `{value}`; Preheat knows {', '.join(AGENTS)}", param, ctx)
+        return found[0]
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(agent, help=places_of(agent).title) for agent in AGENTS if agent.startswith(incomplete)]
+
+
+class When(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+    """A moment: an ISO date or time (local), or so long ago: `7d`, `2w`, `12h`."""
+
+    name = "date"
+
+    def __init__(self, end_of_day: bool = False) -> None:
+        self._end_of_day = end_of_day
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        text = str(value).strip().lower()
+        if text[-1:] in _UNITS and text[:-1].isdigit():
+            return time.time() - int(text[:-1]) * _UNITS[text[-1]]
+        days = {"today": 0, "yesterday": 1}
+        try:
+            if text in days:
+                moment = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days[text])
+            else:
+                moment = datetime.fromisoformat(str(value).strip())
+            if self._end_of_day and (text in days or len(text) == 10):
+                moment += timedelta(days=1, microseconds=-1)
+            return moment.timestamp()
+        except (ValueError, OverflowError):
+            self.fail(f"`{value}` is no date; write 2026-01-31, 2026-01-31T14:00, 7d, 2w or yesterday", param, ctx)
+
+
+class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+    """A session by its id, the beginning of it, or `latest`."""
+
+    name = "session"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from preheat.archive.queries import Filter, sessions
+        from preheat.cli.text import moment, one_line
+
+        try:
+            with archive() as connection:
+                found = sessions(connection, Filter(subagents=False), 500)
+        except (UserError, sqlite3.Error):
+            return []
+        items = [
+            CompletionItem(each.session, help=f"{moment(each.started_at)} {one_line(each.title or each.opening, 50)}")
+            for each in found
+            if each.session.startswith(incomplete)
+        ]
+        return [CompletionItem("latest", help="the newest one"), *items] if "latest".startswith(incomplete) else items
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def filter_options(function: F) -> F:
+    """The options that choose sessions."""
+    for option in reversed(
+        (
+            click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's."),
+            click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here."),
+            click.option("--model", metavar="TEXT", help="Only where the model's name holds this."),
+            click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w."),
+            click.option("--until", type=When(end_of_day=True), metavar="DATE", help="Only what began before."),
+            click.option("--min-messages", type=click.IntRange(0), metavar="N", help="Only this long or longer."),
+            click.option("--max-messages", type=click.IntRange(0), metavar="N", help="Only this long or shorter."),
+            click.option("--no-subagents", is_flag=True, help="Leave out what agents delegated."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def chosen(options: dict[str, Any]) -> "Filter":
+    """The filter that the options of `filter_options` make; they are taken out of `options`."""
+    from preheat.archive.queries import Filter
+
+    project = options.pop("project")
+    if project and (project[0] in ".~" or os.sep in project):
+        project = os.path.abspath(os.path.expanduser(project)) if project[0] in ".~" else project.rstrip(os.sep)
+    names = ("agent", "model", "since", "until", "min_messages", "max_messages")
+    return Filter(
+        project=project,
+        subagents=not options.pop("no_subagents"),
+        **{name: options.pop(name) for name in names},
+    )
+
+
+@contextmanager
+def archive() -> Iterator[sqlite3.Connection]:
+    """The archive, which must be there already."""
+    from preheat import pipeline
+
+    folder = data_folder()
+    if not pipeline.has_archive(folder):
+        raise UserError(f"there is no archive in `{folder}` yet; `preheat sync` makes one")
+    connection = pipeline.opened(folder)
+    try:
+        yield connection
+    finally:
+        connection.close()

@@ -1,0 +1,133 @@
+"""The screen of plain `preheat`: what is on this machine, what the archive holds, and the next command to type."""
+
+import os
+from typing import Any
+
+import msgspec
+
+from preheat import __version__, pipeline
+from preheat.agents import AGENTS, places_of
+from preheat.archive.connect import archive_path
+from preheat.cli.screen import console, print_json, say
+from preheat.cli.text import columns, count, day, short_path, size
+from preheat.ingest.changes import Survey, survey
+from preheat.settings import data_folder
+
+
+class Holdings(msgspec.Struct, frozen=True):
+    """What the archive has."""
+
+    path: str
+    sessions: int
+    calls: int
+    bytes: int
+    first: float | None
+    last: float | None
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """What was found of one agent."""
+
+    agent: str
+    title: str
+    files: int
+    new: int
+    new_bytes: int
+    places: list[str]
+
+
+def overview(as_json: bool) -> int:
+    """Show it."""
+    folder = data_folder()
+    held, found = _look(folder)
+    agents = [_agent(name, found) for name in AGENTS]
+    step = _next(held, agents)
+    if as_json:
+        print_json({"version": __version__, "agents": agents, "archive": held, "next": step[0]})
+    else:
+        _show(held, [agent for agent in agents if agent.places], step)
+    return 0
+
+
+def _look(folder: str) -> tuple[Holdings | None, Survey]:
+    if not pipeline.has_archive(folder):
+        return None, survey(None, os.environ)
+    from preheat.archive.queries import totals
+    from preheat.archive.raw import size_on_disk
+
+    connection = pipeline.opened(folder)
+    try:
+        found, rows = survey(connection, os.environ), totals(connection)
+    finally:
+        connection.close()
+    path = archive_path(folder)
+    return Holdings(
+        path,
+        sum(row.sessions for row in rows),
+        sum(row.calls for row in rows),
+        size_on_disk(path),
+        min((row.first for row in rows if row.first is not None), default=None),
+        max((row.last for row in rows if row.last is not None), default=None),
+    ), found
+
+
+def _agent(name: str, found: Survey) -> Agent:
+    new = [change.found.size for change in found.changes if change.agent == name]
+    place = places_of(name)
+    return Agent(name, place.title, found.found.get(name, 0), len(new), sum(new), place.roots(os.environ))
+
+
+def _next(held: Holdings | None, agents: list[Agent]) -> tuple[str, str]:
+    """The command to type now, and what it does."""
+    new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
+    if new:
+        return "preheat sync", f"read what is new: {count(new, 'file')}, {size(waiting)}"
+    if held and held.sessions:
+        return "preheat sessions list", "see the newest sessions"
+    return "preheat demo", "see Preheat at work on sample sessions"
+
+
+def _show(held: Holdings | None, agents: list[Agent], step: tuple[str, str]) -> None:
+    screen = console()
+    say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
+    say(screen)
+    if any(agent.files for agent in agents):
+        say(screen, "Sessions on this machine", "bold")
+        rows = [[f"  {agent.title}", *_what(agent)] for agent in agents]
+        for agent, line in zip(agents, columns(rows, left=3), strict=True):
+            say(screen, line, "" if agent.files else "dim")
+    else:
+        say(screen, "No agent's sessions were found on this machine. Preheat looked in:")
+        for agent in agents:
+            for place in agent.places:
+                say(screen, f"  {short_path(place)}  ({agent.title})")
+    say(screen)
+    _show_archive(screen, held)
+    say(screen)
+    more = [
+        ["  preheat read FILE", "look into any session file"],
+        ["  preheat sync FOLDER", "read sessions from elsewhere"],
+    ]
+    if held and held.sessions:
+        more = [["  preheat sessions search WORDS", "find what was said or run"]]
+    lines = columns([[f"  {step[0]}", step[1]], *more, ["  preheat --help", "all commands"]], left=2)
+    say(screen, "Next", "bold")
+    say(screen, lines[0], "green")
+    for line in lines[1:]:
+        say(screen, line)
+
+
+def _what(agent: Agent) -> list[str]:
+    if not agent.files:
+        return ["none", f"looked in {', '.join(map(short_path, agent.places))}"]
+    news = f"{agent.new:,} new or changed" if agent.new else "all in the archive"
+    return [count(agent.files, "file"), news]
+
+
+def _show_archive(screen: Any, held: Holdings | None) -> None:
+    if held is None:
+        say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
+        return
+    span = f", {day(held.first)} to {day(held.last)}" if held.first is not None and held.last is not None else ""
+    say(screen, f"Archive: {count(held.sessions, 'session')}, {count(held.calls, 'call')}{span}")
+    say(screen, f"  {short_path(held.path)}, {size(held.bytes)}", "dim")

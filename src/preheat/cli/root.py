@@ -1,0 +1,79 @@
+"""The command `preheat` itself: its subcommands by name, and the screen it shows when none is given."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from preheat import __version__
+from preheat.cli.options import Examples, json_option
+
+COMMANDS = {
+    "sync": "Read what is new into the archive.",
+    "read": "Look into one file without the archive.",
+    "sessions": "List, show and search the sessions in the archive.",
+    "export": "Write sessions as ATIF, JSONL or raw bytes.",
+    "doctor": "Say what is found where, and what is wrong.",
+    "forget": "Delete sessions from the archive for good.",
+    "demo": "See all of it at work on sample sessions.",
+    "completion": "Print the tab completion for your shell.",
+}
+"""With the first line of their help, so that nothing is imported to list them; a test holds it to that."""
+
+
+class LazyGroup(Examples, click.Group):
+    """Imports a command's module when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"preheat.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, COMMANDS, 1)
+            advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command `{name}`; {advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\
+  preheat                          what is here, and what to do next
+  preheat sync                     read everything new
+  preheat sessions search migration error
+  preheat sessions show latest
+
+The archive is in PREHEAT_HOME, or where your system keeps programs' data; only you can read it.
+Nothing leaves this machine.
+Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and the message says why.""",
+)
+@click.version_option(__version__, message="preheat %(version)s")
+@json_option
+@click.pass_context
+def root(context: click.Context, as_json: bool) -> Any:
+    """Keeps the sessions of your coding agents in one archive that you can list, read and search.
+
+    Agents delete their transcripts after a while. Preheat reads them, takes the secrets out, and keeps them.
+    """
+    if context.invoked_subcommand is None:
+        from preheat.cli.overview import overview
+
+        return overview(as_json)
+    return None

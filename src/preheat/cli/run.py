@@ -1,0 +1,53 @@
+"""Runs a command by its name, and says what is wrong with how it was typed.
+
+Knows nothing of sessions or archives.
+"""
+
+import os
+
+import click
+
+from preheat.cli.guard import INTERRUPTED, WRONG, fail, guarded
+from preheat.cli.root import root
+
+COMPLETE = "_PREHEAT_COMPLETE"
+
+
+def main(arguments: list[str]) -> int:
+    """Run a command; the exit code comes back."""
+    return guarded(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, "preheat", COMPLETE, instruction)
+    try:
+        with root.make_context("preheat", list(arguments)) as context:
+            return root.invoke(context) or 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return fail("stopped; what was done so far is kept", INTERRUPTED)
+    except click.UsageError as error:
+        return fail(_usage(error), WRONG)
+    except click.ClickException as error:
+        return fail(error.format_message(), WRONG)
+
+
+def _usage(error: click.UsageError) -> str:
+    """One line with names in backticks, as everywhere else; where to read more if the line does not say it all."""
+    if (
+        isinstance(error, click.BadParameter)
+        and type(error) is not click.MissingParameter
+        and error.param
+        and error.ctx
+    ):
+        return _plain(f"{error.param.get_error_hint(error.ctx)}: {error.message}")
+    message = _plain(error.format_message())
+    return f"{message} (see `{error.ctx.command_path} --help`)" if error.ctx else message
+
+
+def _plain(message: str) -> str:
+    return " ".join(message.split()).replace("'", "`").rstrip(".")

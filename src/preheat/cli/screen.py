@@ -1,0 +1,68 @@
+"""The terminal: consoles that know when to leave colours away, and JSON for programs.
+
+Knows nothing of what is shown.
+"""
+
+import os
+import re
+import sys
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from preheat.cli.text import printable
+
+PIPED_WIDTH = 160
+"""Output that is not for a terminal always has this width, so that it does not change with the window."""
+_ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|.)")
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever reads us has enough; `run.py` ends the program, and not as an error."""
+        raise BrokenPipeError
+
+
+def console(stderr: bool = False) -> Console:
+    """A console on a stream: colours, links and the window's width only on a terminal, colours never with NO_COLOR."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
+    return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def clean(text: str) -> str:
+    """Text out of a transcript without what a terminal would obey: colours, cursor moves, titles."""
+    return printable(_ESCAPES.sub("", text.replace("\r\n", "\n"))) if "\x1b" in text else printable(text)
+
+
+def say(screen: Console, text: str = "", style: str = "") -> None:
+    """One line as it stands: long ones are left to the terminal to wrap."""
+    screen.print(Text(text, style), soft_wrap=True)
+
+
+def hint(text: str) -> None:
+    """What to do next; on the error stream, so that it is in nobody's way."""
+    say(console(stderr=True), text, "dim")
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(as_json(value, indent=2))
+    sys.stdout.write("\n")
+
+
+def as_json(value: Any, indent: int = 0) -> str:
+    """JSON text; names of files that are no text are escaped, not refused."""
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(msgspec.to_builtins(value), indent=indent or None)
+    return (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
+
+
+def speaks_unicode() -> bool:
+    return (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")

@@ -1,0 +1,165 @@
+"""`preheat sessions`: list, show and search what is in the archive.
+
+The questions are asked by `preheat.archive.queries`.
+"""
+
+import sys
+from typing import Any
+
+import click
+
+from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
+from preheat.cli.text import count
+
+_LIMIT = 20
+
+
+class _Group(Examples, click.Group):
+    pass
+
+
+@click.group(
+    cls=_Group,
+    epilog="""\
+  preheat sessions list --project . --since 7d
+  preheat sessions show latest
+  preheat sessions search '"foreign key" migration' --kind command""",
+)
+def command() -> None:
+    """List, show and search the sessions in the archive."""
+
+
+@command.command(
+    "list",
+    cls=Examples,
+    epilog="""\
+  preheat sessions list                                the newest
+  preheat sessions list --project . --since 2w         of this project, the last two weeks
+  preheat sessions list --model opus --min-messages 100 --all
+  preheat sessions list --json --all | jq '.[].key'""",
+)
+@filter_options
+@click.option(
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+)
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@json_option
+def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
+    """List sessions, the newest first."""
+    from preheat.archive.queries import count as count_sessions
+    from preheat.archive.queries import sessions, short_names
+    from preheat.cli.screen import hint, print_json
+
+    wanted = chosen(options)
+    with archive() as connection:
+        found = sessions(connection, wanted, None if everything else limit)
+        if as_json:
+            print_json(found)
+            return 0
+        total = count_sessions(connection, wanted)
+        names = short_names(connection, found)
+    if not found:
+        hint("No session fits. Take a filter away, or `preheat sync` first.")
+        return 0
+    from preheat.cli.listing import show_list
+
+    show_list(found, names)
+    more = f"{len(found):,} of {count(total, 'session')}; --all lists them all. " if total > len(found) else ""
+    hint(f"{more}`preheat sessions show {names[found[0].key]}` shows one.")
+    return 0
+
+
+@command.command(
+    "show",
+    cls=Examples,
+    epilog="""\
+  preheat sessions show latest
+  preheat sessions show 0f3c1a2b --calls | less -R     with what went into the calls and came out
+  preheat sessions show 0f3c1a2b --raw > copy.jsonl    the bytes as the agent wrote them (secrets taken out)""",
+)
+@click.argument("session", type=SessionName())
+@click.option("--calls", is_flag=True, help="Unfold the calls: what went in and what came out, cut when long.")
+@click.option("--full", is_flag=True, help="Unfold everything, thoughts too, and cut nothing.")
+@click.option("--raw", is_flag=True, help="Write the stored bytes of its file.")
+@json_option
+def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool) -> int:
+    """Show one session as a transcript.
+
+    SESSION is an id, the beginning of one, or `latest`. Calls are folded to a line each: whether they worked (by the
+    agent's own record), the tool, what it was given, the size of what came back, and how long it took.
+    """
+    from preheat import pipeline
+    from preheat.archive.queries import children, find
+    from preheat.archive.raw import stored
+    from preheat.cli.screen import console, print_json, say
+
+    with archive() as connection:
+        summary = find(connection, session)
+        if raw:
+            pipeline.raw_bytes(connection, summary.key, sys.stdout.buffer.write)
+            return 0
+        loaded = pipeline.load(connection, summary.key)
+        below = children(connection, summary)
+        source = stored(connection, summary.key)
+    if as_json:
+        print_json(loaded)
+        return 0
+    from preheat.cli.listing import show_children
+    from preheat.cli.text import short_path
+    from preheat.cli.transcript import Folding, show
+
+    screen = console()
+    show(screen, loaded, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
+    show_children(screen, below)
+    say(screen)
+    say(screen, f"Read from {short_path(source.path)}", "dim")
+    return 0
+
+
+@command.command(
+    "search",
+    cls=Examples,
+    epilog="""\
+  preheat sessions search migration failed             both words, in any order
+  preheat sessions search '"no such table"'            these words together
+  preheat sessions search 'migrat*' --project . --since 30d
+  preheat sessions search pytest --kind command        only in commands that were run""",
+)
+@click.argument("words", nargs=-1, required=True)
+@filter_options
+@click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice(["human", "assistant", "command"]),
+    multiple=True,
+    help="Only in what a person said, the assistant said, or was run (repeatable).",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+)
+@json_option
+def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, as_json: bool, **options: Any) -> int:
+    """Search what people and agents said and which commands were run.
+
+    All WORDS must be in the same message; the best matches come first.
+    """
+    from preheat.archive.queries import search, search_terms, short_names
+    from preheat.cli.screen import hint, print_json
+
+    text = " ".join(words)
+    with archive() as connection:
+        hits = list(search(connection, text, chosen(options), kinds, limit))
+        names = short_names(connection, [hit.session for hit in hits])
+    if as_json:
+        print_json(hits)
+        return 0
+    if not hits:
+        beginning = text.split()[0].strip('"*')
+        hint(f"Nothing found for `{text}`. Fewer words, or a beginning such as `{beginning}*`, find more.")
+        return 0
+    from preheat.cli.listing import show_hits
+
+    show_hits(hits, names, search_terms(text))
+    if len(hits) == limit:
+        hint(f"The best {limit}; `--limit` gives more.")
+    return 0

@@ -1,0 +1,118 @@
+"""What a sync did, in words and as JSON. Standard library only and light: the quick path prints it too.
+
+Knows nothing of terminals or colours.
+"""
+
+from __future__ import annotations
+
+from preheat.agents import AGENTS, places_of
+from preheat.cli.text import columns, count, printable, size, span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from preheat.pipeline import AgentReport, SyncReport
+
+MOST_PROBLEMS = 20
+"""More are counted, not shown: `preheat doctor` has them all."""
+_NUMBERS = ("files", "read", "sessions", "calls", "messages", "bytes", "problems")
+_NOTHING_THERE = (
+    "No sessions were found where the agents keep them (`preheat doctor` shows where that is). "
+    "`preheat sync FOLDER` reads them from another place; `preheat demo` shows samples."
+)
+
+
+def exit_code(report: SyncReport) -> int:
+    """1 if something could not be read, else 0."""
+    return 1 if report.failures or report.problems else 0
+
+
+def summary_lines(report: SyncReport) -> list[str]:
+    """What was read, by agent; one sentence if there was nothing to read."""
+    read = {agent: row for agent, row in report.agents.items() if row.read}
+    if not read:
+        return [_nothing_read(report)]
+    rows = [["", "files", "read", "sessions", "calls", "messages", "size", "problems"]]
+    rows += [_row(places_of(agent).title, report.agents[agent]) for agent in AGENTS if agent in report.agents]
+    if len(rows) > 2:
+        rows.append(_row("all", _total(report)))
+    total = _total(report)
+    speed = f", {size(total.bytes / report.seconds)}/s" if report.seconds > 0.05 and total.bytes > 5_000_000 else ""
+    lines = [*columns(rows), "", f"Read {size(total.bytes)} in {span(report.seconds)}{speed}."]
+    if report.redactions:
+        kinds = ", ".join(f"{kind} {number:,}" for kind, number in _by_count(report.redactions))
+        lines.append(f"Took out {count(sum(report.redactions.values()), 'secret')} before storing: {kinds}.")
+    return lines
+
+
+def _nothing_read(report: SyncReport) -> str:
+    files = sum(row.files for row in report.agents.values())
+    if report.failures:
+        return f"Nothing was read: {count(len(report.failures), 'file')} could not be opened."
+    if files == 0:
+        return _NOTHING_THERE
+    return _nothing_new(files)
+
+
+def _nothing_new(files: int) -> str:
+    return f"Nothing new: {count(files, 'file')} looked at, all in the archive already."
+
+
+def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
+    """What the quick path says: `counts` has the files of each agent, by its title."""
+    if "--json" in arguments:
+        import json
+
+        agents = {agent: counts[places_of(agent).title] for agent in AGENTS if places_of(agent).title in counts}
+        rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in agents.items()}
+        report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
+        print(json.dumps(report, indent=2))
+    elif not arguments:
+        print(_nothing_new(sum(counts.values())) if counts else _NOTHING_THERE)
+
+
+def _row(title: str, report: AgentReport) -> list[str]:
+    numbers = [report.files, report.read, report.sessions, report.calls, report.messages]
+    problems = f"{report.problems:,}" if report.problems else ""
+    return [title, *(f"{number:,}" for number in numbers), size(report.bytes), problems]
+
+
+def _total(report: SyncReport) -> AgentReport:
+    rows = list(report.agents.values())
+    return type(rows[0])(*(sum(numbers) for numbers in zip(*rows, strict=True)))
+
+
+def _by_count(redactions: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(redactions.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def problem_lines(report: SyncReport) -> list[str]:
+    """What could not be read, one line each with file and line number: for the error stream."""
+    found = [f"{failure.path}: {failure.why}" for failure in report.failures]
+    found += [problem_line(*problem) for problem in report.problems]
+    return capped(found)
+
+
+def problem_line(path: str, line: int | None, why: str) -> str:
+    """`path:line: why`, the way compilers say it."""
+    return f"{path}: {why}" if line is None else f"{path}:{line}: {why}"
+
+
+def capped(lines: list[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    shown = [printable(line) for line in lines[:MOST_PROBLEMS]]
+    if len(lines) > len(shown):
+        shown.append(f"and {len(lines) - len(shown):,} more; `preheat doctor` lists them")
+    return shown
+
+
+def report_json(report: SyncReport) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "agents": {agent: row._asdict() for agent, row in report.agents.items()},
+        "redactions": dict(_by_count(report.redactions)),
+        "failures": [failure._asdict() for failure in report.failures],
+        "problems": [{"path": path, "line": line, "message": why} for path, line, why in report.problems],
+        "seconds": round(report.seconds, 6),
+    }

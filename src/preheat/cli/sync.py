@@ -1,0 +1,35 @@
+"""`preheat sync`: its options. What it does and says is in `syncing.py`, which a plain sync reaches without click."""
+
+import click
+
+from preheat.agents import AGENTS
+from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.syncing import bring_up_to_date
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat sync                          everything new, of all agents
+  preheat sync --agent NAME             of one agent only (`preheat doctor` lists them)
+  preheat sync backup/projects          all sessions below a folder, whosever they are
+  preheat sync run.traj.json --json     one file; the report as JSON
+
+Only what has changed is read. A sync can be stopped at any moment: the next one goes on from there.
+What cannot be read is named with its line on the error stream; everything else is still read, and the
+exit code is 1.""",
+)
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE|FOLDER]...")
+@click.option(
+    "--agent", "agents", type=AgentName(), multiple=True, metavar="NAME", help="Only this agent (repeatable)."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but what went wrong.")
+@json_option
+def command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+    """Read what is new into the archive.
+
+    Without FILE, looks where each agent keeps its sessions. Secrets are taken out before anything is stored.
+    """
+    return bring_up_to_date(
+        tuple(agent for agent in AGENTS if agent in agents) if agents else AGENTS, files, quiet, as_json
+    )

@@ -1,0 +1,112 @@
+"""Numbers, times, sizes and paths as people read them. Standard library only and light: the quick path prints with it.
+
+Knows nothing of terminals or colours.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False  # importing `typing` would cost more than all that is printed here
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CONTROL = {code: None for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10)}
+
+
+def printable(text: str) -> str:
+    """Without the characters that a terminal would obey."""
+    return text.translate(_CONTROL)
+
+
+def one_line(text: str, width: int) -> str:
+    """The beginning of a text on one line."""
+    flat = " ".join(printable(text[: 4 * width + 200].replace("\n", " ")).split())
+    return flat if len(flat) <= width else flat[: max(0, width - 1)].rstrip() + "…"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 session`, `1,204 sessions`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
+    if number < 1000:
+        return f"{number:.0f} B"
+    for unit in ("KB", "MB", "GB"):
+        number /= 1000
+        if number < 999.95:
+            return f"{number:.1f} {unit}"
+    return f"{number / 1000:,.1f} TB"
+
+
+def tokens(number: int) -> str:
+    """`812`, `34k`, `1.2M`."""
+    if number < 1000:
+        return str(number)
+    return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"
+
+
+def span(seconds: float) -> str:
+    """`0.42 s`, `12 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`."""
+    if seconds < 10:
+        return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return _two(whole, (60, "min"), (1, "s"))
+    if whole < 86400:
+        return _two(whole, (3600, "h"), (60, "min"))
+    return _two(whole, (86400, "d"), (3600, "h"))
+
+
+def _two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    rest = seconds % large[0] // small[0]
+    first = f"{seconds // large[0]:,} {large[1]}"
+    return f"{first} {rest} {small[1]}" if rest else first
+
+
+def moment(at: float | None) -> str:
+    """Local time to the minute; `-` for none."""
+    return _local(at, "%Y-%m-%d %H:%M") or "-"
+
+
+def clock(at: float | None) -> str:
+    """Local time of day; blank for none."""
+    return _local(at, "%H:%M") or "     "
+
+
+def day(at: float | None) -> str:
+    return _local(at, "%Y-%m-%d")
+
+
+def _local(at: float | None, form: str) -> str:
+    if at is None:
+        return ""
+    try:
+        return time.strftime(form, time.localtime(at))
+    except (OverflowError, ValueError, OSError):
+        return ""  # a clock that was wrong by millennia
+
+
+def short_path(path: str) -> str:
+    """With `~` for the home folder."""
+    home = os.path.expanduser("~")
+    if home not in ("~", os.sep, "") and (path == home or path.startswith(home + os.sep)):
+        path = "~" + path[len(home) :]
+    return printable(path)
+
+
+def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows as aligned lines: the first `left` columns to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if index < left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,204 @@
+"""A session as a person reads it: what was said in full, calls and thoughts folded to a line each.
+
+Knows nothing of files or of the archive.
+"""
+
+import msgspec
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from preheat.cli.heading import heading_lines, is_failed
+from preheat.cli.screen import as_json, clean, say, speaks_unicode
+from preheat.cli.text import clock, count, one_line, size, span
+from preheat.ingest.condense import summarise
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    joined,
+    standing,
+)
+
+_TOOL_WIDTH = 12
+_WHO = {"human": "You", "injected": "Program", "preheat": "Preheat"}
+
+
+class Folding(msgspec.Struct, frozen=True):
+    """How much is shown. `cap`: characters of a call's input or output, None for all."""
+
+    calls: bool = False
+    reasoning: bool = False
+    cap: int | None = 2000
+
+
+def show(screen: Console, session: Session, folding: Folding) -> None:
+    """Print a session."""
+    for line, style in heading_lines(session):
+        say(screen, line, style)
+    _Transcript(screen, session, folding).show()
+
+
+class _Transcript:
+    def __init__(self, screen: Console, session: Session, folding: Folding) -> None:
+        self._screen = screen
+        self._session = session
+        self._folding = folding
+        self._results = {id(call): result for call, result in joined(session)}
+        self._kept = {id(event) for event in standing(session)}
+        self._marks = {"ok": "✓", "failed": "✗", "": "·"} if speaks_unicode() else {"ok": "+", "failed": "x", "": "."}
+        self._speaker = ""
+        self._folded = False
+        """Whether the last line shown stands for a call or a thought: what is said next keeps its distance."""
+        self._others = 0
+
+    def show(self) -> None:
+        for event in self._session.events:
+            self._event(event, "" if id(event) in self._kept else "dim")
+        if self._others:
+            say(self._screen)
+            say(self._screen, f"{count(self._others, 'other record')} not shown; `--json` has them.", "dim")
+
+    def _event(self, event: Event, style: str) -> None:
+        if isinstance(event, UserMessage):
+            self._user(event, style)
+        elif isinstance(event, AssistantMessage):
+            if event.text.strip():
+                self._who("Assistant", event, style)
+                if self._folded:
+                    say(self._screen)
+                self._text(event.text, style)
+                self._folded = False
+        elif isinstance(event, ToolCall):
+            self._who("Assistant", event, style)
+            self._call(event, style)
+        elif isinstance(event, Reasoning):
+            self._who("Assistant", event, style)
+            self._reasoning(event)
+        elif isinstance(event, Compaction):
+            self._compaction(event)
+        elif isinstance(event, Rewind):
+            self._rule("went back: the part above marked as taken back is no longer part of the conversation")
+        elif isinstance(event, Spawn):
+            say(self._screen, f"  -> subagent: preheat sessions show {clean(event.session)}", "cyan")
+        elif isinstance(event, Other):
+            self._others += 1
+
+    # Who speaks, and what.
+    def _who(self, name: str, event: Event, style: str) -> None:
+        back = " (taken back)" if style else ""
+        if self._speaker != name + back:
+            self._speaker, self._folded = name + back, False
+            say(self._screen)
+            say(
+                self._screen,
+                f"{clock(event.at)}  {name}{back}",
+                style or ("bold cyan" if name == "You" else "bold"),
+            )
+
+    def _user(self, event: UserMessage, style: str) -> None:
+        if event.origin != "human" and not self._folding.calls:
+            self._who(_WHO[event.origin], event, style)
+            say(self._screen, f"  {one_line(clean(event.text), 70)}  ({_length(event.text)})", "dim")
+            return
+        self._speaker = ""  # every prompt has its own head
+        self._who(_WHO[event.origin], event, style)
+        self._text(event.text, style)
+        if event.images:
+            say(self._screen, f"  [{count(event.images, 'image')}]", "dim")
+
+    def _text(self, text: str, style: str = "", indent: str = "  ") -> None:
+        for line in clean(text).strip("\n").split("\n"):
+            say(self._screen, f"{indent}{line}".rstrip(), style)
+
+    def _reasoning(self, event: Reasoning) -> None:
+        self._folded = True
+        if self._folding.reasoning and event.text:
+            self._text(event.text, "dim italic", "  | ")
+        else:
+            say(
+                self._screen,
+                f"  (thought: {_length(event.text)})" if event.text else "  (thought: encrypted)",
+                "dim",
+            )
+
+    # Calls.
+    def _call(self, event: ToolCall, style: str) -> None:
+        self._folded = True
+        result = self._results.get(id(event))
+        mark, colour, facts = self._verdict(event, result)
+        room = max(20, min(self._screen.width, 140) - _TOOL_WIDTH - len(facts) - 8)
+        line = Text("  ")
+        line.append(mark, colour)
+        line.append(f" {clean(event.tool):<{_TOOL_WIDTH}} {self._summary(event, room):<{room}}")
+        line.append(f"  {facts}", "red" if colour == "red" else "dim")
+        line.rstrip()
+        line.stylize(style)
+        self._screen.print(line, soft_wrap=True)
+        if self._folding.calls:
+            self._text(self._capped(msgspec.json.format(as_json(event.input), indent=2)), "dim", "      < ")
+            if result is not None:
+                self._text(self._capped(result.text), "dim", "      > ")
+
+    def _summary(self, event: ToolCall, room: int) -> str:
+        """The argument that tells most; paths inside the project begin there."""
+        text = summarise(event.input)
+        project = self._session.project.rstrip("/\\")
+        if len(project) > 1:
+            text = text.replace(f"{project}/", "").replace(f"{project}\\", "")
+        return one_line(clean(text), room)
+
+    def _verdict(self, event: ToolCall, result: ToolResult | None) -> tuple[str, str, str]:
+        """Mark, colour and facts of a call, by what its program recorded."""
+        if result is None:
+            return self._marks[""], "yellow", "no result"
+        took = result.seconds
+        if took is None and result.at is not None and event.at is not None and result.at >= event.at:
+            took = result.at - event.at
+        failed = is_failed(result)
+        known = failed or result.is_error is False or result.exit_code == 0
+        outcome = ("failed" if result.exit_code is None else f"exit {result.exit_code}") if failed else ""
+        facts = [outcome, size(len(result.text)), span(took) if took is not None else ""]
+        kind = "failed" if failed else "ok" if known else ""
+        return (
+            self._marks[kind],
+            {"failed": "red", "ok": "green"}.get(kind, ""),
+            ", ".join(filter(None, facts)),
+        )
+
+    def _capped(self, text: str) -> str:
+        cap = self._folding.cap
+        if cap is None or len(text) <= cap:
+            return text
+        return f"{text[:cap]}\n… {len(text) - cap:,} characters more; `--full` shows them"
+
+    # Breaks.
+    def _compaction(self, event: Compaction) -> None:
+        facts = [event.trigger, f"{event.tokens_before:,} tokens before" if event.tokens_before else ""]
+        told = ", ".join(fact for fact in facts if fact)
+        self._rule(f"compacted ({told})" if told else "compacted")
+        if event.summary and self._folding.calls:
+            self._text(self._capped(event.summary), "dim")
+        elif event.summary:
+            say(self._screen, f"  (summary: {_length(event.summary)})", "dim")
+
+    def _rule(self, title: str) -> None:
+        self._speaker = ""
+        say(self._screen)
+        width = min(self._screen.width, 100)
+        self._screen.print(
+            Rule(Text(clean(title)), style="dim", align="left", characters="─" if speaks_unicode() else "-"),
+            width=width,
+        )
+
+
+def _length(text: str) -> str:
+    return count(len(text), "character")

@@ -1,0 +1,199 @@
+"""The command line as a whole: help, errors, pipes, colours, completion, and what it costs to start."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import click
+import pytest
+
+from preheat.cli.root import COMMANDS, root
+from preheat.testing.builders import ClaudeTranscript
+
+from .conftest import Person
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    """Every command with its full name."""
+    context = click.Context(root, info_name="preheat")
+    found: list[tuple[str, click.Command]] = [("preheat", root)]
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert command is not None
+        found.append((f"preheat {name}", command))
+        if isinstance(command, click.Group):
+            found += [(f"preheat {name} {verb}", each) for verb, each in command.commands.items()]
+    return found
+
+
+@pytest.mark.parametrize(("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else "")
+def test_every_command_teaches_itself(name: str, command: click.Command, person: Person) -> None:
+    """`--help` has a sentence, examples that begin with `preheat`, and `--json` (groups show a list instead)."""
+    done = person.run(*name.split()[1:], "--help")
+    assert done.code == 0
+    assert "Examples:\n" in done.out
+    assert f"  {name}" in done.out.split("Examples:")[1] or f'"$({name}' in done.out
+    if name != "preheat sessions":
+        assert "--json" in done.out
+
+
+def test_the_list_of_commands_says_what_each_says_itself() -> None:
+    """The list is kept apart so that `--help` imports no command; it must not drift."""
+    for name, command in commands()[1:]:
+        if " " not in name.removeprefix("preheat "):
+            assert COMMANDS[name.split()[1]] == (command.help or "").strip().split("\n")[0]
+
+
+def test_help_imports_no_command_and_nothing_heavy(person: Person) -> None:
+    code = (
+        "import sys; from preheat.cli import main; main(['--help']); print([m for m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for module in ("rich", "sqlalchemy", "msgspec", "zstandard", "re2", "preheat.cli.sessions"):
+        assert f"'{module}'" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sesions"], ["bogus"], ["sync", "--wat"], ["read"], ["read", "/nowhere"], ["sessions", "list"],
+        ["sessions", "show", "abc"], ["export"], ["sessions", "list", "--since", "soon"], ["sync", "/nowhere"],
+        ["export", "--all"], ["forget"], ["completion", "tcsh"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_mistakes_are_one_line_without_a_traceback(arguments: list[str], person: Person) -> None:
+    done = person.run(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("preheat: ")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_mistyped_command_is_guessed(person: Person) -> None:
+    assert "did you mean `sessions`?" in person.run("sesions").err
+
+
+def test_version(person: Person) -> None:
+    assert person.spawn("--version") == (0, "preheat 0.1.0\n", "")
+
+
+def test_a_closed_pipe_ends_quietly(archived: Person) -> None:
+    """`preheat sessions show … | head -1` is no error, however much was still to come."""
+    command = f'"{sys.executable}" -m preheat sessions show 0f3c --full; echo "code $?" >&2'
+    done = subprocess.run(f"{{ {command}; }} | head -1", shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("the migration test fails")
+    assert done.stderr == "code 0\n"
+
+
+def test_no_escape_codes_when_piped(archived: Person) -> None:
+    for arguments in (
+        ["sessions", "list"],
+        ["sessions", "show", "latest"],
+        ["sessions", "search", "migration"],
+        ["doctor"],
+        [],
+    ):
+        done = archived.spawn(*arguments, TERM="xterm-256color")
+        assert "\x1b" not in done.out + done.err
+
+
+def terminal(arguments: list[str], answer: bytes = b"", **environment: str) -> tuple[int, str]:
+    """Run a command on a terminal of its own; exit code and all that was shown."""
+    child, descriptor = pty.fork()
+    if child == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "preheat", *arguments], {**os.environ, **environment})
+    shown = b""
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+        if answer and b"[y/N]" in shown:
+            os.write(descriptor, answer)
+            answer = b""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
+
+
+def test_colours_on_a_terminal_unless_no_color(archived: Person) -> None:
+    """NO_COLOR takes the colours away (bold may stay: it is none)."""
+    assert "\x1b[36m" in terminal(["sessions", "list"], TERM="xterm-256color")[1]
+    assert "\x1b[36m" not in terminal(["sessions", "list"], TERM="xterm-256color", NO_COLOR="1")[1]
+    assert "\x1b" not in terminal(["sessions", "list"], TERM="dumb")[1]
+
+
+def test_progress_on_a_terminal(person: Person) -> None:
+    """Sessions, MB/s and time left while it reads; the bar is gone when the summary is printed."""
+    transcript = ClaudeTranscript(pace=0.01)
+    for number in range(50):
+        transcript = transcript.prompt(f"question {number}").answer("x" * 200_000)
+    person.write(transcript)
+    code, shown = terminal(["sync"], TERM="xterm-256color", COLUMNS="120")
+    assert code == 0
+    for text in ("Reading", "1 session", "MB/s", "left", "Claude Code"):
+        assert text in shown
+    assert "\x1b[?25h" in shown, "the cursor must come back"
+    assert "Reading" not in terminal(["sync", "--quiet"], TERM="xterm-256color")[1]
+
+
+def test_forget_asks_on_a_terminal(archived: Person) -> None:
+    """It shows exactly what goes, and a plain return means no."""
+    code, shown = terminal(["forget", "0f3c1a2b"], b"\n", TERM="dumb")
+    assert code == 0
+    assert "2 sessions will be deleted" in shown
+    assert "agent-abc123" in shown
+    assert "Nothing was deleted." in shown
+    code, shown = terminal(["forget", "0f3c1a2b"], b"y\n", TERM="dumb")
+    assert code == 0
+    assert "2 sessions deleted from the archive" in shown
+
+
+def test_output_for_a_terminal_without_unicode(archived: Person) -> None:
+    done = archived.spawn("sessions", "show", "0f3c1a2b", PYTHONIOENCODING="ascii")
+    assert done.code == 0
+    assert "x Bash" in done.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, person: Person) -> None:
+    done = person.run("completion", shell)
+    assert done.code == 0
+    assert done.out.startswith("# To keep it")
+    assert "_PREHEAT_COMPLETE" in done.out
+
+
+def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
+    """What the shell asks for behind the scenes."""
+
+    def complete(words: str) -> str:
+        return archived.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).out
+
+    assert "sessions" in complete("preheat se")
+    assert "claude_code" in complete("preheat sync --agent cl")
+    assert "0f3c1a2b-5d6e" in complete("preheat sessions show 0f")
+    assert "latest" in complete("preheat sessions show l")
+
+
+def test_plain_preheat_on_an_empty_machine_is_friendly(person: Person) -> None:
+    done = person.run()
+    assert done.code == 0
+    assert "No agent's sessions were found" in done.out
+    assert "~/.claude/projects" in done.out
+    assert "preheat demo" in done.out
+    assert not os.path.exists(person.folder), "looking must not make an archive"
+
+
+def test_plain_preheat_names_the_next_command(archived: Person) -> None:
+    assert json.loads(archived.run("--json").out)["next"] == "preheat sessions list"
+    archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009").prompt("new"))
+    done = archived.run()
+    assert "1 new or changed" in done.out
+    assert "preheat sync" in done.out
+    overview = json.loads(archived.run("--json").out)
+    assert overview["next"] == "preheat sync"
+    assert overview["archive"]["sessions"] == 3

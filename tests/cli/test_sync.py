@@ -1,0 +1,154 @@
+"""`preheat sync`: what it says, what it gives back, and how it behaves when things are not as they should be."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from preheat.testing.builders import ClaudeTranscript
+from tests.shared import bound_by_permissions, needs_permissions
+
+from .conftest import SECOND, Person, first_session
+
+
+def test_nothing_there_is_said_with_what_to_do_next(person: Person) -> None:
+    """A newcomer without any agent gets a sentence, not an empty table, and exit code 0."""
+    done = person.run("sync")
+    assert done.code == 0
+    assert "No sessions were found" in done.out
+    assert "preheat demo" in done.out
+
+
+def test_summary_counts_by_agent(person: Person) -> None:
+    person.write(first_session())
+    done = person.run("sync")
+    assert done.code == 0
+    header, row = done.out.splitlines()[:2]
+    assert header.split() == ["files", "read", "sessions", "calls", "messages", "size", "problems"]
+    assert row.split()[:6] == ["Claude", "Code", "1", "1", "1", "3"]
+    assert "Read " in done.out
+
+
+def test_second_sync_says_nothing_new_the_same_way_on_both_paths(person: Person) -> None:
+    """The quick path (own process) and the long one print the same sentence and the same JSON shape."""
+    person.write(first_session())
+    assert person.run("sync").code == 0
+    long, short = person.run("sync"), person.spawn("sync")
+    assert "Nothing new: 1 file looked at" in long.out
+    assert long == short
+    long_json, short_json = (
+        json.loads(done.out) for done in (person.run("sync", "--json"), person.spawn("sync", "--json"))
+    )
+    assert long_json.pop("seconds") >= 0
+    assert short_json.pop("seconds") >= 0
+    assert long_json == short_json
+    assert person.run("sync", "--quiet") == person.spawn("sync", "--quiet") == (0, "", "")
+
+
+def test_json_has_the_whole_report(person: Person) -> None:
+    person.write(first_session().line(b"{broken"))
+    done = person.run("sync", "--json")
+    report = json.loads(done.out)
+    assert done.code == 1
+    assert report["agents"]["claude_code"]["sessions"] == 1
+    assert report["problems"][0]["line"] == len(first_session().lines()) + 1
+
+
+def test_a_broken_line_is_named_and_the_rest_is_read(person: Person) -> None:
+    """One line `path:line: why` on the error stream, exit code 1, everything else in the archive."""
+    path = person.write(first_session().line(b"{broken").prompt("after the damage"))
+    done = person.run("sync")
+    assert done.code == 1
+    assert done.err.startswith(f"{path}:{len(first_session().lines()) + 1}: ")
+    assert len(done.err.splitlines()) == 1
+    assert person.run("sessions", "search", "damage").out
+
+
+def test_many_problems_are_capped(person: Person) -> None:
+    transcript = ClaudeTranscript().prompt("hello")
+    for number in range(25):
+        transcript = transcript.line(b"{broken %d" % number)
+    person.write(transcript)
+    lines = person.run("sync").err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "and 5 more; `preheat doctor` lists them"
+
+
+def test_a_folder_is_walked_and_strangers_are_counted(person: Person) -> None:
+    folder = os.path.join(person.home, "backup")
+    first_session().write(folder)
+    for name in ("notes.txt", "empty.jsonl"):
+        with open(os.path.join(folder, name), "w") as stream:
+            stream.write("" if name.startswith("empty") else "not a session")
+    done = person.run("sync", folder)
+    assert done.code == 0
+    assert "2 other files passed over" in done.out
+    assert json.loads(person.run("sync", folder, "--json").out)["unrecognised_files"] == 2
+
+
+def test_a_named_stranger_is_an_error(person: Person) -> None:
+    path = os.path.join(person.home, "notes.txt")
+    with open(path, "w") as stream:
+        stream.write("not a session")
+    done = person.run("sync", path)
+    assert done.code == 2
+    assert done.err.startswith(f"preheat: `{path}` is not a session")
+    assert len(done.err.splitlines()) == 1
+
+
+@needs_permissions
+def test_an_unreadable_file_in_a_folder_is_named_and_the_rest_is_read(person: Person) -> None:
+    folder = os.path.join(person.home, "backup")
+    first_session().write(folder)
+    closed = ClaudeTranscript(session=SECOND).prompt("secret").write(folder)
+    os.chmod(closed, 0)
+    with bound_by_permissions(os.path.dirname(person.home)):
+        done = person.run("sync", folder)
+    assert done.code == 1
+    assert closed in done.err
+    assert "no permission" in done.err
+    assert "Claude Code" in done.out
+
+
+def test_agent_names_are_taken_as_people_write_them(person: Person) -> None:
+    person.write(first_session())
+    assert json.loads(person.run("sync", "--agent", "Claude Code", "--json").out)["agents"]["claude_code"]["read"] == 1
+    done = person.run("sync", "--agent", "nobody")
+    assert (done.code, done.out) == (2, "")
+    assert "Preheat knows claude_code" in done.err
+
+
+def test_secrets_are_counted_by_kind(person: Person) -> None:
+    person.write(ClaudeTranscript().prompt("the token is ghp_" + "a1B2c3D4e5" * 4))
+    assert "Took out 1 secret before storing: github-token 1." in person.run("sync").out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how to wait for the reading processes is known for Linux only")
+def test_interrupt_is_one_line_and_130(person: Person) -> None:
+    """Ctrl-C reaches the reading processes too: no traceback of theirs may appear. The next sync goes on."""
+    big = ClaudeTranscript(pace=0.01)
+    for number in range(40):
+        big = big.prompt(f"question {number}").answer("x" * 200_000)
+    for number in range(8):
+        ClaudeTranscript(session=f"{number:08x}-5d6e-4f70-8a91-b2c3d4e5f607", records=big.records).write(
+            person.projects
+        )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "preheat", "sync"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    until = time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < until:
+        with open(children) as stream:
+            if stream.read():
+                break
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "preheat: stopped; what was done so far is kept\n"), out
+    assert person.run("sync").code == 0
