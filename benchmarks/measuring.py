@@ -24,12 +24,16 @@ class Run(NamedTuple):
 
 
 def measured(command: Sequence[str], environment: dict[str, str], watch_memory: bool = False) -> Run:
+    """Run a program with these variables set; empty ones are taken away."""
     before = os.times()
     started = time.perf_counter()
     # Byte code is kept, as it is wherever a program is installed and not developed.
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    variables = {**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": ""}
     process = subprocess.Popen(
-        command, env={**inherited, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command,
+        env={name: value for name, value in variables.items() if value},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     peaks = [0]
     if watch_memory:
