@@ -69,8 +69,8 @@ def _again(corpus: str, archive: str, work: str, times: int) -> dict[str, Any]:
     os.makedirs(folder, exist_ok=True)
     grown = os.path.join(folder, "0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f607.jsonl")
     largest = max((os.path.join(f, n) for f, _, ns in os.walk(projects) for n in ns), key=os.path.getsize)
-    with open(largest, "rb") as stream:
-        lines = stream.readlines()
+    with open(largest, "rb") as stream:  # other ids: a copy of what is known would be work of another kind
+        lines = [line.replace(b"toolu_01", b"toolu_99").replace(b"msg_01", b"msg_99") for line in stream]
     floor: list[Run] = []
     nothing: list[Run] = []
     one: list[Run] = []

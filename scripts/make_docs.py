@@ -23,7 +23,10 @@ def page() -> str:
     from preheat.cli.root import root
 
     def section(command: click.Command, name: str, parent: click.Context | None) -> list[str]:
-        context = click.Context(command, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+        context = click.Context(
+            command, info_name=name, parent=parent, terminal_width=100, max_content_width=100,
+            help_option_names=["-h", "--help"],
+        )  # fmt: skip
         found = [f"## `{context.command_path}`", "", "```text", command.get_help(context).rstrip(), "```", ""]
         if isinstance(command, click.Group):
             for child in command.list_commands(context):

@@ -480,7 +480,10 @@ def test_interrupting_leaves_no_process_behind(tmp_path: Any) -> None:
     for number in range(30):
         story(number, steps=200).prompt("x " * 600_000).write(machine.projects)
     process = machine.start()
-    time.sleep(1.0)
+    until = time.monotonic() + 20
+    while not os.path.exists(machine.archive) and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.15)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode in (0, 130), errors

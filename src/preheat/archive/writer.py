@@ -284,6 +284,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
     session that has no parent, else the earlier one. The same id alone is no proof (small models number their calls from
     zero): the time and the tool must agree too."""
     affected: set[int] = set(sessions) if recount_all else set()
+    later: dict[tuple[int, int], int] = {}
     for start in range(0, len(sessions), 500):
         some = sessions[start : start + 500]
         marks = ", ".join("?" * len(some))
@@ -295,7 +296,10 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
                 some,
             ).fetchall()
             for one, other, name, at in pairs:
-                copy = _later(connection, one, other)
+                pair = (min(one, other), max(one, other))
+                if pair not in later:
+                    later[pair] = _later(connection, one, other)
+                copy = later[pair]
                 affected.add(copy)
                 connection.execute(
                     f"UPDATE {table} SET copied = 1 WHERE session_id = ? AND {key} = ? AND at = ?",  # noqa: S608
