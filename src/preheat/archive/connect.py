@@ -39,10 +39,14 @@ def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
 def _opened(path: str, wait: float) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    except sqlite3.DatabaseError as error:
+        raise unusable(path, error) from error
+    try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages of 8 KB: a first sync writes a lot at once
     except sqlite3.DatabaseError as error:
+        connection.close()
         raise unusable(path, error) from error
     return connection
 
