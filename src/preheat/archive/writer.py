@@ -312,7 +312,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
 def _later(connection: sqlite3.Connection, one: int, other: int) -> int:
     row = connection.execute(
         "SELECT id FROM sessions WHERE id IN (?, ?) "
-        "ORDER BY parent IS NOT NULL DESC, started_at DESC, ended_at DESC, key DESC LIMIT 1",
+        "ORDER BY parent IS NOT NULL DESC, started_at DESC, ended_at DESC, id DESC LIMIT 1",
         (one, other),
     ).fetchone()
     return int(row[0])
