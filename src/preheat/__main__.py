@@ -16,19 +16,19 @@ def main() -> int:
 
 
 def _plain_sync(arguments: list[str]) -> int:
-    from preheat.quick import nothing_new
+    from preheat.quick import look
 
-    counts = nothing_new()
-    if counts is not None:
+    seen = look()
+    if seen is not None and not seen.changed:
         from preheat.cli.summary import print_nothing_new
 
-        print_nothing_new(counts, arguments)
+        print_nothing_new(seen.counts, arguments)
         return 0
     from preheat.agents import AGENTS
     from preheat.cli.guard import guarded
     from preheat.cli.syncing import bring_up_to_date
 
-    return guarded(lambda: bring_up_to_date(AGENTS, (), "--quiet" in arguments, "--json" in arguments))
+    return guarded(lambda: bring_up_to_date(AGENTS, (), "--quiet" in arguments, "--json" in arguments, seen))
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ from preheat.agents.places import storable
 from preheat.archive import seen
 from preheat.archive.connect import archive_path, connect
 from preheat.archive.lock import sync_lock
-from preheat.ingest.changes import Change, survey
+from preheat.ingest.changes import Change, survey, survey_again, survey_files
 
 if TYPE_CHECKING:
     from preheat.ingest.sync import Failure, Result
     from preheat.model.session import Session
+    from preheat.quick import Look
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -68,19 +69,23 @@ def sync(
     agents: tuple[str, ...] = AGENTS,
     files: list[tuple[str, str]] | None = None,
     watcher: Watcher | None = None,
+    seen_already: "Look | None" = None,
 ) -> SyncReport:
-    """Bring the archive up to date with the agents' places, or with the named files (agent and path)."""
+    """Bring the archive up to date with the agents' places, or with the named files (agent and path).
+
+    `seen_already` is a look at the places of all agents that was taken just now.
+    """
     watcher = watcher or Watcher()
     started = time.perf_counter()
     with sync_lock(folder, PATIENCE, watcher.waiting):
         connection = connect(folder)
         try:
-            if files is None:
-                found = survey(connection, os.environ if environment is None else environment, agents)
-            else:
-                from preheat.ingest.changes import survey_files
-
+            if files is not None:
                 found = survey_files(connection, files)
+            elif seen_already is not None:
+                found = survey_again(connection, seen_already)
+            else:
+                found = survey(connection, os.environ if environment is None else environment, agents)
             report = _Counting(found.found)
             if found.changes:
                 from preheat.ingest.sync import run

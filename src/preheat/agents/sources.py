@@ -81,7 +81,8 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))
     if pieces or too_long:
-        yield Block("last piece" if too_long else "half", b"".join(pieces), line, line + 1)
+        # Its end is still to come: what follows begins with that end, on this very line.
+        yield Block("last piece" if too_long else "half", b"".join(pieces), line, line)
 
 
 def detect(path: str) -> Reader:

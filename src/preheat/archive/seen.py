@@ -67,8 +67,3 @@ def entry(stamp: str, reader_version: int) -> str:
 def forgotten_entry(path: str) -> tuple[str, str]:
     """A file that the archive has been made to forget: its name is not written down again."""
     return digest_of(path, "").hex(), "forgotten"
-
-
-def has(known: dict[str, str], path: str, value: str) -> bool:
-    """Whether the list has a file as it is, or has it as forgotten."""
-    return known.get(path) == value or ("forgotten" in known.values() and forgotten_entry(path)[0] in known)

@@ -60,12 +60,11 @@ def _nothing_new(files: int) -> str:
 
 
 def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
-    """What the quick path says: `counts` has the files of each agent, by its title."""
+    """What the quick path says: `counts` has the files of each agent."""
     if "--json" in arguments:
         import json
 
-        agents = {agent: counts[places_of(agent).title] for agent in AGENTS if places_of(agent).title in counts}
-        rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in agents.items()}
+        rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
         report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
         print(json.dumps(report, indent=2))
     elif not arguments:

@@ -6,7 +6,7 @@ No click and no rich in here: a sync that finds one grown session should not pay
 import os
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from preheat import pipeline
 from preheat.agents import places_of
@@ -16,6 +16,9 @@ from preheat.cli.summary import capped, exit_code, problem_lines, report_json, s
 from preheat.cli.text import count
 from preheat.errors import NotRecognised, UserError
 from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from preheat.quick import Look
 
 
 class Named(NamedTuple):
@@ -27,11 +30,18 @@ class Named(NamedTuple):
     unreadable: list[str]
 
 
-def bring_up_to_date(agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool) -> int:
-    """Sync the places of these agents, or the named files and folders; the exit code comes back."""
+def bring_up_to_date(
+    agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool, seen: "Look | None" = None
+) -> int:
+    """Sync the places of these agents, or the named files and folders; the exit code comes back.
+
+    `seen` is what a look at all places has found already.
+    """
     named = _named(files, agents) if files else None
     with Interrupts() as interrupts, SyncProgress(interrupts, quiet) as watcher:
-        report = pipeline.sync(data_folder(), agents=agents, files=named.files if named else None, watcher=watcher)
+        report = pipeline.sync(
+            data_folder(), agents=agents, files=named.files if named else None, watcher=watcher, seen_already=seen
+        )
     unreadable = named.unreadable if named else []
     if as_json:
         from preheat.cli.screen import print_json

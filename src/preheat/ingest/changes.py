@@ -6,7 +6,7 @@ Knows nothing of what is inside a source.
 import os
 import sqlite3
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, found_at, storable
@@ -14,6 +14,9 @@ from preheat.archive.forgotten import digest_of
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
 from preheat.errors import UserError
+
+if TYPE_CHECKING:
+    from preheat.quick import Look
 
 
 class Change(NamedTuple):
@@ -61,6 +64,23 @@ def survey(
                 if before is None or before[1] != found.stamp or before[2] != place.reader_version:
                     changes.append(Change(agent, found, place.reader_version, before))
     return Survey(changes, counts, entries)
+
+
+def survey_again(connection: sqlite3.Connection, seen: "Look") -> Survey:
+    """The same from a look that was taken already: only what differed then is compared with the archive."""
+    changes: list[Change] = []
+    forgotten = _forgotten(connection)
+    for agent, found in seen.changed:
+        name, version = storable(found.path), places_of(agent).reader_version
+        row = connection.execute(
+            "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ''", (name,)
+        ).fetchone()
+        before = Known(*row) if row else None
+        if before is None and name in forgotten:
+            continue
+        if before is None or before[1] != found.stamp or before[2] != version:
+            changes.append(Change(agent, found, version, before))
+    return Survey(changes, seen.counts, seen.entries)
 
 
 class _Forgotten:
