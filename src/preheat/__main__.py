@@ -1,5 +1,7 @@
 """The command `preheat`. A plain `preheat sync` goes a short way: it is run often, and mostly finds little or nothing new."""
 
+import gc
+import os
 import sys
 
 PLAIN = {"--json", "--quiet"}
@@ -9,7 +11,7 @@ def main() -> int:
     """Run the command line; the exit code comes back."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["sync"] and set(arguments[1:]) <= PLAIN:
-        return _plain_sync(arguments[1:])
+        _leave(_plain_sync(arguments[1:]))
     from preheat.cli import main as run
 
     return run(arguments)
@@ -24,11 +26,24 @@ def _plain_sync(arguments: list[str]) -> int:
 
         print_nothing_new(seen.counts, arguments)
         return 0
+    gc.disable()  # importing makes many values and no garbage
+    import preheat.ingest.sync  # noqa: F401 - needed in any case
     from preheat.agents import AGENTS
     from preheat.cli.guard import guarded
     from preheat.cli.syncing import bring_up_to_date
 
+    gc.enable()
     return guarded(lambda: bring_up_to_date(AGENTS, (), "--quiet" in arguments, "--json" in arguments, seen))
+
+
+def _leave(code: int) -> None:
+    """End at once: taking the interpreter apart would take longer than most of these syncs, and everything is closed."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass  # whoever read our output has enough of it
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,8 @@ class Packer:
 
 
 def compress(data: bytes) -> bytes:
+    if len(data) < PACK // 4:  # a large window costs its memory even when there is little to put into it
+        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(data)
     parameters = zstandard.ZstdCompressionParameters.from_level(
         LEVEL, window_log=_WINDOW, source_size=len(data), write_checksum=True
     )

@@ -162,8 +162,18 @@ def _examine(block: bytes, start: int) -> tuple[list[Span], int]:
     return [], start + 2
 
 
+@cache
+def _prefixes() -> Any:
+    """Only how tokens begin: quick to compile, and mostly enough to know that there is none."""
+    return re2.compile(b"|".join(token.prefix for token in TOKENS))
+
+
+def _token_at(block: bytes, start: int) -> re.Match[bytes] | None:
+    return _TOKEN().match(block, start) if _prefixes().match(block, start) else None
+
+
 def _token(block: bytes, start: int) -> _Seen | None:
-    match = _TOKEN().match(block, start)
+    match = _token_at(block, start)
     if match is None:
         return None
     token = TOKENS[match.lastindex - 1] if match.lastindex else TOKENS[0]
@@ -220,7 +230,7 @@ def _named(block: bytes, start: int) -> _Seen | None:
     if match is None:
         return None
     begin = match.end()
-    if _TOKEN().match(block, begin) or _JWT().match(block, begin):
+    if _token_at(block, begin) or _JWT().match(block, begin):
         return [], begin
     value = _quoted(block, match) if match["opened"] else _unquoted(block, match)
     if not value:
@@ -265,7 +275,7 @@ def _authorization(block: bytes, start: int) -> _Seen | None:
         return None
     begin, end = match.span(2)
     value = match[2]
-    if _TOKEN().match(block, begin) or _JWT().match(block, begin):
+    if _token_at(block, begin) or _JWT().match(block, begin):
         return [], begin
     if match[1].lower() == b"basic":
         secret = _is_basic(value)
