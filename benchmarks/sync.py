@@ -12,6 +12,8 @@ from typing import Any
 
 from benchmarks.measuring import PEERS, ROOT, Run, measured, median, spread, synthetic_corpus, table
 
+GROWTH = 136_000
+"""What a session grows by between two syncs, in bytes."""
 _BARE = """
 import os
 folders = [{root!r}]
@@ -78,18 +80,28 @@ def _again(corpus: str, archive: str, work: str, times: int) -> dict[str, Any]:
         with open(grown, "wb") as target:
             target.writelines(lines[: len(lines) // 2])
         measured(preheat, environment)
-        step = max(1, len(lines) // 2 // times)
-        for turn in range(times):
+        place, sizes = len(lines) // 2, []
+        for _ in range(times):
             floor.append(measured(bare, {}))
             nothing.append(measured(preheat, environment))
-            start = len(lines) // 2 + turn * step
+            more = _about(lines, place, GROWTH)
+            place += len(more)
+            sizes.append(sum(map(len, more)))
             with open(grown, "ab") as target:
-                target.writelines(lines[start : start + step])
+                target.writelines(more)
             one.append(measured(preheat, environment))
-        average = sum(map(len, lines[len(lines) // 2 :])) // times
     finally:
         shutil.rmtree(folder)
-    return {"floor": floor, "nothing_new": nothing, "one_grown": one, "grown_by": average}
+    return {"floor": floor, "nothing_new": nothing, "one_grown": one, "grown_by": sum(sizes) // len(sizes)}
+
+
+def _about(lines: list[bytes], place: int, size: int) -> list[bytes]:
+    """So many lines that they come to about this size."""
+    end, total = place, 0
+    while end < len(lines) and total < size:
+        total += len(lines[end])
+        end += 1
+    return lines[place:end]
 
 
 def _bytes(corpus: str) -> int:
