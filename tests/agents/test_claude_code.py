@@ -345,6 +345,9 @@ def test_who_started_it() -> None:
     assert one(user("u1", None, "go", entrypoint="cli")).starter == "human"
     assert one(user("u1", None, "go", entrypoint="sdk-py")).starter == "headless"
     assert one(user("u1", None, "go")).starter == "unknown"
+    assert one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/h/.memory-tool/observer")).starter == "background"
+    assert one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/w/proj/.agent/worktrees/x")).starter == "headless"
+    assert one(user("u1", None, "<preheat-run id=1>\ngo", entrypoint="cli")).starter == "preheat"
 
 
 def test_an_api_error_is_no_answer_of_the_model() -> None:

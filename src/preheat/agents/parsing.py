@@ -12,7 +12,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from preheat.agents.reader import Heading
-from preheat.model.session import PREHEAT_MARK, Event, Origin, Other, Problem, Session
+from preheat.model.session import (
+    PREHEAT_MARK,
+    PREHEAT_RUN,
+    Event,
+    Origin,
+    Other,
+    Problem,
+    Session,
+    Starter,
+    UserMessage,
+)
 
 UNTYPED = msgspec.json.Decoder()
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -36,6 +46,8 @@ class Draft:
 
     def take(self, agent: str) -> Session:
         """The session with what is new, which is then forgotten here."""
+        if any(isinstance(event, UserMessage) and event.text.startswith(PREHEAT_RUN) for event in self.events):
+            self.heading.starter = "preheat"
         session = Session(
             agent=agent,
             events=tuple(self.events),
@@ -269,6 +281,14 @@ def arguments(value: object) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     return {} if value is None else {"text": value if isinstance(value, str) else json.dumps(value)}
+
+
+def unattended(project: str) -> Starter:
+    """Who starts a session that no person sits at: in a tool's own hidden folder it is that tool, for its own ends
+    (memory keepers and summarisers do that); worktrees lie in hidden folders too, but are the person's."""
+    parts = project.replace("\\", "/").split("/")
+    hidden = any(part.startswith(".") and len(part) > 2 for part in parts)
+    return "background" if hidden and not any("worktree" in part for part in parts) else "headless"
 
 
 def origin_of(text: str, injected: bool) -> Origin:

@@ -24,6 +24,9 @@ Origin: TypeAlias = Literal["human", "injected", "preheat"]
 PREHEAT_MARK = "<preheat-"
 """Every text that Preheat puts before a model begins with this, so that it never learns from itself."""
 
+PREHEAT_RUN = "<preheat-run"
+"""The first words of a prompt in a session that Preheat itself starts."""
+
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
     """Tokens. `input` excludes what came from the cache; `output` includes `reasoning`."""

@@ -13,7 +13,7 @@ import msgspec
 from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
 from preheat.agents.claude_code.tools import kind_of
 from preheat.agents.claude_code.values import child_id, detail_of, short, text_of, usage_of
-from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of
+from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of, unattended
 from preheat.agents.reader import Framing, Heading
 from preheat.model.session import (
     AssistantMessage,
@@ -121,7 +121,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if record.gitBranch:
             heading.branch = record.gitBranch
         if record.entrypoint and heading.starter == "unknown":
-            heading.starter = "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else "headless"
+            heading.starter = "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else unattended(heading.project)
 
     def _name(self, heading: Heading, record: Record, session: str, key: str) -> None:
         if key or self._is_subagent_file or (record.isSidechain and record.agentId):

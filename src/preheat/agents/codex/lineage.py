@@ -12,7 +12,7 @@ import re
 import msgspec
 
 from preheat.agents.codex.records import Line, Payload, mapping, text, whole
-from preheat.agents.parsing import seconds
+from preheat.agents.parsing import seconds, unattended
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter
 
@@ -111,7 +111,7 @@ def _starter(payload: Payload) -> Starter:
     if "internal" in mapping(source) or text(payload.thread_source) not in _THREAD_SOURCES_OF_PEOPLE:
         return "background"
     if source in _HEADLESS_SOURCES or originator == "codex_exec":
-        return "headless"
+        return unattended(text(payload.cwd))
     if source in _HUMAN_SOURCES or originator:
         return "human"
     return "unknown"
