@@ -16,15 +16,33 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXTURES = os.path.join(CHECKOUT, "tests", "fixtures")
 sys.path[:0] = [CHECKOUT, os.path.join(CHECKOUT, "src")]
 
-from scripts import codex_fixtures, hermes_fixtures, mini_swe_agent_fixtures  # noqa: E402 - the checkout has to be found first
+from scripts import (  # noqa: E402 - the checkout has to be found first
+    cline_fixtures,
+    codex_exec_fixtures,
+    codex_fixtures,
+    copilot_fixtures,
+    cursor_fixtures,
+    gemini_fixtures,
+    hermes_fixtures,
+    mini_swe_agent_fixtures,
+    opencode_fixtures,
+    pi_fixtures,
+)
 
 Maker = Callable[[str], None]
 """Runs the program in a place of its own and writes scrubbed fixtures into the folder."""
 
 MAKERS: dict[str, Maker] = {
+    "cline": cline_fixtures.make,
     "codex": codex_fixtures.make,
+    "codex_exec": codex_exec_fixtures.make,
+    "copilot": copilot_fixtures.make,
+    "cursor": cursor_fixtures.make,
+    "gemini": gemini_fixtures.make,
     "hermes": hermes_fixtures.make,
     "mini_swe_agent": mini_swe_agent_fixtures.make,
+    "opencode": opencode_fixtures.make,
+    "pi": pi_fixtures.make,
 }
 
 

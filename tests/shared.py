@@ -20,8 +20,10 @@ def fixture_files(agent: str) -> Iterator[str]:
     """The recorded sessions of an agent, as paths below the fixtures."""
     root = os.path.join(FIXTURES, agent)
     for folder, _, names in sorted(os.walk(root)):
+        if {"events", "message", "part"} & set(os.path.relpath(folder, root).split(os.sep)):
+            continue  # pieces of a session that is named by a file beside that folder
         for name in sorted(names):
-            if not name.endswith((".md", "-wal", "-shm")):
+            if name != "README.md" and not name.endswith(("-wal", "-shm")):
                 yield os.path.relpath(os.path.join(folder, name), FIXTURES)
 
 

@@ -119,6 +119,179 @@ def test_tool_declared_in_a_group_is_called_with_it() -> None:
     assert (answer["output"][0]["namespace"], answer["output"][0]["name"]) == ("team", "spawn")
 
 
+def gemini(server: ModelServer, method: str) -> str:
+    return f"{server.root}/v1beta/models/gemini-scripted:{method}"
+
+
+GEMINI_TOOLS = [{"functionDeclarations": [{"name": "shell"}]}]
+GEMINI_BODY = {"contents": [{"role": "user", "parts": [{"text": "Look."}]}], "tools": GEMINI_TOOLS}
+
+
+def test_gemini_whole() -> None:
+    """The model stands in the path; thoughts, text and calls are parts; cached tokens are inside the prompt."""
+    with ModelServer(SCRIPT) as server:
+        answer = json.loads(ask(gemini(server, "generateContent"), GEMINI_BODY))
+    assert answer["modelVersion"] == "gemini-scripted"
+    (candidate,) = answer["candidates"]
+    assert candidate["finishReason"] == "STOP"
+    assert candidate["content"] == {
+        "role": "model",
+        "parts": [
+            {"text": "It may be empty.", "thought": True},
+            {"text": "Looking."},
+            {"functionCall": {"id": "call_1", "name": "shell", "args": {"command": "ls"}}},
+        ],
+    }
+    assert answer["usageMetadata"] == {
+        "promptTokenCount": 100,
+        "candidatesTokenCount": 20,
+        "thoughtsTokenCount": 5,
+        "cachedContentTokenCount": 30,
+        "totalTokenCount": 125,
+    }
+
+
+def test_gemini_streamed() -> None:
+    """As events with `alt=sse`, else as one list; the texts join up, and only the last chunk ends and counts."""
+    with ModelServer([*SCRIPT, *SCRIPT]) as server:
+        events = streamed(ask(gemini(server, "streamGenerateContent") + "?alt=sse", GEMINI_BODY))
+        ask(gemini(server, "generateContent"), GEMINI_BODY)
+        listed = json.loads(ask(gemini(server, "streamGenerateContent"), GEMINI_BODY))
+    for chunks in (events, listed):
+        parts = [part for chunk in chunks for part in chunk["candidates"][0]["content"]["parts"]]
+        assert "".join(part["text"] for part in parts if "text" in part and not part.get("thought")) == "Looking."
+        assert [part["functionCall"]["name"] for part in parts if "functionCall" in part] == ["shell"]
+        assert [bool("usageMetadata" in chunk) for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
+        assert [chunk["candidates"][0].get("finishReason") for chunk in chunks][-1] == "STOP"
+
+
+def test_gemini_results_come_back_and_are_recorded() -> None:
+    """The second question carries the function's response and gets the next reply."""
+    response = {"functionResponse": {"id": "call_1", "name": "shell", "response": {"output": "a"}}}
+    contents = [{"role": "user", "parts": [response]}]
+    with ModelServer(SCRIPT) as server:
+        ask(gemini(server, "generateContent"), GEMINI_BODY)
+        answer = json.loads(ask(gemini(server, "generateContent"), {**GEMINI_BODY, "contents": contents}))
+        assert server.main_requests[1].body["contents"][0]["parts"] == [response]
+    assert answer["candidates"][0]["content"]["parts"] == [{"text": "All done."}]
+
+
+@pytest.mark.parametrize("path", ["/v1beta/models/m:countTokens", "/v1/messages/count_tokens"])
+def test_counting_tokens_does_not_use_up_the_script(path: str) -> None:
+    """A longer question counts more; none of it is a question to the model."""
+    with ModelServer(SCRIPT) as server:
+        short, long = (
+            json.loads(ask(server.root + path, {"contents": "x" * size, "tools": TOOLS})) for size in (10, 1000)
+        )
+        assert (server.remaining, server.main_requests) == (2, [])
+    name = "totalTokens" if "countTokens" in path else "input_tokens"
+    assert 0 < short[name] < long[name]
+
+
+def test_gemini_models_and_errors() -> None:
+    with ModelServer([Reply("slow down", status=429)], model="tiny") as server:
+        listed = json.loads(ask(f"{server.root}/v1beta/models"))
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask(gemini(server, "generateContent"), GEMINI_BODY)
+        with caught.value as answer:
+            error = json.loads(answer.read())["error"]
+    assert [model["name"] for model in listed["models"]] == ["models/tiny"]
+    assert error == {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED"}
+
+
+MESSAGES_TOOLS = [{"name": "shell", "input_schema": {"type": "object"}}]
+MESSAGES_BODY = {
+    "model": "m",
+    "max_tokens": 100,
+    "messages": [{"role": "user", "content": "Look."}],
+    "tools": MESSAGES_TOOLS,
+}
+MESSAGES_BLOCKS = [
+    {"type": "thinking", "thinking": "It may be empty.", "signature": "c2NyaXB0ZWQ="},
+    {"type": "text", "text": "Looking."},
+    {"type": "tool_use", "id": "call_1", "name": "shell", "input": {"command": "ls"}},
+]
+
+
+def test_anthropic_messages_whole() -> None:
+    """Thinking, text and calls are blocks; cached tokens are outside the input."""
+    with ModelServer(SCRIPT) as server:
+        answer = json.loads(ask(f"{server.url}/messages", MESSAGES_BODY))
+    assert (answer["type"], answer["role"], answer["model"], answer["stop_reason"]) == (
+        "message",
+        "assistant",
+        "m",
+        "tool_use",
+    )
+    assert answer["content"] == MESSAGES_BLOCKS
+    assert answer["usage"] == {
+        "input_tokens": 70,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 30,
+        "output_tokens": 25,
+    }
+
+
+def test_anthropic_messages_streamed() -> None:
+    """Put together as a client does it, the events are the whole answer."""
+    with ModelServer(SCRIPT) as server:
+        events = streamed(ask(f"{server.url}/messages", {**MESSAGES_BODY, "stream": True}))
+    assert [events[0]["type"], events[-2]["type"], events[-1]["type"]] == [
+        "message_start",
+        "message_delta",
+        "message_stop",
+    ]
+    blocks: list[dict[str, Any]] = []
+    for event in events:
+        if event["type"] == "content_block_start":
+            assert event["index"] == len(blocks)
+            blocks.append({**event["content_block"], "partial_json": ""})
+        elif event["type"] == "content_block_delta":
+            (name,) = (name for name in event["delta"] if name != "type")
+            blocks[-1][name] += event["delta"][name]
+    for block in blocks:
+        partial = block.pop("partial_json")
+        if block["type"] == "tool_use":
+            block["input"] = json.loads(partial)
+    assert blocks == MESSAGES_BLOCKS
+    assert events[0]["message"]["usage"]["cache_read_input_tokens"] == 30
+    assert (events[-2]["delta"]["stop_reason"], events[-2]["usage"]["output_tokens"]) == ("tool_use", 25)
+
+
+def test_anthropic_results_come_back_and_errors_have_their_form() -> None:
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1", "content": "a"}]}
+    with ModelServer([*SCRIPT, Reply("busy", status=529)]) as server:
+        ask(f"{server.url}/messages", MESSAGES_BODY)
+        answer = json.loads(ask(f"{server.url}/messages", {**MESSAGES_BODY, "messages": [result]}))
+        assert server.main_requests[1].body["messages"] == [result]
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask(f"{server.url}/messages", MESSAGES_BODY)
+        with caught.value as refused:
+            error = json.loads(refused.read())
+    assert (answer["stop_reason"], answer["content"]) == ("end_turn", [{"type": "text", "text": "All done."}])
+    assert error == {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
+
+
+def test_side_questions_can_get_another_text() -> None:
+    """Some agents want a summary of a certain form."""
+    with ModelServer(side_text="<summary/>") as server:
+        side = json.loads(ask(f"{server.url}/messages", {"messages": []}))
+    assert side["content"] == [{"type": "text", "text": "<summary/>"}]
+
+
+def test_no_key_is_recorded() -> None:
+    """Neither in headers nor in the address."""
+    with ModelServer() as server:
+        address = gemini(server, "streamGenerateContent") + "?alt=sse&key=secret"
+        headers = {"x-goog-api-key": "secret", "x-api-key": "secret", "content-type": "application/json"}
+        asked = urllib.request.Request(address, json.dumps(GEMINI_BODY).encode(), headers)
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            answer.read()
+        (request,) = server.requests
+    assert request.path == "/v1beta/models/gemini-scripted:streamGenerateContent?alt=sse"
+    assert "secret" not in str(request)
+
+
 def test_requests_without_tools_do_not_use_up_the_script() -> None:
     """Side questions get a fixed text; past its end the script gives a plain final text."""
     with ModelServer([Reply("One.")]) as server:

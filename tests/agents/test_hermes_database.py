@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from preheat.agents import databases
 from preheat.agents.hermes import database as hermes
 from preheat.agents.hermes.places import PLACES
 from preheat.agents.hermes.reader import READER
@@ -188,7 +189,7 @@ def test_damaged_evidence_is_a_problem_not_the_end(database: HermesDatabase, pat
 
 def test_a_locked_database_is_said_to_be(database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Filesystems without shared memory have no log: there a writer shuts readers out."""
-    monkeypatch.setattr(hermes, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
     database.session("s")
     database.connection.execute("PRAGMA journal_mode = DELETE")
     database.connection.execute("BEGIN EXCLUSIVE")

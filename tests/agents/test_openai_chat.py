@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from preheat.agents.openai_chat.reader import READER
-from preheat.agents.openai_chat.tools import kind_of
+from preheat.agents.tool_names import kind_of
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,

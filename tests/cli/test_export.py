@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.agents.sources import read
+from preheat.agents import AGENTS
+from preheat.agents.sources import detect, read
 from preheat.errors import UserError
 from preheat.exports.atif import trajectory
 from preheat.exports.jsonl import lines
@@ -206,7 +207,7 @@ def test_odd_sessions_keep_the_rules() -> None:
     assert found.steps[0].observation.results[0].source_call_id is None
 
 
-@pytest.mark.parametrize("agent", ["claude_code", "codex", "hermes"])
+@pytest.mark.parametrize("agent", AGENTS)
 def test_recorded_sessions_keep_the_rules(agent: str) -> None:
     for name in fixture_files(agent):
         for session in read(os.path.join(FIXTURES, name)):
@@ -278,6 +279,18 @@ def test_export_of_all_with_filters(archived: Person) -> None:
     other = os.path.join(archived.home, "other")
     assert "Wrote 1 session" in archived.run("export", "--all", "--project", "/w/other", "-o", other).out
     assert os.listdir(other) == [f"claude_code_{SECOND}.jsonl"]
+
+
+def test_export_as_chat_messages(archived: Person) -> None:
+    """A file that a chat interface takes, and that Preheat itself knows again."""
+    target = os.path.join(archived.home, "chats")
+    report = json.loads(archived.run("export", "--all", "--format", "openai", "-o", target, "--json").out)
+    assert len(report["files"]) == 3
+    path = os.path.join(target, f"claude_code_{FIRST}.chat.json")
+    assert detect(path).agent == "openai_chat"
+    (session,) = read(path)
+    assert session.id == FIRST
+    assert session.events
 
 
 def test_raw_export_is_what_the_agent_wrote(archived: Person) -> None:

@@ -15,7 +15,29 @@ if TYPE_CHECKING:
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
 
-AGENTS = ("claude_code", "codex", "hermes", "mini_swe_agent", "openai_chat")
+AGENTS = (
+    "gemini",
+    "claude_code",
+    "codex",
+    "hermes",
+    "opencode",
+    "copilot",
+    "cline",
+    "cursor",
+    "pi",
+    "codex_exec",
+    "tau_bench",
+    "tau2_bench",
+    "atif",
+    "swe_agent",
+    "openhands",
+    "specstory",
+    "aider",
+    "otel_genai",
+    "mini_swe_agent",
+    "anthropic_messages",
+    "openai_chat",
+)
 """In order of detection: the more particular formats first."""
 
 

@@ -6,9 +6,13 @@ Knows no agent and no file. Nothing here trusts a type: what is not as it should
 import json
 from typing import Any, NamedTuple
 
-from preheat.agents.parsing import arguments, loose
-from preheat.model.session import Usage
+import msgspec
 
+from preheat.agents.parsing import arguments, loose
+from preheat.model.session import PREHEAT_MARK, Usage
+
+NO_RESULT = f"{PREHEAT_MARK}no-result>This call has no recorded result.</preheat-no-result>"
+"""Stands for a result that was never recorded: providers refuse a call without one, and none is to be invented."""
 _LARGEST_COUNT = 2**53
 
 
@@ -20,14 +24,16 @@ class Asked(NamedTuple):
     input: dict[str, Any]
 
 
-class Joiner:
-    """Gives every call of a session an id of its own and finds the call that a result belongs to."""
+class Joiner(msgspec.Struct):
+    """Gives every call of a session an id of its own and finds the call that a result belongs to.
 
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._latest: dict[str, str] = {}
-        self._open: dict[str, str] = {}
-        """The calls without a result, oldest first, and their tools."""
+    A value that a parser's state can hold, so that a growing file goes on where it was left.
+    """
+
+    _known: set[str] = set()
+    _latest: dict[str, str] = {}
+    _open: dict[str, str] = {}
+    """The calls without a result, oldest first, and their tools."""
 
     def opened(self, asked: Asked, place: str) -> str:
         """A call's id. Some models count from nought in every response: `place` tells the same id apart then."""

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -15,7 +15,10 @@ from preheat.cli.options import Examples, SessionName, archive, chosen, filter_o
 from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
 
-_ENDINGS = {"atif": ".json", "jsonl": ".jsonl", "raw": ".raw"}
+if TYPE_CHECKING:
+    from preheat.model.session import Session
+
+_ENDINGS = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
 
 
 @click.command(
@@ -24,12 +27,13 @@ _ENDINGS = {"atif": ".json", "jsonl": ".jsonl", "raw": ".raw"}
   preheat export latest                                 canonical events as JSON lines, to the screen
   preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
   preheat export --all --project . --format atif -o trajectories/
+  preheat export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
   preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets taken out)""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
     "--format", "form", type=click.Choice(list(_ENDINGS)), default="jsonl", show_default=True,
-    help="ATIF v1.7, canonical events one a line, or the stored bytes.",
+    help="ATIF v1.7, canonical events one a line, OpenAI chat messages, or the stored bytes.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
@@ -41,7 +45,7 @@ _ENDINGS = {"atif": ".json", "jsonl": ".jsonl", "raw": ".raw"}
 def command(
     session: str | None, form: str, output: str | None, everything: bool, force: bool, as_json: bool, **options: Any
 ) -> int:
-    """Write sessions as ATIF, JSONL or raw bytes.
+    """Write sessions as ATIF, JSONL, chat messages or raw bytes.
 
     One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
     """
@@ -122,12 +126,22 @@ def _write(connection: sqlite3.Connection, key: str, form: str, stream: BinaryIO
             stream.write(line + b"\n")
         return
     from preheat.cli.screen import as_json
+
+    made, needed = _document(session, form)
+    if not made[needed]:
+        raise UserError(f"`{key}` has no message, and this form needs one; `--format jsonl` takes it")
+    stream.write(as_json(made, indent=2).encode() + b"\n")
+
+
+def _document(session: "Session", form: str) -> tuple[dict[str, Any], str]:
+    """The session in a form that is one document, and the name of what may not be empty in it."""
+    if form == "openai":
+        from preheat.exports.openai_chat import conversation
+
+        return conversation(session), "messages"
     from preheat.exports.atif import trajectory
 
-    made = trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form))
-    if not made["steps"]:
-        raise UserError(f"`{key}` has no message, and ATIF needs one; `--format jsonl` takes it")
-    stream.write(as_json(made, indent=2).encode() + b"\n")
+    return trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
 
 
 def _save(path: str, force: bool, write: Callable[[BinaryIO], None]) -> None:

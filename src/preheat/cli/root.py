@@ -12,7 +12,7 @@ COMMANDS = {
     "sync": "Read what is new into the archive.",
     "read": "Look into one file without the archive.",
     "sessions": "List, show and search the sessions in the archive.",
-    "export": "Write sessions as ATIF, JSONL or raw bytes.",
+    "export": "Write sessions as ATIF, JSONL, chat messages or raw bytes.",
     "doctor": "Say what is found where, and what is wrong.",
     "forget": "Delete sessions from the archive for good.",
     "demo": "See all of it at work on sample sessions.",

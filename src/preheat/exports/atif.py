@@ -1,7 +1,8 @@
 """A session as an ATIF v1.7 trajectory (the Agent Trajectory Interchange Format of Harbor and Terminal-Bench).
 
-The format is strict: what it has no field for (outcomes, compactions, what was taken back) stands in
-`extra`, and nothing else is added.
+The format is strict: what it has no field for (outcomes, compactions, what was taken back) stands in `extra`, readable
+for others, and nothing else is added. Under `extra.preheat` are the notes from which Preheat's own reader restores the
+session exactly, event by event.
 Knows nothing of files.
 """
 
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from preheat.agents.atif.notes import KEY, PIECES, event_note, heading_note
+from preheat.agents.atif.notes import VERSION as NOTES_VERSION
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -47,19 +50,22 @@ def trajectory(session: Session, name_of: Callable[[str], str] = lambda session:
         ),
         "steps": steps.finish(),
         "final_metrics": _final(session, len(steps.steps)),
-        "extra": _without_empty(
-            {
-                "project": session.project,
-                "branch": session.branch,
-                "title": session.title,
-                "parent": session.parent,
-                "relation": session.relation,
-                "starter": session.starter,
-                "rewinds": steps.rewinds,
-                "other_records": steps.others,
-                "problems": [str(problem) for problem in session.problems],
-            }
-        ),
+        "extra": {
+            **_without_empty(
+                {
+                    "project": session.project,
+                    "branch": session.branch,
+                    "title": session.title,
+                    "parent": session.parent,
+                    "relation": session.relation,
+                    "starter": session.starter,
+                    "rewinds": steps.rewinds,
+                    "other_records": steps.others,
+                    "problems": [str(problem) for problem in session.problems],
+                }
+            ),
+            KEY: {"version": NOTES_VERSION, "session": heading_note(session), "events": steps.notes},
+        },
     }
 
 
@@ -72,29 +78,35 @@ class _Steps:
         self.steps: list[dict[str, Any]] = []
         self.rewinds: list[dict[str, Any]] = []
         self.others: list[dict[str, Any]] = []
+        self.notes: list[dict[str, Any]] = []
+        self._pieces: dict[tuple[int, str], list[str]] = {}
         self._responses: dict[str, dict[str, Any]] = {}
         self._calls: dict[str, dict[str, Any]] = {}
         self._usages: dict[str, Usage] = {}
         self._spawned: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
 
     def add(self, event: Event) -> None:
+        self.notes.append(event_note(event, self._place(event)))
+
+    def _place(self, event: Event) -> list[Any] | None:
+        """Put an event into the steps, and say where its bulk is."""
         if isinstance(event, UserMessage):
             extra = {"origin": event.origin if event.origin != "human" else "", "images": event.images}
-            self._step(event, "user", event.text, extra)
-        elif isinstance(event, AssistantMessage):
-            self._assistant(event)
-        elif isinstance(event, Reasoning):
-            step = self._response(event, event.response)
-            if event.text:
-                step["reasoning_content"] = _joined(step.get("reasoning_content", ""), event.text)
-        elif isinstance(event, ToolCall):
-            self._call(event)
-        elif isinstance(event, ToolResult):
-            self._result(event)
-        elif isinstance(event, Compaction):
+            return self._message(self._step(event, "user", event.text, extra), event.text)
+        if isinstance(event, AssistantMessage):
+            return self._assistant(event)
+        if isinstance(event, Reasoning):
+            return self._piece(self._response(event, event.response), "reasoning_content", event.text)
+        if isinstance(event, ToolCall):
+            return self._call(event)
+        if isinstance(event, ToolResult):
+            return self._result(event)
+        if isinstance(event, Compaction):
             told = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
-            self._step(event, "system", event.summary, {"compaction": told or True})
-        elif isinstance(event, Spawn):
+            return self._message(
+                self._step(event, "system", event.summary, {"compaction": told or True}), event.summary
+            )
+        if isinstance(event, Spawn):
             self._spawn(event)
         elif isinstance(event, Rewind):
             self.rewinds.append({"before_step": len(self.steps) + 1})
@@ -102,10 +114,15 @@ class _Steps:
             self.others.append(
                 {"after_step": len(self.steps), "line": event.line, "name": event.name, "raw": event.raw}
             )
+            return ["other_records", len(self.others) - 1]
+        return None
 
     def finish(self) -> list[dict[str, Any]]:
         for response, used in self._usages.items():
             self._responses[response]["metrics"] = _metrics(used)
+        for (step_id, name), pieces in self._pieces.items():
+            if len(pieces) > 1:
+                self.steps[step_id - 1].setdefault("extra", {})[PIECES[name]] = pieces
         for call, spawned in self._spawned.items():
             for step, reference in spawned:
                 named = {"source_call_id": call} if call in self._calls else {}
@@ -123,6 +140,20 @@ class _Steps:
         self.steps.append(step)
         return step
 
+    def _message(self, step: dict[str, Any], text: str) -> list[Any] | None:
+        return ["message", step["step_id"] - 1] if text else None
+
+    def _piece(self, step: dict[str, Any], name: str, text: str) -> list[Any] | None:
+        """One more text of a response; the format joins them, so they are also kept one by one if there are several."""
+        step[name] = _joined(step.get(name, ""), text)
+        if not text:
+            if not step[name] and name != "message":
+                del step[name]
+            return None
+        pieces = self._pieces.setdefault((step["step_id"], name), [])
+        pieces.append(text)
+        return [name, step["step_id"] - 1, len(pieces) - 1]
+
     def _response(self, event: Event, response: str) -> dict[str, Any]:
         """The step of a response, which may go on after the results of its first calls."""
         name = response or f"line {event.line}"
@@ -130,15 +161,16 @@ class _Steps:
             self._responses[name] = self._step(event, "agent", "", {})
         return self._responses[name]
 
-    def _assistant(self, event: AssistantMessage) -> None:
+    def _assistant(self, event: AssistantMessage) -> list[Any] | None:
         step = self._response(event, event.response)
-        step["message"] = _joined(step["message"], event.text)
+        place = self._piece(step, "message", event.text)
         if event.model:
             step["model_name"] = event.model
         if event.usage is not None:
             self._usages[event.response or f"line {event.line}"] = event.usage
+        return place
 
-    def _call(self, event: ToolCall) -> None:
+    def _call(self, event: ToolCall) -> list[Any] | None:
         step = self._response(event, event.response)
         name = event.call_id or f"line-{event.line}-{len(step.get('tool_calls', ()))}"
         call = {
@@ -149,8 +181,9 @@ class _Steps:
         }
         step.setdefault("tool_calls", []).append(call)
         self._calls.setdefault(name, step)
+        return ["tool_calls", step["step_id"] - 1, len(step["tool_calls"]) - 1]
 
-    def _result(self, event: ToolResult) -> None:
+    def _result(self, event: ToolResult) -> list[Any]:
         result: dict[str, Any] = {"content": event.text}
         step = self._calls.get(event.call_id)
         if step is None:
@@ -169,7 +202,9 @@ class _Steps:
             result["subagent_trajectory_ref"] = [reference for _, reference in spawned]
         if known := {name: value for name, value in facts.items() if value is not None}:
             result["extra"] = known
-        step.setdefault("observation", {"results": []})["results"].append(result)
+        results = step.setdefault("observation", {"results": []})["results"]
+        results.append(result)
+        return ["results", step["step_id"] - 1, len(results) - 1]
 
     def _spawn(self, event: Spawn) -> None:
         """Some agents record it before the result of the call that did it, some after."""

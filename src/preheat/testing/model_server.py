@@ -1,10 +1,11 @@
-"""A scripted model on loopback: OpenAI chat completions and responses, streamed or whole, and a models list.
+"""A scripted model on loopback: OpenAI chat completions and responses, Gemini content, Anthropic messages; streamed or
+whole, with token counts and a models list.
 
 Knows no agent. Requests with tools are answered from the script in order; requests without tools are the side
 tasks of agents (titles, summaries) and get a short fixed text, so that they never use up the script.
 
     with ModelServer([Reply(calls=[Call("shell", {"command": "ls"})]), Reply("Done.")]) as server:
-        run_agent(base_url=server.url)      # http://127.0.0.1:<port>/v1
+        run_agent(base_url=server.url)      # http://127.0.0.1:<port>/v1; `server.root` is without `/v1`
     assert server.requests[0].body["model"] == "scripted"
 
 From the command line, `python -m preheat.testing.model_server --script replies.json` prints the port and
@@ -12,6 +13,7 @@ serves until it is stopped.
 """
 
 import argparse
+import re
 import sys
 import threading
 import time
@@ -22,7 +24,7 @@ from typing import Any, cast
 
 import msgspec
 
-from preheat.testing import chat_completions, responses
+from preheat.testing import anthropic_messages, chat_completions, generate_content, responses
 from preheat.testing.script import Call, Numbered, Reply
 
 __all__ = ["AUXILIARY_TEXT", "FINAL_TEXT", "MODEL", "Call", "ModelServer", "Reply", "Request"]
@@ -32,11 +34,15 @@ FINAL_TEXT = "Done."
 AUXILIARY_TEXT = "Scripted side answer"
 _CHAT = "/chat/completions"
 _RESPONSES = "/responses"
+_MESSAGES = "/messages"
+_COUNT = "/messages/count_tokens"
 _MODELS = "/models"
+_SECRET_HEADERS = frozenset(("authorization", "x-api-key", "x-goog-api-key"))
+_SECRET_QUERY = re.compile(r"(?<=[?&])key=[^&]*&?")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One request that reached the server, without its authorization."""
+    """One request that reached the server, without the key it came with."""
 
     method: str
     path: str
@@ -50,9 +56,13 @@ class Request(msgspec.Struct, frozen=True):
 class ModelServer:
     """The server; use it as a context manager."""
 
-    def __init__(self, script: Iterable[Reply] = (), *, model: str = MODEL, port: int = 0) -> None:
+    def __init__(
+        self, script: Iterable[Reply] = (), *, model: str = MODEL, port: int = 0, side_text: str = AUXILIARY_TEXT
+    ) -> None:
         self.script = tuple(script)
         self.model = model
+        self.side_text = side_text
+        """What questions without tools get; some agents want a summary of a certain form."""
         self.requests: list[Request] = []
         self._lock = threading.Lock()
         self._next = 0
@@ -101,14 +111,14 @@ class ModelServer:
         with self._lock:
             self.requests.append(request)
 
-    def answer(self, request: Request) -> Numbered:
-        """Record a question and give the next reply to it."""
+    def answer(self, request: Request, model: str = "") -> Numbered:
+        """Record a question and give the next reply to it; the model may stand outside of its body."""
         body = request.body if isinstance(request.body, dict) else {}
         with self._lock:
             self.requests.append(request)
             self._answers += 1
             if request.auxiliary:
-                reply = Reply(AUXILIARY_TEXT)
+                reply = Reply(self.side_text)
             elif self._next < len(self.script):
                 reply = self.script[self._next]
                 self._next += 1
@@ -117,7 +127,7 @@ class ModelServer:
             calls = tuple(self._numbered(call) for call in reply.calls)
             return Numbered(
                 f"resp_{self._answers}",
-                str(body.get("model") or self.model),
+                model or str(body.get("model") or self.model),
                 reply,
                 calls,
                 frozenset(_custom_tools(body)),
@@ -168,7 +178,9 @@ class _Exchange(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.owner.record(self._request(None))
-        if self._path().endswith(_MODELS):
+        if self._path().endswith(f"/v1beta{_MODELS}"):
+            self._document(200, generate_content.models(self.server.owner.model))
+        elif self._path().endswith(_MODELS):
             self._document(200, self.server.owner.models())
         else:
             self._missing()
@@ -177,23 +189,43 @@ class _Exchange(BaseHTTPRequestHandler):
         text = self.rfile.read(int(self.headers.get("content-length") or 0))
         body = _parsed(text)
         path = self._path()
-        if not path.endswith((_CHAT, _RESPONSES)):
+        if path.endswith((_COUNT, ":countTokens")):
+            self.server.owner.record(self._request(body, auxiliary=True))
+            counter = anthropic_messages if path.endswith(_COUNT) else generate_content
+            self._document(200, counter.count(body))
+        elif path.endswith((_CHAT, _RESPONSES, _MESSAGES, *generate_content.ENDINGS)):
+            self._answer(path, body)
+        else:
             self.server.owner.record(self._request(body))
             self._missing()
-            return
+
+    def _answer(self, path: str, body: Any) -> None:
         fields = body if isinstance(body, dict) else {}
-        numbered = self.server.owner.answer(self._request(body, auxiliary=not fields.get("tools")))
+        request = self._request(body, auxiliary=not fields.get("tools"))
+        is_gemini = path.endswith(generate_content.ENDINGS)
+        numbered = self.server.owner.answer(request, generate_content.model_of(path) if is_gemini else "")
         if numbered.reply.delay:
             time.sleep(numbered.reply.delay)
         if numbered.reply.status != 200:
-            error = {"message": numbered.reply.text, "type": "scripted_error", "code": None}
-            self._document(numbered.reply.status, {"error": error})
+            self._document(numbered.reply.status, _error(path, numbered.reply))
+        elif is_gemini:
+            self._gemini(path, numbered)
         elif path.endswith(_CHAT):
             self._chat(numbered, fields)
-        elif fields.get("stream"):
-            self._stream((event["type"], event) for event in responses.events(numbered))
         else:
-            self._document(200, responses.document(numbered))
+            wire = anthropic_messages if path.endswith(_MESSAGES) else responses
+            if fields.get("stream"):
+                self._stream((event["type"], event) for event in wire.events(numbered))
+            else:
+                self._document(200, wire.document(numbered))
+
+    def _gemini(self, path: str, numbered: Numbered) -> None:
+        if path.endswith(":generateContent"):
+            self._document(200, generate_content.document(numbered))
+        elif "alt=sse" in self.path:
+            self._stream(("", chunk) for chunk in generate_content.chunks(numbered))
+        else:
+            self._document(200, list(generate_content.chunks(numbered)))
 
     def _chat(self, numbered: Numbered, fields: dict[str, Any]) -> None:
         if not fields.get("stream"):
@@ -207,13 +239,14 @@ class _Exchange(BaseHTTPRequestHandler):
         return self.path.partition("?")[0].rstrip("/")
 
     def _request(self, body: Any, auxiliary: bool = False) -> Request:
-        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() != "authorization"}
-        return Request(self.command, self.path, headers, body, auxiliary)
+        headers = {name.lower(): value for name, value in self.headers.items() if name.lower() not in _SECRET_HEADERS}
+        path = _SECRET_QUERY.sub("", self.path).rstrip("?&")
+        return Request(self.command, path, headers, body, auxiliary)
 
     def _missing(self) -> None:
         self._document(404, {"error": {"message": f"no such path: {self.path}", "type": "not_found"}})
 
-    def _document(self, status: int, value: dict[str, Any]) -> None:
+    def _document(self, status: int, value: dict[str, Any] | list[dict[str, Any]]) -> None:
         data = msgspec.json.encode(value)
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -234,6 +267,14 @@ class _Exchange(BaseHTTPRequestHandler):
         if done:
             self.wfile.write(b"data: [DONE]\n\n")
         self.wfile.flush()
+
+
+def _error(path: str, reply: Reply) -> dict[str, Any]:
+    if path.endswith(_MESSAGES):
+        return anthropic_messages.error(reply.status, reply.text)
+    if path.endswith(generate_content.ENDINGS):
+        return generate_content.error(reply.status, reply.text)
+    return {"error": {"message": reply.text, "type": "scripted_error", "code": None}}
 
 
 def _parsed(text: bytes) -> Any:

@@ -10,22 +10,18 @@ keys of the parent's messages, copies of which may follow), its messages, the re
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from preheat.agents.databases import columns_of, digest, line_of, one, opened, record_of, require, rows
 from preheat.agents.hermes.texts import key_of
 from preheat.agents.reader import Part
 from preheat.errors import SourceUnreadable
 
-BUSY_SECONDS = 1.0
 EVIDENCE = "verification_evidence.db"
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
 _OWN = {"sessions": {"source", "started_at"}, "messages": {"tool_call_id", "tool_calls", "tool_name"}}
 """With the needed ones: columns by which the database is known as this program's."""
+_TABLES = ("sessions", "messages", "session_model_usage")
 _STAMP = (
     "parent_session_id",
     "source",
@@ -54,19 +50,19 @@ _GOAL = 2000
 
 def parts(path: str) -> list[Part]:
     """The sessions, each with a stamp of all that is known of it without reading its messages."""
-    with _opened(path) as database:
+    with opened(path) as database:
         columns = _checked(database)
         known: dict[str, list[Any]] = {}
         names = [name for name in _STAMP if name in columns["sessions"]]
-        for row in _rows(database, f"SELECT id, {', '.join(names or ['id'])} FROM sessions"):  # noqa: S608
+        for row in rows(database, f"SELECT id, {', '.join(names or ['id'])} FROM sessions"):  # noqa: S608
             known[str(row[0])] = [*row[1:]]
-        for row in _rows(database, _messages_of_each(columns["messages"])):
+        for row in rows(database, _messages_of_each(columns["messages"])):
             known.setdefault(str(row[0]), []).append([*row[1:]])  # messages whose session is gone stay one
         for query in _more_of_each(columns):
-            for row in _rows(database, query):
+            for row in rows(database, query):
                 if str(row[0]) in known:
                     known[str(row[0])].append([*row[1:]])
-    return [Part(session, _digest(facts)) for session, facts in known.items()]
+    return [Part(session, digest(facts)) for session, facts in known.items()]
 
 
 def _messages_of_each(columns: set[str]) -> str:
@@ -91,36 +87,36 @@ def _more_of_each(columns: dict[str, set[str]]) -> Iterator[str]:
 
 def dump(path: str, part: str) -> Iterator[bytes]:
     """One session's rows as lines, from one moment of the database."""
-    with _opened(path) as database:
+    with opened(path) as database:
         columns = _checked(database)
-        session = _one(database, "SELECT * FROM sessions WHERE id = ?", part) or {"id": part}
-        yield _line("sessions", session)
+        session = one(database, "SELECT * FROM sessions WHERE id = ?", part) or {"id": part}
+        yield line_of("sessions", session)
         lineage = _lineage(database, columns, session)
         if lineage:
-            yield _line("lineage", lineage)
+            yield line_of("lineage", lineage)
         count = 0
-        for row in _rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY id", part):
-            yield _line("messages", _record(row))
+        for row in rows(database, "SELECT * FROM messages WHERE session_id = ? ORDER BY id", part):
+            yield line_of("messages", record_of(row))
             count += 1
         yield from _children(database, columns, part)
         if "session_id" in columns["session_model_usage"]:
-            for row in _rows(database, "SELECT * FROM session_model_usage WHERE session_id = ?", part):
-                yield _line("session_model_usage", _record(row))
+            for row in rows(database, "SELECT * FROM session_model_usage WHERE session_id = ?", part):
+                yield line_of("session_model_usage", record_of(row))
     yield from _evidence(path, part)
-    yield _line("end", {"messages": count})
+    yield line_of("end", {"messages": count})
 
 
 def is_own(path: str) -> bool:
     """Whether a database has this program's tables. Raises SourceUnreadable."""
-    with _opened(path) as database:
-        columns = _columns(database)
+    with opened(path) as database:
+        columns = columns_of(database, _TABLES)
     return all((_NEEDED[table] | _OWN[table]) <= columns[table] for table in _NEEDED)
 
 
 def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session: dict[str, Any]) -> dict[str, Any]:
     """The parent: how it ended, and what of its conversation may stand in the child again."""
     parent = session.get("parent_session_id")
-    row = _one(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None
+    row = one(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None
     if row is None:
         return {}
     lineage = {name: row.get(name) for name in ("id", "source", "end_reason", "ended_at", "started_at")}
@@ -131,7 +127,7 @@ def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session
         lineage.update({name: ancestor.get(name) for name in ("cwd", "git_branch")})
         seen.add(ancestor["id"])
         above = ancestor.get("parent_session_id")
-        ancestor = _one(database, "SELECT * FROM sessions WHERE id = ?", above) if above else None
+        ancestor = one(database, "SELECT * FROM sessions WHERE id = ?", above) if above else None
     if session.get("source") != "subagent":
         lineage["keys"] = list(_keys(database, columns["messages"], parent, session["id"]))
     return lineage
@@ -144,8 +140,8 @@ def _keys(database: sqlite3.Connection, columns: set[str], parent: Any, child: A
         f"SELECT {', '.join(names)} FROM messages WHERE session_id = ? AND id <"  # noqa: S608
         " COALESCE((SELECT MIN(id) FROM messages WHERE session_id = ?), 0) ORDER BY id"
     )
-    for row in _rows(database, query, parent, child):
-        yield key_of(_record(row))
+    for row in rows(database, query, parent, child):
+        yield key_of(record_of(row))
 
 
 def _children(database: sqlite3.Connection, columns: dict[str, set[str]], part: str) -> Iterator[bytes]:
@@ -154,15 +150,15 @@ def _children(database: sqlite3.Connection, columns: dict[str, set[str]], part: 
         return
     names = [name for name in ("source", "started_at", "model_config") if name in columns["sessions"]]
     query = f"SELECT {', '.join(['id', *names])} FROM sessions WHERE parent_session_id = ? ORDER BY rowid"  # noqa: S608
-    for row in _rows(database, query, part).fetchall():
-        child = _record(row)
-        first = _one(
+    for row in rows(database, query, part).fetchall():
+        child = record_of(row)
+        first = one(
             database,
             "SELECT content FROM messages WHERE session_id = ? AND role = 'user' ORDER BY id LIMIT 1",
             child["id"],
         )
         goal = first["content"] if first else None
-        yield _line("children", {**child, "goal": goal[:_GOAL] if isinstance(goal, str) else None})
+        yield line_of("children", {**child, "goal": goal[:_GOAL] if isinstance(goal, str) else None})
 
 
 def _evidence(path: str, part: str) -> Iterator[bytes]:
@@ -171,85 +167,17 @@ def _evidence(path: str, part: str) -> Iterator[bytes]:
     if not os.path.exists(beside):
         return
     try:
-        with _opened(beside) as database:
-            if {"id", "session_id"} <= _columns(database)["verification_events"]:
+        with opened(beside) as database:
+            own = columns_of(database, ["verification_events"])["verification_events"]
+            if {"id", "session_id"} <= own:
                 query = "SELECT * FROM verification_events WHERE session_id = ? ORDER BY id"
-                rows = [_line("verification_events", _record(row)) for row in _rows(database, query, part)]
-                yield from rows
+                found = [line_of("verification_events", record_of(row)) for row in rows(database, query, part)]
+                yield from found
     except SourceUnreadable as error:
-        yield _line("problem", {"message": f"`{EVIDENCE}` beside it cannot be read: {error}"})
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[sqlite3.Connection]:
-    """Open beside the write-ahead log; never so that anything could be written, and never without the log."""
-    connection = None
-    try:
-        connection = sqlite3.connect(
-            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None
-        )
-        connection.text_factory = _text
-        connection.execute("PRAGMA query_only = 1")
-        connection.execute("BEGIN")
-        yield connection
-    except sqlite3.Error as error:
-        raise SourceUnreadable(_sentence(path, error)) from error
-    finally:
-        if connection is not None:
-            connection.close()
-
-
-def _sentence(path: str, error: sqlite3.Error) -> str:
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "another program holds it locked; it will be read next time"
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return f"it is damaged, or no SQLite database ({error})"
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR):
-        if not os.path.exists(path):
-            return "it is not there (any more)"
-        return f"no permission for it or for its folder ({error})"
-    return str(error)
+        yield line_of("problem", {"message": f"`{EVIDENCE}` beside it cannot be read: {error}"})
 
 
 def _checked(database: sqlite3.Connection) -> dict[str, set[str]]:
-    columns = _columns(database)
-    for table, needed in _NEEDED.items():
-        if missing := needed - columns[table]:
-            names = ", ".join(f"`{name}`" for name in sorted(missing))
-            what = f"table `{table}` has no {names}" if columns[table] else f"it has no table `{table}`"
-            raise SourceUnreadable(f"it is no Hermes database that Preheat can read: {what}")
+    columns = columns_of(database, _TABLES)
+    require(columns, _NEEDED, "Hermes")
     return columns
-
-
-def _columns(database: sqlite3.Connection) -> dict[str, set[str]]:
-    tables = ("sessions", "messages", "session_model_usage", "verification_events")
-    return {table: {row[1] for row in _rows(database, f"PRAGMA table_info({table})")} for table in tables}
-
-
-def _rows(database: sqlite3.Connection, query: str, *values: Any) -> sqlite3.Cursor:
-    cursor = database.cursor()
-    cursor.row_factory = sqlite3.Row
-    return cursor.execute(query, values)
-
-
-def _one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
-    row = _rows(database, query, *values).fetchone()
-    return None if row is None else _record(row)
-
-
-def _record(row: sqlite3.Row) -> dict[str, Any]:
-    return {name: _text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
-
-
-def _text(value: bytes) -> str:
-    # Text that is no UTF-8 would otherwise end the whole query.
-    return value.decode("utf-8", "replace")
-
-
-def _line(table: str, row: dict[str, Any]) -> bytes:
-    return msgspec.json.encode({"table": table, "row": row})
-
-
-def _digest(facts: list[Any]) -> str:
-    return blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()

@@ -3,13 +3,12 @@
 import os
 from collections.abc import Iterator
 
+from preheat.agents.databases import MAGIC
 from preheat.agents.hermes import database
 from preheat.agents.hermes.parser import HermesParser
 from preheat.agents.hermes.places import DATABASE
 from preheat.agents.reader import Framing, Parser, Part
 from preheat.errors import SourceUnreadable
-
-_MAGIC = b"SQLite format 3\x00"
 
 
 class HermesReader:
@@ -21,7 +20,7 @@ class HermesReader:
         return "database"
 
     def detect(self, head: bytes, path: str) -> bool:
-        if not head.startswith(_MAGIC):
+        if not head.startswith(MAGIC):
             return False
         try:
             # The tables may still be in the log beside the file, so its first bytes do not tell.

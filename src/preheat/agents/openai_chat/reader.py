@@ -1,7 +1,7 @@
 """Reads OpenAI chat messages: one conversation or many, in one document or one a line.
 
 Knows nothing of who wrote them, so it takes no program's flags but `error` on a result. How the messages lie in a
-file is `shape.py`'s business.
+file is `conversations.py`'s business.
 """
 
 import os
@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Joiner, calls_of, images_in, mapping, string, text_of, usage_of
-from preheat.agents.openai_chat.shape import Conversation, conversations, fits
-from preheat.agents.openai_chat.tools import kind_of
+from preheat.agents.chat import NO_RESULT, Joiner, calls_of, images_in, mapping, string, text_of, usage_of
+from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.openai_chat.shape import are_messages
 from preheat.agents.parsing import Draft, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
+from preheat.agents.tool_names import kind_of
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -146,12 +147,15 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
     if not own:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
+    text = text_of(message.get("content"))
+    if text == NO_RESULT:
+        draft.events.append(Other(line=line, at=at, name="no result", raw=message))
+        return
     error = message.get("error")
     failed, detail = None, {}
     if "error" in message:
         failed = bool(error)
         detail = {"error": error[:500]} if isinstance(error, str) and error else {}
-    text = text_of(message.get("content"))
     draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, detail=detail))
 
 
@@ -164,7 +168,7 @@ class ChatReader:
         return "document"
 
     def detect(self, head: bytes, path: str) -> bool:
-        return fits(head)
+        return fits(head, are_messages)
 
     def parser(self, path: str, part: str = "") -> Parser:
         return ChatParser(path)

@@ -6,16 +6,14 @@ system lets us make one: the program calls home by itself. Knows nothing of Preh
 
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 
 import msgspec
 
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
+from preheat.testing.programs.alone import can_be_alone, run_alone
 from preheat.testing.script import Reply
 
 _CONFIG = """\
@@ -68,22 +66,10 @@ def database(home: str) -> str:
 
 def run(job: Job) -> Finished:
     """Run a job, cut off from the network if that can be had."""
-    if not _can_be_alone():
+    if not can_be_alone():
         return run_here(job)
-    with tempfile.TemporaryDirectory() as folder:
-        asked, answered = os.path.join(folder, "job.json"), os.path.join(folder, "finished.json")
-        with open(asked, "wb") as file:
-            file.write(msgspec.json.encode(job))
-        source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-        alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-        subprocess.run(
-            [*alone, sys.executable, "-m", __name__, asked, answered],
-            env={**os.environ, "PYTHONPATH": source},
-            check=True,
-            timeout=job.seconds + 30,
-        )
-        with open(answered, "rb") as file:
-            return msgspec.json.decode(file.read(), type=Finished)
+    answered = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    return msgspec.json.decode(answered, type=Finished)
 
 
 def run_here(job: Job) -> Finished:
@@ -98,17 +84,6 @@ def run_here(job: Job) -> Finished:
             file.write(config)
         finished = programs.run([job.program, *job.arguments], project, environment, limit=job.seconds)
         return Finished(finished.output, finished.errors, server.requests)
-
-
-def _can_be_alone() -> bool:
-    if shutil.which("unshare") is None or shutil.which("ip") is None:
-        return False
-    tried = subprocess.run(
-        ["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"],
-        capture_output=True,
-        check=False,
-    )
-    return tried.returncode == 0
 
 
 def main(asked: str, answered: str) -> None:

@@ -1,0 +1,1 @@
+"""Aider: chat histories in Markdown, imported one file at a time."""

@@ -1,0 +1,166 @@
+"""Reads Aider's chat history (`.aider.chat.history.md`): Markdown that every chat in a repository is appended to.
+
+Text only: prompts, answers and what the program printed. The file records no calls, no outcomes and no times but when a
+chat began. Knows nothing of where it comes from.
+"""
+
+import os
+import re
+from hashlib import sha256
+from typing import NamedTuple
+
+from preheat.agents.parsing import Draft, origin_of, seconds
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.model.session import AssistantMessage, Other, Problem, Session, UserMessage
+
+AGENT = "aider"
+_START = "# aider chat started at "
+_BEGINNING = re.compile(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
+_PROMPT, _OUTPUT = "####", ">"
+_FENCE = re.compile(r" {0,3}(`{3,})")
+_END_OF_ANSWER = re.compile(r"> (?:Tokens: |Applied edit to |Commit |[\d,]+ prompt tokens)")
+_VERSION = re.compile(r"^Aider v(\S+)", re.MULTILINE)
+_MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
+
+
+class Part(NamedTuple):
+    """Some lines of one sort."""
+
+    sort: str
+    text: str
+    line: int
+
+
+class HistoryParser:
+    """All chats of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        lines = block.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+        starts = [index for index, text in enumerate(lines) if text.startswith(_START)]
+        names: set[str] = set()
+        for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=False), 1):
+            draft = self._chat(lines[start:end], line + start)
+            heading = draft.heading
+            heading.id = heading.id if heading.id not in names else f"{heading.id}-{number}"
+            names.add(heading.id)
+            self._drafts.append(draft)
+        if not self._drafts:
+            stem = os.path.basename(self._path.replace("\\", "/")).lstrip(".").partition(".")[0]
+            self._drafts.append(Draft(Heading(id=stem or AGENT)))
+            self._drafts[0].problems.append(Problem("no chat begins in it", self._path, line))
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+    def _chat(self, lines: list[str], first: int) -> Draft:
+        when = lines[0].removeprefix(_START).strip()
+        parts = list(_parts(lines[1:], first + 1))
+        opening = parts[0].text if parts and parts[0].sort == "output" else ""
+        mark = sha256(f"{when}\n{opening}".encode("utf-8", "replace")).hexdigest()[:12]
+        plain = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in when)
+        draft = Draft(Heading(id=f"{plain[:40]}-{mark}"))
+        heading, at = draft.heading, seconds(when)
+        heading.seen(at)
+        heading.version = found[1] if (found := _VERSION.search(opening)) else ""
+        heading.model = found[1] if (found := _MODEL.search(opening)) else ""
+        if os.path.isabs(self._path) and os.path.basename(self._path) == ".aider.chat.history.md":
+            heading.project = os.path.dirname(self._path)
+        draft.events.append(Other(line=first, at=at, name="start", raw=when))
+        for part in parts:
+            self._event(draft, part)
+        return draft
+
+    def _event(self, draft: Draft, part: Part) -> None:
+        if part.sort == "prompt":
+            origin = origin_of(part.text, injected=False)
+            draft.events.append(UserMessage(line=part.line, text=part.text, origin=origin))
+        elif part.sort == "output":
+            draft.events.append(Other(line=part.line, name="output", raw=part.text))
+        else:
+            draft.events.append(
+                AssistantMessage(
+                    line=part.line, text=part.text, response=f"line {part.line}", model=draft.heading.model
+                )
+            )
+
+
+def _parts(lines: list[str], first: int) -> list[Part]:
+    """Prompts, answers and the program's output, as far as the first characters of the lines tell them apart."""
+    found: list[tuple[str, list[str], int]] = []
+    index = 0
+    fences = _Fences(lines)
+    while index < len(lines):
+        end = fences.end(index)
+        for offset in range(index, end):
+            sort, text = ("answer", lines[offset]) if end > index + 1 else _sorted(lines[offset])
+            if found and found[-1][0] == sort:
+                found[-1][1].append(text)
+            elif text.strip():
+                found.append((sort, [text], first + offset))
+        index = end
+    parts = [Part(sort, "\n".join(texts).strip("\n"), line) for sort, texts, line in found]
+    return [part for part in parts if part.text.strip()]
+
+
+def _sorted(line: str) -> tuple[str, str]:
+    if line.startswith(f"{_PROMPT} ") or line == _PROMPT:
+        return "prompt", line[len(_PROMPT) + 1 :].removesuffix("  ")
+    if line.startswith(f"{_OUTPUT} ") or line == _OUTPUT:
+        return "output", line[len(_OUTPUT) + 1 :].removesuffix("  ")
+    return "answer", line
+
+
+class _Fences:
+    """Finds the ends of code blocks; no line is looked at again and again for blocks that do not end."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._barren = (0, 0)
+        """Blocks of at least so many backticks that begin before this line have no end."""
+
+    def end(self, begin: int) -> int:
+        """The end of a code block that begins here (else the next line): what is in it may look like anything."""
+        opening = _FENCE.match(self._lines[begin])
+        if opening is None:
+            return begin + 1
+        length = len(opening[1])
+        if begin < self._barren[1] and length >= self._barren[0]:
+            return begin + 1
+        index = begin + 1
+        for index in range(begin + 1, len(self._lines)):
+            line = self._lines[index]
+            closing = _FENCE.match(line)
+            if closing and len(closing[1]) >= length and not line.strip().strip("`"):
+                return index + 1
+            if _END_OF_ANSWER.match(line):
+                break
+        self._barren = (length, index)
+        return begin + 1
+
+
+class HistoryReader:
+    """Reads chat histories."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        return bool(_BEGINNING.match(head))
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return HistoryParser(path)
+
+
+READER = HistoryReader()

@@ -1,0 +1,1 @@
+"""Anthropic messages as JSON or JSONL: conversations, requests and responses."""

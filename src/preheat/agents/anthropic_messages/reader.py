@@ -1,0 +1,213 @@
+"""Reads Anthropic messages: conversations, requests with their responses, one or many in a file.
+
+Knows nothing of who wrote them, so it takes no program's flags but `is_error` on a result.
+"""
+
+import os
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from preheat.agents.anthropic_messages.shape import are_messages, opened, without_repeats
+from preheat.agents.chat import Asked, Joiner, count, mapping, sequence, string, text_of
+from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.agents.tool_names import kind_of
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Problem,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+AGENT = "anthropic_messages"
+_ID_KEYS = ("conversation_id", "session_id", "thread_id", "chat_id", "custom_id", "id")
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_RESULT = "tool_result"
+_PICTURES = ("image", "document")
+_OTHERS_NAME = "api_conversation_history.json"
+"""An agent's own file of such messages, which its reader knows more about."""
+
+
+class MessagesParser:
+    """All conversations of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        found, problems = conversations(block, opened)
+        names: set[str] = set()
+        for index, conversation in enumerate(without_repeats(found)):
+            draft = _Conversation(conversation, self._path).draft
+            # Two conversations of one name are two conversations.
+            draft.heading.id = draft.heading.id if draft.heading.id not in names else f"{draft.heading.id}-{index + 1}"
+            names.add(draft.heading.id)
+            self._drafts.append(draft)
+        if not self._drafts:
+            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
+            self._drafts.append(Draft(Heading(id=stem or AGENT)))
+        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+
+class _Conversation:
+    """One conversation on its way to a draft."""
+
+    def __init__(self, conversation: Conversation, path: str) -> None:
+        about = conversation.about
+        self.draft = Draft(Heading(id=_id(conversation), model=string(about.get("model"))))
+        self.draft.heading.title = string(about.get("title"))
+        for name in ("created_at", "timestamp"):
+            self.draft.heading.seen(seconds(about.get(name)))
+        self._joiner = Joiner()
+        rest = {name: value for name, value in about.items() if name != "messages"}
+        if rest:
+            self._keep("request", rest, 0, None)
+        for number, message in enumerate(conversation.messages, 1):
+            if isinstance(message, dict):
+                self._message(message, number)
+            else:
+                self.draft.problems.append(Problem("not a message; kept as it is", path, conversation.line))
+                self._keep("unreadable", message, number, None)
+
+    def _message(self, message: dict[str, Any], line: int) -> None:
+        at = next(filter(None, (seconds(message.get(name)) for name in ("timestamp", "created_at"))), None)
+        self.draft.heading.seen(at)
+        content = message.get("content")
+        if message.get("role") not in ("user", "assistant") or not isinstance(content, str | list):
+            name = "system" if message.get("role") == "system" else "unknown"
+            self._keep(name, message, line, at)
+            return
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if message["role"] == "assistant":
+            self._answer(message, blocks, line, at)
+        else:
+            self._user(blocks, line, at)
+
+    def _user(self, blocks: list[Any], line: int, at: float | None) -> None:
+        texts, images = [], 0
+        for block in blocks:
+            kind = string(mapping(block).get("type"))
+            if kind == "text":
+                texts.append(string(block.get("text")))
+            elif kind in _PICTURES:
+                images += 1
+            elif kind.endswith(_RESULT):
+                self._result(block, line, at)
+            else:
+                self._keep(f"block/{kind}" if kind else "unreadable", block, line, at)
+        text = "\n".join(filter(None, texts))
+        if text or images:
+            origin = origin_of(text, injected=False)
+            self.draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+
+    def _answer(self, message: dict[str, Any], blocks: list[Any], line: int, at: float | None) -> None:
+        response = string(message.get("id")) or f"message {line}"
+        model = string(message.get("model")) or self.draft.heading.model
+        self.draft.heading.model = model
+        by_kind = [(string(mapping(block).get("type")), mapping(block)) for block in blocks]
+        for kind, block in by_kind:
+            if kind in ("thinking", "redacted_thinking"):
+                thought = string(block.get("thinking"))
+                self.draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+        text = "\n".join(filter(None, (string(block.get("text")) for kind, block in by_kind if kind == "text")))
+        usage = usage_of(message.get("usage"))
+        if text or usage is not None:
+            self.draft.events.append(
+                AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage)
+            )
+        for number, (kind, block) in enumerate(by_kind, 1):
+            if kind in _CALLS:
+                self._call(block, f"{line}.{number}", response, line, at)
+            elif kind.endswith(_RESULT):
+                self._result(block, line, at)
+            elif kind not in ("text", "thinking", "redacted_thinking"):
+                raw = blocks[number - 1]
+                self._keep(f"block/{kind}" if kind else "unreadable", raw, line, at)
+
+    def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
+        tool = string(block.get("name"))
+        given = arguments(block.get("input"))
+        own = self._joiner.opened(Asked(string(block.get("id")), tool, given), place)
+        self.draft.events.append(
+            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=response)
+        )
+
+    def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
+        own = self._joiner.closed(string(block.get("tool_use_id")))
+        if not own:
+            self._keep("result without a call", block, line, at)
+            return
+        content, flag = block.get("content"), block.get("is_error")
+        failed = flag if isinstance(flag, bool) else None
+        detail: dict[str, Any] = {}
+        code = string(mapping(content).get("error_code"))
+        if code:
+            failed, detail = True, {"error": code}
+        images = sum(mapping(part).get("type") in _PICTURES for part in sequence(content))
+        if images:
+            detail = {**detail, "images": images}
+        self.draft.events.append(
+            ToolResult(line=line, at=at, call_id=own, text=text_of(content), is_error=failed, detail=detail)
+        )
+
+    def _keep(self, name: str, raw: Any, line: int, at: float | None) -> None:
+        self.draft.events.append(Other(line=line, at=at, name=name, raw=raw))
+
+
+def _id(conversation: Conversation) -> str:
+    """The conversation's own id, else a digest of what does not change when it grows."""
+    for name in _ID_KEYS:
+        value = conversation.about.get(name)
+        if value and isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value)
+    beginning = msgspec.json.encode([conversation.about.get("system"), conversation.messages[:1]], order="sorted")
+    return f"messages-{sha256(beginning).hexdigest()[:16]}"
+
+
+def usage_of(value: object) -> Usage | None:
+    """Tokens as this interface states them: what came from the cache is outside of the input."""
+    stated = mapping(value)
+    if "input_tokens" not in stated and "output_tokens" not in stated:
+        return None
+    return Usage(
+        input=count(stated.get("input_tokens")),
+        output=count(stated.get("output_tokens")),
+        cache_read=count(stated.get("cache_read_input_tokens")),
+        cache_write=count(stated.get("cache_creation_input_tokens")),
+    )
+
+
+class MessagesReader:
+    """Reads Anthropic messages as JSON or JSONL."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        return not path.endswith(_OTHERS_NAME) and fits(head, are_messages, opened)
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return MessagesParser(path)
+
+
+READER = MessagesReader()

@@ -1,0 +1,84 @@
+"""What Preheat notes in its own trajectories so that reading one back gives the very same session.
+
+The format has no place for line numbers, exact times, whose words a message is, what was taken back and more. Every event
+is noted in order without its bulk (text, arguments, raw record), which stands in the trajectory itself at the place that
+the note names: nothing is there twice, and what is redacted there stays redacted here. Knows nothing of files.
+"""
+
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import mapping, sequence
+from preheat.model.session import Event, Session
+
+KEY = "preheat"
+"""The name in the trajectory's `extra`."""
+VERSION = 1
+PIECES = {"message": "messages", "reasoning_content": "reasoning"}
+"""Texts of one response that the format can only hold joined; each stands alone under these names in the step's `extra`."""
+
+_BULK = {"user": "text", "assistant": "text", "reasoning": "text", "call": "input", "result": "text",
+         "compaction": "summary", "other": "raw"}  # fmt: skip
+_NOT_NOTED = ("agent", "events", "problems")
+
+
+def heading_note(session: Session) -> dict[str, Any]:
+    """What is known of the session besides its events."""
+    return {name: value for name, value in _told(session).items() if name not in _NOT_NOTED}
+
+
+def event_note(event: Event, place: list[Any] | None) -> dict[str, Any]:
+    """An event without its bulk, and where that is: None if there is none."""
+    told = _told(event)
+    kind = type(event).__struct_config__.tag
+    told.pop(_BULK.get(str(kind), ""), None)
+    return {"type": kind, **told, **({"place": place} if place else {})}
+
+
+def _told(value: msgspec.Struct) -> dict[str, Any]:
+    """The fields that are not as they would be anyway."""
+    told: dict[str, Any] = {}
+    for field in msgspec.structs.fields(value):
+        held = getattr(value, field.name)
+        usual = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+        if usual is msgspec.NODEFAULT or held != usual or type(held) is not type(usual):
+            told[field.name] = msgspec.to_builtins(held)
+    return told
+
+
+def restored(document: dict[str, Any]) -> tuple[dict[str, Any], list[Event]] | None:
+    """The heading and the events that are noted in a trajectory; None if there are no notes.
+
+    Raises ValueError (`msgspec.ValidationError` is one) or LookupError if the notes do not fit the trajectory.
+    """
+    notes = mapping(mapping(document.get("extra")).get(KEY))
+    if notes.get("version") != VERSION:
+        return None
+    if not isinstance(notes.get("events"), list):
+        raise ValueError("there are no events")
+    return mapping(notes.get("session")), [_event(document, mapping(note)) for note in notes["events"]]
+
+
+def _event(document: dict[str, Any], note: dict[str, Any]) -> Event:
+    bulk = _BULK.get(str(note.get("type")), "")
+    record = {name: value for name, value in note.items() if name != "place"}
+    if bulk and "place" in note:
+        record[bulk] = _bulk(document, sequence(note["place"]))
+    elif bulk:
+        record[bulk] = {} if bulk == "input" else None if bulk == "raw" else ""
+    return msgspec.convert(record, Event)  # type: ignore[no-any-return]
+
+
+def _bulk(document: dict[str, Any], place: list[Any]) -> Any:
+    """What stands at a place: `[name, number]` or `[name, step, number]`, counted from nought."""
+    name, number, *rest = place
+    if name == "other_records":
+        return mapping(sequence(mapping(document.get("extra")).get(name))[number])["raw"]
+    step = mapping(sequence(document.get("steps"))[number])
+    if name == "tool_calls":
+        return mapping(sequence(step.get(name))[rest[0]])["arguments"]
+    if name == "results":
+        return mapping(sequence(mapping(step.get("observation")).get(name))[rest[0]])["content"]
+    pieces = mapping(step.get("extra")).get(PIECES[name])
+    return pieces[rest[0]] if isinstance(pieces, list) else step[name]

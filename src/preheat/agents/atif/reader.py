@@ -1,0 +1,139 @@
+"""Reads ATIF trajectories (v1.0 to v1.8): one document a file, a list of them, or one a line.
+
+A trajectory that Preheat wrote itself comes back exactly as it was (see `notes.py`), but under this reader's name. Any
+other has no flag for a failed call: what its writer put into `extra` is taken only under the names that speak for
+themselves. Knows nothing of who wrote it.
+"""
+
+import os
+from typing import Any
+
+import msgspec
+
+from preheat.agents.atif.notes import restored
+from preheat.agents.atif.steps import foreign
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.outline import CUT, beginning_of, outline
+from preheat.agents.parsing import Draft, loose, whole_lines
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.model.session import Other, Problem, Session
+
+AGENT = "atif"
+_VERSION = "ATIF-v"
+
+
+class TrajectoryParser:
+    """All trajectories of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        documents, problems = _documents(block)
+        for document, at in documents:
+            self._drafts += self._read(document, at)
+        if not self._drafts:
+            self._drafts = [Draft(Heading(id=self._stem))]
+        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
+        self._tell_apart()
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+    @property
+    def _stem(self) -> str:
+        return os.path.basename(self._path.replace("\\", "/")).partition(".")[0] or AGENT
+
+    def _read(self, document: Any, line: int) -> list[Draft]:
+        if not isinstance(mapping(document).get("steps"), list):
+            draft = Draft(Heading(id=self._stem))
+            draft.problems.append(Problem("a trajectory without `steps`", self._path, line))
+            draft.events.append(Other(line=line, name="unreadable", raw=document))
+            return [draft]
+        try:
+            noted = restored(document)
+        except (ValueError, LookupError, TypeError) as error:
+            drafts = foreign(document, self._stem)
+            message = f"Preheat's own notes in it do not fit ({str(error)[:120]}); read as anyone's"
+            drafts[0].problems.append(Problem(message, self._path, line))
+            return drafts
+        if noted is None:
+            return foreign(document, self._stem)
+        return self._own(*noted, document)
+
+    def _own(self, note: dict[str, Any], events: list[Any], document: dict[str, Any]) -> list[Draft]:
+        try:
+            heading = msgspec.convert(note, Heading)
+        except msgspec.ValidationError:
+            heading = Heading(id=string(document.get("session_id")) or self._stem)
+        draft = Draft(heading)
+        draft.events += events
+        children = [child for part in sequence(document.get("subagent_trajectories")) for child in self._read(part, 1)]
+        return [draft, *children]
+
+    def _tell_apart(self) -> None:
+        """Two trajectories of one name are two trajectories."""
+        names: set[str] = set()
+        for index, draft in enumerate(self._drafts, 1):
+            if not draft.heading.id or draft.heading.id in names:
+                draft.heading.id = f"{draft.heading.id or self._stem}-{index}"
+            names.add(draft.heading.id)
+
+
+def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
+    """What is in a file, each with its line, and what could not be read of it."""
+    try:
+        document = loose(block)
+    except (ValueError, RecursionError) as error:
+        if b"\n" not in block.strip() or block.lstrip()[:1] != b"{":
+            return [], [(f"not a whole JSON document ({str(error)[:120]})", 1)]
+        return _lines(block, str(error)[:120])
+    items = document if isinstance(document, list) else [document]
+    return [(item, 1) for item in items], [] if items else [("there is no trajectory in it", 1)]
+
+
+def _lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
+    found: list[tuple[Any, int]] = []
+    problems: list[tuple[str, int]] = []
+    for line, text in enumerate(whole_lines(block), 1):
+        if not text.strip():
+            continue
+        try:
+            value = loose(text)
+        except (ValueError, RecursionError):
+            problems.append(("not a JSON record; passed over", line))
+        else:
+            found.append((value, line))
+    if not any(isinstance(mapping(value).get("steps"), list) for value, _ in found):
+        return [], [(f"not a whole JSON document ({why})", 1)]  # one document over many lines, cut off
+    return found, problems
+
+
+class TrajectoryReader:
+    """Reads ATIF as JSON or JSONL."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        members = outline(head)
+        version = members.get("schema_version")
+        if version is None and CUT in members.values():  # a long list of steps may come first
+            last = next(name for name, value in members.items() if value is CUT)
+            return last == "steps" and "agent" in members and beginning_of(head, "steps").startswith("[")
+        return string(version).startswith(_VERSION) and "trajectory_format" not in members
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return TrajectoryParser(path)
+
+
+READER = TrajectoryReader()

@@ -1,0 +1,205 @@
+"""Folds the steps of anyone's ATIF trajectory into events. Knows nothing of files, nor of what Preheat notes in its own.
+
+Nothing here trusts a type: what is not as it should be reads as empty, and steps that make no sense are kept whole.
+"""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.reader import Heading
+from preheat.agents.tool_names import kind_of
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+TOTAL = "trajectory total"
+"""The response that carries the usage of a trajectory whose steps state none."""
+_MOST_NESTED = 50
+_ABOUT = ("agent", "notes", "final_metrics", "continued_trajectory_ref", "extra", "schema_version")
+
+
+def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
+    """A trajectory and the subagents' embedded in it."""
+    draft = Draft(_heading(document, stem, parent))
+    about = {name: document[name] for name in _ABOUT if document.get(name)}
+    if about:
+        draft.events.append(Other(line=0, name="trajectory", raw=about))
+    children = [mapping(part) for part in sequence(document.get("subagent_trajectories"))]
+    steps = _Steps(draft)
+    for number, step in enumerate(sequence(document.get("steps")), 1):
+        steps.add(step, number)
+    steps.finish(mapping(document.get("final_metrics")), len(sequence(document.get("steps"))) + 1)
+    drafts = [draft]
+    for child in children if depth < _MOST_NESTED else []:
+        drafts += foreign(child, f"{stem}-child", draft.heading.id, depth + 1)
+    return drafts
+
+
+def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
+    agent, extra = mapping(document.get("agent")), mapping(document.get("extra"))
+    # A `session_id` is shared by a run's segments and subagents: it tells nothing apart if there is a `trajectory_id`.
+    name = string(document.get("trajectory_id")) or string(document.get("session_id"))
+    if not name:
+        beginning = msgspec.json.encode([agent, sequence(document.get("steps"))[:2]], order="sorted")
+        name = f"{stem}-{sha256(beginning).hexdigest()[:12]}"
+    return Heading(
+        id=name,
+        version=string(agent.get("version")),
+        model=string(agent.get("model_name")),
+        project=string(extra.get("project")),
+        title=string(extra.get("title")),
+        parent=parent or None,
+        relation="subagent" if parent else None,
+    )
+
+
+class _Steps:
+    """Gives the events of one step after the other."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._joiner = Joiner()
+        self._used = Usage()
+        self._stated = False
+
+    def add(self, value: Any, line: int) -> None:
+        step = mapping(value)
+        at = seconds(step.get("timestamp"))
+        self._draft.heading.seen(at)
+        source = step.get("source")
+        if step.get("is_copied_context") is True:
+            # It happened in the trajectory before this one, and is counted there.
+            self._draft.events.append(Other(line=line, at=at, name="copied context", raw=value))
+        elif source == "user":
+            self._user(step, line, at)
+        elif source == "agent":
+            self._agent(step, line, at)
+        else:
+            name = "system" if source == "system" else "unknown"
+            self._draft.events.append(Other(line=line, at=at, name=name, raw=value))
+
+    def _user(self, step: dict[str, Any], line: int, at: float | None) -> None:
+        text, images = text_of(step.get("message")), images_in(step.get("message"))
+        origin = origin_of(text, injected=mapping(step.get("extra")).get("origin") == "injected")
+        self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+        if step.get("observation"):
+            self._draft.events.append(Other(line=line, at=at, name="observation", raw=step["observation"]))
+
+    def _agent(self, step: dict[str, Any], line: int, at: float | None) -> None:
+        response = f"step {line}"
+        events = self._draft.events
+        if thought := string(step.get("reasoning_content")):
+            events.append(Reasoning(line=line, at=at, text=thought, response=response))
+        text, used = text_of(step.get("message")), _usage(step.get("metrics"))
+        calls = [mapping(call) for call in sequence(step.get("tool_calls"))]
+        if used is not None:
+            self._used, self._stated = self._used + used, True
+        if text or used is not None or not calls:
+            model = string(step.get("model_name")) or self._draft.heading.model
+            events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=used))
+        names = [self._call(call, response, line, number, at) for number, call in enumerate(calls, 1)]
+        results = [mapping(result) for result in sequence(mapping(step.get("observation")).get("results"))]
+        for number, result in enumerate(results):
+            self._result(result, self._call_of(result, names, number, len(results)), len(names), line, at)
+
+    def _call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
+        tool = string(call.get("function_name"))
+        name = string(call.get("tool_call_id")) or f"call {line}.{number}"
+        asked = Asked(name, tool, arguments(call.get("arguments")))
+        own = self._joiner.opened(asked, f"{line}.{number}")
+        self._draft.events.append(
+            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=asked.input, response=response)
+        )
+        return name
+
+    def _call_of(self, result: dict[str, Any], names: list[str], number: int, results: int) -> str:
+        """The call that a result is for. One that names none is for the call in its place, or for all of them."""
+        if name := string(result.get("source_call_id")):
+            return self._joiner.closed(name)
+        if results == len(names):
+            return self._joiner.closed(names[number])
+        return self._joiner.closed(names[-1]) if names and number == results - 1 else ""
+
+    def _result(self, result: dict[str, Any], own: str, calls: int, line: int, at: float | None) -> None:
+        references = [mapping(reference) for reference in sequence(result.get("subagent_trajectory_ref"))]
+        for reference in references:
+            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=own))
+        if not own:
+            if result.get("content") or not references:
+                self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=result))
+            return
+        extra = mapping(result.get("extra"))
+        failed, code = extra.get("is_error"), extra.get("exit_code")
+        detail: dict[str, Any] = {}
+        if "source_call_id" not in result and calls > 1:
+            detail["calls"] = calls  # one observation of several calls: it stands with the last of them
+        self._draft.events.append(
+            ToolResult(
+                line=line,
+                at=at,
+                call_id=own,
+                text=text_of(result.get("content")),
+                is_error=failed if isinstance(failed, bool) else None,
+                exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 2**31 else None,
+                detail=detail,
+            )
+        )
+
+    def finish(self, final: dict[str, Any], line: int) -> None:
+        """The totals, if the steps add up to them or say nothing."""
+        total = _usage(
+            {
+                "prompt_tokens": final.get("total_prompt_tokens"),
+                "completion_tokens": final.get("total_completion_tokens"),
+                "cached_tokens": final.get("total_cached_tokens"),
+            }
+        )
+        if total is None or total == Usage():
+            return
+        heading = self._draft.heading
+        if not self._stated:
+            heading.reported = total
+            self._draft.events.append(
+                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=total)
+            )
+        elif (self._used.input + self._used.cache_write, self._used.output, self._used.cache_read) == (
+            total.input,
+            total.output,
+            total.cache_read,
+        ):
+            heading.reported = self._used
+
+
+def _child(reference: dict[str, Any]) -> str:
+    for name in ("trajectory_id", "session_id", "trajectory_path"):
+        if value := string(reference.get(name)):
+            return value
+    return "unknown"
+
+
+def _usage(value: object) -> Usage | None:
+    """The prompt includes what came from the cache, and what was written to it."""
+    stated = mapping(value)
+    if stated.get("prompt_tokens") is None and stated.get("completion_tokens") is None:
+        return None
+    extra = mapping(stated.get("extra"))
+    cached = count(stated.get("cached_tokens"))
+    written = count(extra.get("cache_write_tokens")) or count(extra.get("cache_creation_input_tokens"))
+    return Usage(
+        input=max(0, count(stated.get("prompt_tokens")) - cached - written),
+        output=count(stated.get("completion_tokens")),
+        cache_read=cached,
+        cache_write=written,
+        reasoning=count(extra.get("reasoning_tokens")),
+    )

@@ -1,0 +1,281 @@
+"""Folds the rows of a Cline session into it.
+
+The messages have the form of Anthropic's; older ones hold the calls as tags in the model's text and the results as texts of
+the user. A session is always read whole. Knows nothing of files.
+"""
+
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.cline.results import HEADER, Ending, ending_of, ending_of_text
+from preheat.agents.cline.tags import calls_in
+from preheat.agents.cline.tools import kind_of
+from preheat.agents.cline.words import folder_in, goes_on, is_programs, unwrapped
+from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+_LONGEST_TITLE = 200
+
+
+class Row(msgspec.Struct):
+    """One row of a session, as `store.py` writes it out."""
+
+    table: str = ""
+    about: Any = None
+    manifest: Any = None
+    message: Any = None
+    summary: Any = None
+    at: Any = None
+    usage: Any = None
+    error: Any = None
+
+
+class ClineParser(LinesParser[State, Row]):
+    """Folds the rows of one session."""
+
+    agent = "cline"
+    record_type = Row
+    state_type = State
+
+    def __init__(self, path: str, name: str) -> None:
+        super().__init__(path)
+        self._name = name
+        self._joiner = Joiner()
+        self._tagged: dict[str, str] = {}
+        """Calls that stood in a text and have no result yet, and their tools."""
+        self._used = Usage()
+        self._from_editor = False
+
+    def save(self) -> bytes | None:
+        return None  # the files are rewritten whole
+
+    def record(self, record: Row, line: int) -> None:
+        heading = self.draft().heading
+        heading.id = heading.id or string(mapping(record.about).get("sessionId")) or self._name
+        if record.table == "session":
+            self._session(mapping(record.about), mapping(record.manifest), line)
+        elif record.table == "task":
+            self._task(mapping(record.about), line)
+        elif record.table == "message":
+            self._message(mapping(record.message), line)
+        elif record.table == "compaction":
+            self._add(Compaction(line=line, at=seconds(record.at), summary=string(record.summary)))
+        elif record.table == "totals":
+            self._totals(usage_of(mapping(record.usage)), line)
+        else:
+            if record.table == "unreadable":
+                self.problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
+            self.other(record.table or "unknown", line)
+
+    # What the session is.
+    def _session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
+        heading, origin = self.draft().heading, mapping(about.get("origin"))
+        heading.version = string(origin.get("version"))
+        heading.model = string(manifest.get("model"))
+        heading.project = string(manifest.get("cwd")) or string(manifest.get("workspace_root"))
+        heading.title = string(mapping(manifest.get("metadata")).get("title"))[:_LONGEST_TITLE]
+        parent = string(origin.get("parentThreadId"))
+        if parent:
+            heading.parent, heading.relation = parent, "subagent" if origin.get("mode") == "subagent" else "fork"
+        if isinstance(manifest.get("interactive"), bool):
+            heading.starter = "human" if manifest["interactive"] else "headless"
+        for time in (manifest.get("started_at"), manifest.get("ended_at"), about.get("updated_at")):
+            heading.seen(seconds(time))
+        self.other("session", line)
+
+    def _task(self, about: dict[str, Any], line: int) -> None:
+        heading = self.draft().heading
+        self._from_editor, heading.starter = True, "human"
+        heading.project = string(about.get("workspace"))
+        heading.title = string(about.get("task"))[:_LONGEST_TITLE]
+        if string(about.get("parentTaskId")):
+            heading.parent, heading.relation = string(about.get("parentTaskId")), "subagent"
+        if about:
+            self.other("task", line)
+
+    def _totals(self, totals: Usage | None, line: int) -> None:
+        """The program's totals; what they hold beyond the messages (responses that were lost) is counted too."""
+        if totals is None:
+            return
+        rest = Usage(
+            totals.input - self._used.input,
+            totals.output - self._used.output,
+            totals.cache_read - self._used.cache_read,
+            totals.cache_write - self._used.cache_write,
+        )
+        if min(rest.input, rest.output, rest.cache_read, rest.cache_write) < 0:
+            return  # only of the last run
+        if rest != Usage():
+            self._add(AssistantMessage(line=line, text="", response="totals", usage=rest))
+        self.draft().heading.reported = totals
+
+    # What was said.
+    def _message(self, message: dict[str, Any], line: int) -> None:
+        at = seconds(message.get("ts"))
+        self.draft().heading.seen(at)
+        metadata = mapping(message.get("metadata"))
+        if message.get("isSummary") is True or metadata.get("kind") in ("compaction_summary", "compaction"):
+            self._add(Compaction(line=line, at=at, summary=text_of(message.get("content"))))
+        elif message.get("isTruncationMarker") is True:
+            self._add(Compaction(line=line, at=at, trigger="truncation"))
+        elif message.get("type") == "reasoning":
+            self._add(Reasoning(line=line, at=at, text=string(message.get("text"))))
+        elif message.get("role") == "assistant":
+            self._assistant(message, metadata, line, at)
+        elif message.get("role") == "user":
+            self._user(message, metadata, line, at)
+        else:
+            self.other("message", line, at)
+
+    def _assistant(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
+        response = string(message.get("id")) or f"message {line}"
+        blocks = [mapping(block) for block in _blocks(message.get("content"))]
+        thoughts = [string(block.get("thinking")) for block in blocks if "thinking" in string(block.get("type"))]
+        if string(message.get("reasoning_content")):
+            thoughts.append(string(message.get("reasoning_content")))
+        for thought in thoughts:
+            self._add(Reasoning(line=line, at=at, text=thought, response=response))
+        text = "\n".join(filter(None, (string(block.get("text")) for block in blocks if block.get("type") == "text")))
+        asked = [block for block in blocks if block.get("type") == "tool_use"]
+        tagged, said = ([], text) if asked or not self._from_editor else calls_in(text)
+        model = string(mapping(message.get("modelInfo")).get("id")) or string(
+            mapping(message.get("modelInfo")).get("modelId")
+        )
+        self.draft().heading.model = self.draft().heading.model or model
+        used = usage_of(mapping(message.get("metrics")))
+        self._used += used or Usage()
+        self._add(AssistantMessage(line=line, at=at, text=said, response=response, model=model, usage=used))
+        lost = {
+            string(mapping(call).get("toolCallId")): string(mapping(mapping(call).get("input")).get("rawInputText"))
+            for call in sequence(metadata.get("invalidToolCalls"))
+        }
+        for number, block in enumerate(asked, 1):
+            name = string(block.get("id"))
+            given = arguments(block.get("input")) or arguments(lost.get(name) or None)
+            self._call(Asked(name, string(block.get("name")), given), f"{line}.{number}", response, line, at)
+        for number, call in enumerate(tagged, 1):
+            own = self._call(Asked("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
+            self._tagged[own] = call.tool
+
+    def _call(self, asked: Asked, place: str, response: str, line: int, at: float | None) -> str:
+        own = self._joiner.opened(asked, place)
+        kind = kind_of(asked.tool)
+        self._add(
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=own,
+                tool=asked.tool,
+                kind=kind,
+                input=asked.input,
+                response=response,
+            )
+        )
+        return own
+
+    def _user(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
+        blocks = [mapping(block) for block in _blocks(message.get("content"))]
+        injected = metadata.get("displayRole") == "system" or self.draft().heading.relation == "subagent"
+        images = images_in(blocks)
+        texts = [string(block.get("text")) for block in blocks if block.get("type") == "text"]
+        for block in blocks:
+            kind = block.get("type")
+            if kind == "tool_result":
+                self._result(block, line, at)
+            elif kind == "file":
+                self._said(f"{string(block.get('path'))}\n{string(block.get('content'))}", True, 0, line, at)
+        for text in self._tagged_results(texts, line, at) if self._tagged else texts:
+            program = is_programs(text)
+            if program and not self.draft().heading.project:
+                self.draft().heading.project = folder_in(text)
+            said, notice = (text, "") if program else unwrapped(text)
+            if notice:
+                self._said(notice, True, 0, line, at)
+            if said:
+                self._said(said, injected or program, 0 if program else images, line, at)
+                images = images if program else 0
+        if images and not any(block.get("type") == "tool_result" for block in blocks):
+            self._said("", injected, images, line, at)
+
+    def _said(self, text: str, injected: bool, images: int, line: int, at: float | None) -> None:
+        self._add(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images))
+
+    # What was done.
+    def _tagged_results(self, texts: list[str], line: int, at: float | None) -> list[str]:
+        """Take the results out of a user's texts; what is left comes back. A result may go on in the texts after it."""
+        left: list[str] = []
+        own, pieces = "", [""]
+        for text in texts:
+            header = HEADER.match(text)
+            match = next((call for call, tool in self._tagged.items() if header and tool == header[1]), "")
+            if match:
+                self._close(own, pieces, line, at)
+                own, pieces = match, [text]
+                del self._tagged[match]
+            elif own and goes_on(text):
+                pieces.append(text)
+            else:
+                left.append(text)
+        self._close(own, pieces, line, at)
+        return left
+
+    def _close(self, own: str, pieces: list[str], line: int, at: float | None) -> None:
+        if own:
+            self._joiner.closed(own)
+            self._ended(own, ending_of_text("\n".join(pieces)), line, at)
+
+    def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
+        name = string(block.get("tool_use_id"))
+        own = self._joiner.closed(name) if name else ""
+        if own:
+            self._ended(own, ending_of(block), line, at)
+        else:
+            self.other("result_without_call", line, at)
+
+    def _ended(self, own: str, ending: Ending, line: int, at: float | None) -> None:
+        self._add(
+            ToolResult(
+                line=line,
+                at=at,
+                call_id=own,
+                text=ending.text,
+                is_error=ending.is_error,
+                exit_code=ending.exit_code,
+                detail=ending.detail,
+            )
+        )
+
+    def _add(self, event: Event) -> None:
+        self.draft().events.append(event)
+
+
+def usage_of(metrics: dict[str, Any]) -> Usage | None:
+    """Tokens of a response, or of a session: what came from the cache is inside the input."""
+    tokens = mapping(metrics.get("tokens"))  # the extension's form
+    if tokens:
+        cached = count(tokens.get("cached"))
+        return Usage(max(0, count(tokens.get("prompt")) - cached), count(tokens.get("completion")), cached)
+    if "inputTokens" not in metrics and "outputTokens" not in metrics:
+        return None
+    read, written = count(metrics.get("cacheReadTokens")), count(metrics.get("cacheWriteTokens"))
+    return Usage(
+        input=max(0, count(metrics.get("inputTokens")) - read - written),
+        output=count(metrics.get("outputTokens")),
+        cache_read=read,
+        cache_write=written,
+    )
+
+
+def _blocks(content: object) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else sequence(content)

@@ -1,0 +1,70 @@
+"""Where Cline keeps its sessions: below `~/.cline/data` (CLI), and in the editors' storage (extension, Roo, Kilo)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from preheat.agents.places import Found, Places, files_below, home, stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MESSAGES = ".messages.json"
+MANIFEST = ".json"
+COMPACTION = ".compaction.json"
+HISTORY = "api_conversation_history.json"
+ITEM = "history_item.json"
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+_EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
+_SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server")
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """The CLI's sessions (`CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`), and the task folders of the editors here."""
+    own = environment.get("CLINE_DIR") or os.path.join(home(environment), ".cline")
+    data = environment.get("CLINE_DATA_DIR") or os.path.join(own, "data")
+    sessions = environment.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
+    stores = [os.path.join(_settings(environment), editor, "User", "globalStorage") for editor in _EDITORS]
+    stores += [os.path.join(home(environment), name, "data", "User", "globalStorage") for name in _SERVERS]
+    # Only those that are there: two dozen places where nothing is would be all that `doctor` shows.
+    tasks = [os.path.join(store, name, "tasks") for store in stores if os.path.isdir(store) for name in _EXTENSIONS]
+    return [sessions, *filter(os.path.isdir, tasks)]
+
+
+def _settings(environment: Mapping[str, str]) -> str:
+    """Where editors keep what is a person's own."""
+    if sys.platform == "win32":
+        return environment.get("APPDATA") or os.path.join(home(environment), "AppData", "Roaming")
+    if sys.platform == "darwin":
+        return os.path.join(home(environment), "Library", "Application Support")
+    return environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
+
+
+def discover(root: str) -> Iterator[Found]:
+    """The messages of every session; one has also changed when what is said of it beside them has."""
+    for found in files_below(root, (MESSAGES, HISTORY), depth=1):
+        yield Found(found.path, found.size, f"{found.stamp}{companions_stamp(found.path)}")
+
+
+def companions(messages: str) -> list[str]:
+    """The files beside the messages that say more of the session."""
+    if messages.endswith(MESSAGES):
+        stem = messages[: -len(MESSAGES)]
+        return [f"{stem}{MANIFEST}", f"{stem}{COMPACTION}"]
+    return [os.path.join(os.path.dirname(messages), ITEM)]
+
+
+def companions_stamp(messages: str) -> str:
+    """Changes whenever one of them was written."""
+    stamp = ""
+    for path in companions(messages):
+        try:
+            stamp += f"+{stamp_of(os.stat(path))}"
+        except OSError:
+            continue
+    return stamp
+
+
+PLACES = Places("cline", "Cline", 1, roots, discover)

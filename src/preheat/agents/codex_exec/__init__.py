@@ -1,0 +1,1 @@
+"""What `codex exec --json` prints, imported one file at a time."""

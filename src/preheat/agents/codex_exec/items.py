@@ -1,0 +1,58 @@
+"""The items that are calls: what was asked for, and how it ended. Knows nothing of the order of events."""
+
+from typing import Any, NamedTuple
+
+from preheat.agents.chat import Asked, mapping, string, text_of
+from preheat.agents.parsing import arguments
+from preheat.model.session import ToolKind
+
+CALLS: dict[object, ToolKind] = {
+    "command_execution": "shell",
+    "file_change": "edit",
+    "mcp_tool_call": "other",
+    "collab_tool_call": "delegate",
+    "web_search": "web",
+    "todo_list": "plan",
+}
+"""The items that are calls, and what for."""
+_LARGEST_CODE = 2**31
+
+
+class Ending(NamedTuple):
+    """What came of a call."""
+
+    text: str = ""
+    is_error: bool | None = None
+    exit_code: int | None = None
+
+
+def call_of(item: dict[str, Any]) -> Asked:
+    """The tool's name and what it was given."""
+    kind = str(item["type"])
+    if kind == "command_execution":
+        return Asked("", kind, {"command": string(item.get("command"))})
+    if kind == "mcp_tool_call":
+        tool = f"mcp__{string(item.get('server'))}__{string(item.get('tool'))}"
+        return Asked("", tool, arguments(item.get("arguments")))
+    if kind == "collab_tool_call":
+        given = {name: item[name] for name in ("prompt", "receiver_thread_ids") if item.get(name)}
+        return Asked("", string(item.get("tool")) or kind, given)
+    names = {"file_change": ("changes",), "web_search": ("query", "action"), "todo_list": ("items",)}[kind]
+    return Asked("", kind, {name: item[name] for name in names if item.get(name)})
+
+
+def ending_of(item: dict[str, Any]) -> Ending:
+    """Out of a completed item."""
+    flag = {"completed": False, "failed": True, "declined": True}.get(string(item.get("status")))
+    kind = item["type"]
+    if kind == "command_execution":
+        code = item.get("exit_code")
+        code = code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < _LARGEST_CODE else None
+        # With an exit code, the status only says whether that is nought.
+        refused = item.get("status") == "declined"
+        return Ending(string(item.get("aggregated_output")), flag if code is None or refused else None, code)
+    if kind == "mcp_tool_call":
+        result, trouble = mapping(item.get("result")), mapping(item.get("error"))
+        says_so = result.get("is_error") is True or result.get("isError") is True
+        return Ending(text_of(result.get("content")) or string(trouble.get("message")), says_so or flag)
+    return Ending("", flag)

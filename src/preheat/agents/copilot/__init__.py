@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI: `events.jsonl` in one folder a session, subagents in between."""

@@ -1,0 +1,29 @@
+"""Where Copilot CLI keeps its sessions: `session-state/<session>/events.jsonl` in its home."""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Found, Places, files_below, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+EVENTS = "events.jsonl"
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`COPILOT_HOME`, else `~/.copilot`."""
+    base = environment.get("COPILOT_HOME") or os.path.join(home(environment), ".copilot")
+    return [os.path.join(base, "session-state")]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """The events of every session; early versions wrote `<session>.jsonl` without a folder."""
+    for found in files_below(root, (".jsonl",), depth=1):
+        if os.path.basename(found.path) == EVENTS or os.path.dirname(found.path) == root.rstrip("/\\"):
+            yield found
+
+
+PLACES = Places("copilot", "GitHub Copilot CLI", 1, roots, discover)

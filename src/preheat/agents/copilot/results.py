@@ -1,0 +1,78 @@
+"""What came of a call, out of `tool.execution_complete`.
+
+`success` only says that the tool ran: a command that ended with 2 is a success of the shell tool. So the flag and the exit
+code are kept apart. Knows nothing of sessions.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.copilot.records import Data
+
+_EXIT_LINE = re.compile(
+    r"\n?<(?:shellId: \S{1,80} completed|command completed|exited) with exit code (-?\d{1,10})>\s*\Z"
+)
+"""The program's own last line. Only at the very end: further up it is whatever the command printed."""
+_RUNNING = re.compile(
+    r"<(?:command (?:started in background )?with )?shellId: (\S{1,80}?)(?: is still running\b[^>]{0,300})?>\s*\Z"
+)
+_GUIDANCE = re.compile(r'\n\nTool "[^"\n]{1,200}" (?:succeeded|failed)\. Additional guidance from \w{1,40} hooks:\n')
+
+
+class Ending(NamedTuple):
+    """What the program recorded of a finished call."""
+
+    text: str
+    is_error: bool | None
+    exit_code: int | None
+    detail: dict[str, Any]
+
+
+def ending_of(data: Data, hooked: bool) -> Ending:
+    """Take a completion apart. `hooked`: a hook had something to say since the last one, which then stands below."""
+    result, error = mapping(data.result), mapping(data.error)
+    text = string(result.get("content")) or string(data.result)
+    if hooked:
+        text = _without_guidance(text)
+    exit_code = _stated_exit_code(data, result)
+    last_line = _EXIT_LINE.search(text, max(0, len(text) - 200))
+    if last_line is not None:
+        exit_code = int(last_line[1]) if exit_code is None else exit_code
+        text = text[: last_line.start()]
+    detail: dict[str, Any] = {}
+    if error or isinstance(data.error, str):
+        text = text or string(error.get("message")) or string(data.error)
+        if string(error.get("code")):
+            detail["code"] = string(error.get("code"))[:100]
+    if exit_code is None and (running := _RUNNING.search(text, max(0, len(text) - 400))) is not None:
+        detail["running"] = running[1]
+    properties = mapping(mapping(data.toolTelemetry).get("properties"))
+    if string(properties.get("shell_error_category")):
+        detail["category"] = string(properties.get("shell_error_category"))[:100]
+    is_error = not data.success if isinstance(data.success, bool) else None
+    return Ending(text, is_error, exit_code, detail)
+
+
+def _stated_exit_code(data: Data, result: dict[str, Any]) -> int | None:
+    """By the field, else by the block of content that older versions wrote, else by the telemetry (failures only)."""
+    code = _code(mapping(data.shellExecution).get("exitCode"))
+    for block in sequence(result.get("contents")):
+        if code is None and mapping(block).get("type") in ("shell_exit", "terminal"):
+            code = _code(mapping(block).get("exitCode"))
+    if code is None:
+        code = _code(mapping(mapping(data.toolTelemetry).get("metrics")).get("exit_code"))
+    return code
+
+
+def _code(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value != value or abs(value) > 2**32 or int(value) != value:
+        return None
+    return int(value)
+
+
+def _without_guidance(text: str) -> str:
+    places = [found.start() for found in _GUIDANCE.finditer(text)]
+    return text[: places[-1]] if places else text  # the last one: a command may print such a line itself

@@ -1,0 +1,1 @@
+"""Cursor: transcripts of its agent as JSONL, and the editor's own database."""

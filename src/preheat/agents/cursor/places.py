@@ -1,0 +1,47 @@
+"""Where Cursor keeps its sessions: transcripts below `~/.cursor/projects`, and the editor's `state.vscdb`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from preheat.agents.places import Found, Places, files_below, found_at, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+DATABASE = "state.vscdb"
+TRANSCRIPTS = "agent-transcripts"
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """The projects of the agent, and the editor's storage where the platform has it."""
+    projects = os.path.join(home(environment), ".cursor", "projects")
+    return [projects, os.path.join(_application(environment), "Cursor", "User", "globalStorage")]
+
+
+def _application(environment: Mapping[str, str]) -> str:
+    if sys.platform == "darwin":
+        return os.path.join(home(environment), "Library", "Application Support")
+    if sys.platform == "win32":
+        return environment.get("APPDATA") or os.path.join(home(environment), "AppData", "Roaming")
+    return environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
+
+
+def discover(root: str) -> Iterator[Found]:
+    """The transcripts of every project, or the database."""
+    if os.path.basename(root) == "globalStorage":
+        found = found_at(os.path.join(root, DATABASE))
+        if found is not None:
+            yield found
+        return
+    try:
+        projects = sorted(os.listdir(root))
+    except OSError:
+        return
+    for project in projects:  # beside the transcripts lie folders of other things, some of them large
+        yield from files_below(os.path.join(root, project, TRANSCRIPTS), (".jsonl",), depth=3)
+
+
+PLACES = Places("cursor", "Cursor", 1, roots, discover)

@@ -1,0 +1,88 @@
+"""What a call in Cursor's editor was given and how it ended, out of `toolFormerData`.
+
+No single member tells: a refused or failing command is `completed` as well. Knows nothing of bubbles.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from preheat.agents.chat import mapping, string
+from preheat.agents.parsing import arguments, loose
+
+_ENDED = ("completed", "error", "cancelled")
+_LARGEST_CODE = 2**31
+_SHORT = 500
+
+
+class Ending(NamedTuple):
+    """How a call ended."""
+
+    text: str
+    is_error: bool | None
+    exit_code: int | None
+    detail: dict[str, Any]
+    agent: str
+    """The session that the call started, if any."""
+
+
+def given(former: dict[str, Any]) -> dict[str, Any]:
+    """What the model asked for, else what the editor made of it."""
+    for name in ("rawArgs", "params"):
+        value = former.get(name)
+        if value not in (None, "", "{}", {}):
+            return arguments(value)
+    return {}
+
+
+def ending_of(former: dict[str, Any]) -> Ending | None:
+    """None for a call that has not ended."""
+    status = string(former.get("status"))
+    raw = former.get("result")
+    if status not in _ENDED and raw in (None, ""):
+        return None
+    result = _object(raw)
+    trouble = _trouble(former.get("error"))
+    whole = raw if isinstance(raw, str) else json.dumps(raw) if raw is not None else ""
+    output = next((result[name] for name in ("output", "contents") if isinstance(result.get(name), str)), whole)
+    text = output or trouble
+    detail: dict[str, Any] = {"status": status} if status else {}
+    decision = string(former.get("userDecision"))
+    if decision:
+        detail["user_decision"] = decision
+    refused = result.get("rejected") is True or decision == "rejected"
+    if refused:
+        detail["rejected"] = True
+    if trouble:
+        detail["error"] = trouble[:_SHORT]
+    shown = string(mapping(former.get("additionalData")).get("status"))
+    if shown and shown not in (status, "success"):
+        detail["shown_as"] = shown
+    # Called off says neither that it worked nor that it failed.
+    failed = {"completed": False, "error": True}.get(status)
+    return Ending(text, True if refused else failed, _code(result), detail, string(result.get("agentId")))
+
+
+def _code(result: dict[str, Any]) -> int | None:
+    """The newer member is always there, the older one only where it is not nought."""
+    for name in ("exitCodeV2", "exitCode"):
+        code = result.get(name)
+        if isinstance(code, int) and not isinstance(code, bool) and abs(code) < _LARGEST_CODE:
+            return code
+    return None
+
+
+def _object(value: object) -> dict[str, Any]:
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        try:
+            value = loose(value.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return {}
+    return mapping(value)
+
+
+def _trouble(value: object) -> str:
+    told = _object(value)
+    for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage", "message"):
+        if message := string(told.get(name)):
+            return message
+    return string(value)

@@ -1,0 +1,98 @@
+"""Opens a database of a program that may be running, so that nothing can be written to it; rows as text and as lines.
+
+Knows no agent and no table.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from preheat.errors import SourceUnreadable
+
+BUSY_SECONDS = 1.0
+MAGIC = b"SQLite format 3\x00"
+
+
+@contextmanager
+def opened(path: str) -> Iterator[sqlite3.Connection]:
+    """Open beside the write-ahead log; never so that anything could be written, and never without the log."""
+    connection = None
+    try:
+        connection = sqlite3.connect(
+            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+        )
+        connection.text_factory = text
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("BEGIN")
+        yield connection
+    except sqlite3.Error as error:
+        raise SourceUnreadable(_sentence(path, error)) from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _sentence(path: str, error: sqlite3.Error) -> str:
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "another program holds it locked; it will be read next time"
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return f"it is damaged, or no SQLite database ({error})"
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR):
+        if not os.path.exists(path):
+            return "it is not there (any more)"
+        return f"no permission for it or for its folder ({error})"
+    return str(error)
+
+
+def columns_of(database: sqlite3.Connection, tables: Iterable[str]) -> dict[str, set[str]]:
+    """The columns of each table; none for a table that is not there."""
+    return {table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} for table in tables}
+
+
+def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:
+    """Raises SourceUnreadable if a column is missing without which nothing can be read."""
+    for table, names in needed.items():
+        if missing := names - columns[table]:
+            listed = ", ".join(f"`{name}`" for name in sorted(missing))
+            what = f"table `{table}` has no {listed}" if columns[table] else f"it has no table `{table}`"
+            raise SourceUnreadable(f"it is no {title} database that Preheat can read: {what}")
+
+
+def rows(database: sqlite3.Connection, query: str, *values: Any) -> sqlite3.Cursor:
+    """What a query gives; a row can be taken by place and by name."""
+    cursor = database.cursor()
+    cursor.row_factory = sqlite3.Row
+    return cursor.execute(query, values)
+
+
+def one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
+    """The first row, or None."""
+    row = rows(database, query, *values).fetchone()
+    return None if row is None else record_of(row)
+
+
+def record_of(row: sqlite3.Row) -> dict[str, Any]:
+    """A row by its names; bytes become text."""
+    return {name: text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
+
+
+def text(value: Any) -> str:
+    """Text that is no UTF-8 would otherwise end the whole query."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def line_of(table: str, row: dict[str, Any]) -> bytes:
+    """A row written out as a line."""
+    return msgspec.json.encode({"table": table, "row": row})
+
+
+def digest(facts: list[Any]) -> str:
+    """A stamp that changes with any of the facts."""
+    return blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()

@@ -1,0 +1,1 @@
+"""Gemini CLI: a journal of JSONL for each session, formerly one JSON document."""

@@ -1,0 +1,313 @@
+"""Folds Gemini CLI's journal: metadata, messages that may come again in a newer version, `$set` and `$rewindTo`.
+
+Events are only ever added: of a newer version of a message only what is new in it is given. Knows nothing of files.
+"""
+
+import os
+import re
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.gemini.messages import (
+    CONTEXT,
+    SNAPSHOT,
+    folder_in,
+    inner,
+    texts_of,
+    thought_text,
+    thoughts_in,
+    usage_of,
+    words_of,
+)
+from preheat.agents.gemini.results import ENDED, Outcome, outcome
+from preheat.agents.gemini.tools import kind_of
+from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Reasoning,
+    Rewind,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+_KNOWN_METADATA = frozenset(
+    ("sessionId", "projectHash", "startTime", "lastUpdated", "kind", "directories", "summary", "messages")
+)
+_WORKING_FOLDER = re.compile(r"\[current working directory ([^\]\n]{1,1000})\]")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+class Given(msgspec.Struct):
+    """What was given of a message so far."""
+
+    line: int
+    length: int = 0
+    mark: int = 0
+    """Of the text: a newer version gives only what it has more."""
+    thoughts: int = 0
+    usage: Usage | None = None
+
+
+class GivenCall(msgspec.Struct):
+    """A call that was given, by the message it stands in."""
+
+    own: str
+    message: str
+    tool: str
+    ended: bool = False
+
+
+class JournalState(State):
+    messages: dict[str, Given] = msgspec.field(default_factory=dict)
+    """Every message ever given and not taken back, oldest first. A `$set` that leaves some out takes none back: the
+    program writes such when it resumes, and the next record has them all again."""
+    calls: dict[str, GivenCall] = msgspec.field(default_factory=dict)
+    """By the id that the program gave, the newest where ids came twice."""
+    used: set[str] = msgspec.field(default_factory=set)
+    subagent: bool = False
+
+
+class JournalParser(LinesParser[JournalState, dict[str, Any]]):
+    """One session's records in order."""
+
+    agent = "gemini"
+    record_type = dict[str, Any]
+    state_type = JournalState
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        folder, name = os.path.split(path.replace("\\", "/"))
+        self._stem = name.partition(".")[0]
+        above, inside = os.path.split(folder)
+        self._parent = inside if os.path.basename(above) == "chats" else ""
+        chats = above if self._parent else folder
+        project = os.path.basename(os.path.dirname(chats)) if os.path.basename(chats) == "chats" else ""
+        self._project = "" if _HASH.fullmatch(project) else project
+
+    def record(self, record: dict[str, Any], line: int) -> None:
+        if isinstance(record.get("$rewindTo"), str):
+            self._rewind(record, line)
+        elif isinstance(record.get("id"), str) and record["id"]:
+            self.message(record, line)
+        elif isinstance(record.get("$set"), dict):
+            self._set(record["$set"], record, line)
+        elif isinstance(record.get("sessionId"), str):
+            self._set(record, record, line)
+        else:
+            self._keep("record", record, line)
+
+    # What is said of the whole session.
+    def _set(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
+        self.metadata(fields)
+        if not _KNOWN_METADATA.issuperset(fields):
+            rest = {name: value for name, value in record.items() if name != "messages"}
+            self._keep("metadata", rest, line)
+        messages = [message for message in sequence(fields.get("messages")) if string(mapping(message).get("id"))]
+        fresh = {message["id"] for message in messages} - self.state.messages.keys()
+        summaries = {message["id"] for message in messages if message["id"] in fresh and _is_summary(message)}
+        for message in messages:
+            if summaries and message["id"] in fresh - summaries:
+                # After a compaction what was kept comes again under new ids, with an answer that no model gave.
+                self.state.messages[message["id"]] = self._given(message, line)
+            else:
+                self.message(message, line)
+
+    def metadata(self, fields: dict[str, Any]) -> None:
+        """Take what stands in the heading."""
+        state, heading = self.state, self.draft().heading
+        heading.id = heading.id or string(fields.get("sessionId"))
+        for name in ("startTime", "lastUpdated"):
+            heading.seen(seconds(fields.get(name)))
+        folders = sequence(fields.get("directories"))
+        if folders and self._unknown_project():
+            heading.project = string(folders[0])
+        heading.project = heading.project or self._project
+        state.subagent = state.subagent or fields.get("kind") == "subagent"
+        if not state.subagent:  # a subagent's is no title but its answer, which stands in its parent as well
+            heading.title = string(fields.get("summary")) or heading.title
+        if state.subagent and self._parent and heading.parent is None:
+            heading.parent, heading.relation = self._parent, "subagent"
+
+    def _unknown_project(self) -> bool:
+        return self.draft().heading.project in ("", self._project)
+
+    def _rewind(self, record: dict[str, Any], line: int) -> None:
+        state, target = self.state, record["$rewindTo"]
+        if target not in state.messages:
+            self.problem("a way back to a message that is not there; kept as it is", line)
+            self._keep("$rewindTo", record, line)
+            return
+        names = list(state.messages)
+        gone = set(names[names.index(target) :])
+        first = state.messages[target].line
+        whole = not any(given.line == first for name, given in state.messages.items() if name not in gone)
+        state.messages = {name: given for name, given in state.messages.items() if name not in gone}
+        state.calls = {name: call for name, call in state.calls.items() if call.message not in gone}
+        # Where a record holds several messages, rather too few events are taken back than too many.
+        self.draft().events.append(Rewind(line=line, after=first - 1 if whole else first))
+
+    # Messages.
+    def guarded(self, message: dict[str, Any], line: int) -> None:
+        """One message of a document: what makes no sense in it is a problem."""
+        self._one(message, line)
+
+    def message(self, message: dict[str, Any], line: int) -> None:
+        """One version of one message."""
+        heading = self.draft().heading
+        heading.id = heading.id or self._stem
+        heading.project = heading.project or self._project
+        at = seconds(message.get("timestamp"))
+        heading.seen(at)
+        given = self.state.messages.get(message["id"])
+        if message.get("type") == "gemini":
+            self._answer(message, given or self._begun(message, line), line, at)
+        elif message.get("type") == "user":
+            self._user(message, given, line, at)
+        elif given is None or given.mark != crc32(msgspec.json.encode(message)):
+            self.state.messages[message["id"]] = Given(line, mark=crc32(msgspec.json.encode(message)))
+            self._keep(string(message.get("type")) or "message", message, line, at)
+
+    def _begun(self, message: dict[str, Any], line: int) -> Given:
+        given = self.state.messages[message["id"]] = Given(line)
+        return given
+
+    def _given(self, message: dict[str, Any], line: int) -> Given:
+        text = "\n".join(texts_of(message.get("content")))
+        return Given(line, len(text), _mark(text), len(thoughts_in(message.get("content"))))
+
+    def _user(self, message: dict[str, Any], given: Given | None, line: int, at: float | None) -> None:
+        responses = inner(message.get("content"), "functionResponse")
+        for response in responses:
+            self._response(response, line, at)
+        words = words_of(message)
+        now = self._given(message, line)
+        if given is not None and (given.length, given.mark) == (now.length, now.mark):
+            return
+        self.state.messages[message["id"]] = now if given is None else Given(given.line, now.length, now.mark)
+        if given is not None and words.human:
+            self._keep("changed message", message, line, at)
+            return
+        if _is_summary(message):
+            self.draft().events.append(Compaction(line=line, at=at, summary=words.human))
+            return
+        if CONTEXT in words.injected and self._unknown_project():
+            self.draft().heading.project = folder_in(words.injected) or self.draft().heading.project
+        if words.human or words.images:
+            origin = origin_of(words.human, injected=self.state.subagent or bool(responses))
+            self.draft().events.append(
+                UserMessage(line=line, at=at, text=words.human, origin=origin, images=words.images)
+            )
+        self._injected(words.injected, line, at)
+
+    def _injected(self, text: str, line: int, at: float | None) -> None:
+        """What the program or a hook put beside a message; it writes brackets in a hook's words as entities."""
+        if text:
+            plain = text.replace("&lt;", "<").replace("&gt;", ">")
+            self.draft().events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(plain, injected=True)))
+
+    def _answer(self, message: dict[str, Any], given: Given, line: int, at: float | None) -> None:
+        draft, name = self.draft(), message["id"]
+        model = string(message.get("model"))
+        draft.heading.model = model or draft.heading.model
+        thoughts = [thought_text(thought) for thought in sequence(message.get("thoughts"))]
+        # The same thoughts may stand among the parts of a later version.
+        thoughts = thoughts or thoughts_in(message.get("content"))
+        for thought in thoughts[given.thoughts :]:
+            draft.events.append(Reasoning(line=line, at=at, text=thought, response=name))
+        given.thoughts = max(given.thoughts, len(thoughts))
+        text, usage = self._new_text(message, given, line, at), usage_of(message.get("tokens"))
+        if text or (usage is not None and usage != given.usage):
+            given.usage = usage or given.usage
+            draft.events.append(
+                AssistantMessage(line=line, at=at, text=text, response=name, model=model, usage=given.usage)
+            )
+        for number, call in enumerate(sequence(message.get("toolCalls")), 1):
+            self._call(mapping(call), name, number, line, at)
+        for number, asked in enumerate(inner(message.get("content"), "functionCall"), 1):
+            known = string(asked.get("id")) or f"{name}/{number}"
+            if known not in self.state.calls:
+                self._opened(asked, known, name, line, at)
+
+    def _new_text(self, message: dict[str, Any], given: Given, line: int, at: float | None) -> str:
+        text = "\n".join(texts_of(message.get("content")))
+        if len(text) < given.length or _mark(text[: given.length]) != given.mark:
+            if text and (len(text), _mark(text)) != (given.length, given.mark):
+                given.length, given.mark = len(text), _mark(text)
+                self._keep("changed message", message, line, at)
+            return ""
+        new = text[given.length :]
+        given.length, given.mark = len(text), _mark(text)
+        return new
+
+    # Calls.
+    def _opened(self, call: dict[str, Any], known: str, message: str, line: int, at: float | None) -> GivenCall:
+        state = self.state
+        own = known if known not in state.used else f"{known} {line}"
+        state.used.add(own)
+        tool = string(call.get("name"))
+        opened = state.calls[known] = GivenCall(own, message, tool)
+        given = arguments(call.get("args"))
+        self.draft().events.append(
+            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=message)
+        )
+        return opened
+
+    def _call(self, call: dict[str, Any], message: str, number: int, line: int, at: float | None) -> None:
+        known = string(call.get("id")) or f"{message}/{number}"
+        opened = self.state.calls.get(known)
+        if opened is None or opened.message != message:
+            opened = self._opened(call, known, message, line, at)
+        if self._unknown_project() and (found := _WORKING_FOLDER.search(string(call.get("description"))[-2_000:])):
+            self.draft().heading.project = found[1]
+        ended = seconds(call.get("timestamp")) or at
+        if child := string(call.get("agentId")):
+            self._spawn(child, opened, line, ended)
+        if not opened.ended and (call.get("status") in ENDED or call.get("result")):
+            self._ended(opened, outcome(call, known), line, ended)
+
+    def _spawn(self, child: str, opened: GivenCall, line: int, at: float | None) -> None:
+        mark = f"subagent {child}"
+        if mark not in self.state.used:
+            self.state.used.add(mark)
+            self.draft().events.append(Spawn(line=line, at=at, session=child, call_id=opened.own))
+
+    def _response(self, response: dict[str, Any], line: int, at: float | None) -> None:
+        """A result sent to the model. It stands in the call's own record as well, with more; that one came first."""
+        known = string(response.get("id"))
+        opened = self.state.calls.get(known)
+        if opened is None:
+            self._keep("result without a call", {"functionResponse": response}, line, at)
+        elif not opened.ended:
+            call = {"name": opened.tool, "result": {"functionResponse": response}}
+            self._ended(opened, outcome(call, known), line, at)
+
+    def _ended(self, opened: GivenCall, came: Outcome, line: int, at: float | None) -> None:
+        opened.ended = True
+        self.draft().heading.seen(at)
+        self.draft().events.append(
+            ToolResult(
+                line=line, at=at, call_id=opened.own, text=came.text, is_error=came.is_error,
+                exit_code=came.exit_code, detail=came.detail,
+            )
+        )  # fmt: skip
+        self._injected(came.hook_text, line, at)
+
+    def _keep(self, name: str, raw: Any, line: int, at: float | None = None) -> None:
+        self.draft().events.append(Other(line=line, at=at, name=name, raw=raw))
+
+
+def _is_summary(message: dict[str, Any]) -> bool:
+    text = "".join(texts_of(message.get("content")))
+    return message.get("type") == "user" and f"<{SNAPSHOT}>" in text and f"</{SNAPSHOT}>" in text
+
+
+def _mark(text: str) -> int:
+    return crc32(text.encode("utf-8", "replace"))

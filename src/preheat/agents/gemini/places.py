@@ -1,0 +1,32 @@
+"""Where Gemini CLI keeps its sessions: `tmp/<project>/chats/session-*.jsonl` (formerly `.json`), subagents a folder below."""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Found, Places, files_below, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`.gemini/tmp` in `GEMINI_CLI_HOME`, which stands in for the person's home, or in that home."""
+    base = environment.get("GEMINI_CLI_HOME") or home(environment)
+    return [os.path.join(base, ".gemini", "tmp")]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """Every session of every project. A document that the program turned into a journal stays behind: it is left out."""
+    try:
+        projects = sorted(os.listdir(root))
+    except OSError:
+        return
+    for project in projects:
+        found = list(files_below(os.path.join(root, project, "chats"), (".jsonl", ".json"), depth=1))
+        journals = {item.path for item in found}
+        yield from (item for item in found if f"{item.path}l" not in journals)
+
+
+PLACES = Places("gemini", "Gemini CLI", 1, roots, discover)

@@ -1,0 +1,142 @@
+"""What came back from a call, as Gemini CLI records it: status, text, and the lines its shell tool adds to the output.
+
+Knows nothing of messages and of what was given before.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from preheat.agents.chat import mapping, sequence, string, text_of
+from preheat.agents.gemini.tools import SHELL
+
+ENDED = frozenset(("success", "error", "cancelled"))
+"""The states of a call that has its result."""
+_UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
+_HOOK = ("\n\n<hook_context>", "</hook_context>")
+_OUTPUT = "Output: "
+_EMPTY = "(empty)"
+_TRAILER = re.compile(
+    r"(?:\nExit Code: (?P<code>-?\d{1,10}|\(none\)))?(?:\nSignal: (?P<signal>[^\n]*))?"
+    r"(?:\nBackground PIDs: (?P<background>[^\n]*))?(?P<group>\nProcess Group PGID: [^\n]*)?\s*\Z"
+)
+_LONGEST_TRAILER = 1_000
+_NO_SIGNAL = ("(none)", "0")
+_TIMED_OUT = "Command was automatically cancelled because it exceeded the timeout"
+_INTERRUPTED = "Command was cancelled by user"
+_SUBAGENT = re.compile(r"Subagent '[^'\n]{1,200}' finished\.\nTermination Reason: (\w{1,60})")
+
+
+class Outcome(NamedTuple):
+    """A result as far as the program says."""
+
+    text: str
+    is_error: bool | None
+    exit_code: int | None
+    detail: dict[str, Any]
+    hook_text: str = ""
+    """What hooks added to the result: no words of the tool."""
+
+
+def outcome(call: dict[str, Any], call_id: str) -> Outcome:
+    """The result in a finished call's record. The status says whether the tool worked, not how its command ended."""
+    status = string(call.get("status"))
+    text, stated_error = response_text(call.get("result"), call_id)
+    text, hook_text = _without_hooks(text)
+    is_error = {"success": False, "error": True, "cancelled": True}.get(status, stated_error)
+    detail: dict[str, Any] = {"status": status} if status else {}
+    if string(call.get("name")) != SHELL:
+        if found := _SUBAGENT.match(text):
+            detail["termination"] = found[1]
+        return Outcome(_unwrapped(text), is_error, None, detail, hook_text)
+    return _shell(_unwrapped(text), call.get("resultDisplay"), is_error, detail, hook_text)
+
+
+def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
+    """The text of a call's response, and whether it stands under `error`.
+
+    A result may hold the responses of its sibling calls too: only its own counts.
+    """
+    parts = [result] if isinstance(result, dict) else sequence(result)
+    responses = [mapping(mapping(part).get("functionResponse")) for part in parts]
+    own = [response for response in responses if response and response.get("id") == call_id]
+    if not own:
+        own = [response for response in responses if response]
+    if not own:
+        return text_of(result), None
+    texts, failed = [], None
+    for response in own:
+        content = response.get("response")
+        body = mapping(content)
+        if "error" in body and "output" not in body:
+            failed = True
+            texts.append(_plain(body["error"]))
+        else:
+            texts.append(_plain(body.get("output", content)))
+    return "\n".join(texts), failed
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict) and isinstance(value.get("message"), str):
+        return str(value["message"])
+    return text_of(value)
+
+
+def _without_hooks(text: str) -> tuple[str, str]:
+    opening, closing = _HOOK
+    at = text.rfind(opening)
+    if at < 0 or not text.endswith(closing):
+        return text, ""
+    return text[:at], text[at + len(opening) : -len(closing)]
+
+
+def _unwrapped(text: str) -> str:
+    opening, closing = _UNTRUSTED
+    if text.startswith(opening) and text.endswith(closing):
+        return text[len(opening) : -len(closing)]
+    return text
+
+
+def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, Any], hook_text: str) -> Outcome:
+    if text.startswith((_TIMED_OUT, _INTERRUPTED)):
+        why = "timeout" if text.startswith(_TIMED_OUT) else "interrupted"
+        return Outcome(text, True, None, {**detail, "exception": why}, hook_text)
+    begin, found = _trailer(text, display)
+    code = _exit_code(text, found)
+    for name in ("signal", "background"):
+        if found and (stated := found[name]) and stated not in _NO_SIGNAL:
+            detail[name] = stated
+    output = _bare(text[:begin])
+    # The status of a command that ran is `success` whatever it ended with: the exit code is the better word then.
+    return Outcome(output, None if code is not None else is_error, code, detail, hook_text)
+
+
+def _bare(text: str) -> str:
+    """The output alone; older versions put the command and the folder before it and an error after it."""
+    if text.startswith("Command: "):
+        at = text.find(f"\n{_OUTPUT}", max(0, text.find("\nDirectory: ")))
+        text = text[at + 1 :].removesuffix("\nError: (none)") if at >= 0 else text
+    if not text.startswith(_OUTPUT):
+        return text
+    output = text[len(_OUTPUT) :]
+    return "" if output == _EMPTY else output
+
+
+def _trailer(text: str, display: object) -> tuple[int, "re.Match[str] | None"]:
+    """Where the program's own lines begin. A command may print lines alike; what was shown to the person tells them apart."""
+    if isinstance(display, str) and display and text.startswith(_OUTPUT + display):
+        begin = len(_OUTPUT) + len(display)
+        if found := _TRAILER.match(text, begin):
+            return begin, found
+    found = _TRAILER.search(text, max(0, len(text) - _LONGEST_TRAILER))
+    return (found.start(), found) if found else (len(text), None)
+
+
+def _exit_code(text: str, found: "re.Match[str] | None") -> int | None:
+    if found is None:
+        return None
+    stated = found["code"]
+    if stated is not None:
+        return None if stated == "(none)" else int(stated)
+    # The line is left out for nought only; a signal means there was no exit code.
+    ended = text.startswith(_OUTPUT) and found["group"] and not found["signal"]
+    return 0 if ended else None

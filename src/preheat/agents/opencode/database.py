@@ -1,0 +1,86 @@
+"""OpenCode's database, read-only: which sessions are in it, and each one's rows written out as lines.
+
+Columns are looked up, not assumed: the schema grows with every release. Knows nothing of what the rows mean.
+
+A line is `{"table": name, "row": columns}`: the session, then each message followed by its parts, and `end`.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from preheat.agents.databases import columns_of, digest, line_of, one, opened, record_of, require, rows
+from preheat.agents.parsing import loose
+from preheat.agents.reader import Part
+
+_NEEDED = {
+    "session": {"id"},
+    "message": {"id", "session_id", "data"},
+    "part": {"id", "message_id", "session_id", "data"},
+}
+_OWN = {"session": {"project_id", "directory", "slug"}}
+"""With the needed ones: columns by which the database is known as this program's."""
+_NEWER = "session_message"
+"""Made to take the place of `message` and `part`; 1.18 leaves it empty."""
+_TABLES = (*_NEEDED, _NEWER)
+_STAMP = ("title", "parent_id", "revert", "version", "tokens_input", "tokens_output", "time_updated", "time_archived")
+
+
+def parts(path: str) -> list[Part]:
+    """The sessions, each with a stamp. Rows are written again in place, so the newest change of a row is part of it."""
+    with opened(path) as database:
+        columns = _checked(database)
+        known: dict[str, list[Any]] = {}
+        names = [name for name in _STAMP if name in columns["session"]]
+        for row in rows(database, f"SELECT id, {', '.join(names or ['id'])} FROM session"):  # noqa: S608
+            known[str(row[0])] = [*row[1:]]
+        for table in ("message", "part", _NEWER):
+            if "session_id" in columns[table]:
+                changed = "MAX(time_updated)" if "time_updated" in columns[table] else "MAX(id)"
+                query = f"SELECT session_id, COUNT(*), {changed} FROM {table} GROUP BY session_id"  # noqa: S608
+                for row in rows(database, query):
+                    known.setdefault(str(row[0]), []).append([table, *row[1:]])
+    return [Part(session, digest(facts)) for session, facts in known.items()]
+
+
+def dump(path: str, part: str) -> Iterator[bytes]:
+    """One session's rows as lines, from one moment of the database."""
+    with opened(path) as database:
+        columns = _checked(database)
+        session = one(database, "SELECT * FROM session WHERE id = ?", part) or {"id": part}
+        yield line_of("session", session)
+        count = 0
+        order = "time_created, id" if "time_created" in columns["message"] else "id"
+        query = f"SELECT * FROM message WHERE session_id = ? ORDER BY {order}"  # noqa: S608
+        for row in rows(database, query, part):
+            message = _decoded(row)
+            yield line_of("message", message)
+            count += 1
+            for inner in rows(database, "SELECT * FROM part WHERE message_id = ? ORDER BY id", message["id"]):
+                yield line_of("part", _decoded(inner))
+        if not count and "session_id" in columns[_NEWER]:
+            for row in rows(database, f"SELECT * FROM {_NEWER} WHERE session_id = ?", part):  # noqa: S608
+                yield line_of(_NEWER, _decoded(row))
+        yield line_of("end", {"messages": count})
+
+
+def is_own(path: str) -> bool:
+    """Whether a database has this program's tables. Raises SourceUnreadable."""
+    with opened(path) as database:
+        columns = columns_of(database, _TABLES)
+    return all((_NEEDED[table] | _OWN.get(table, set())) <= columns[table] for table in _NEEDED)
+
+
+def _checked(database: sqlite3.Connection) -> dict[str, set[str]]:
+    columns = columns_of(database, _TABLES)
+    require(columns, _NEEDED, "OpenCode")
+    return columns
+
+
+def _decoded(row: sqlite3.Row) -> dict[str, Any]:
+    """A row with its JSON as such; text that is none stays text, for the parser to complain about."""
+    record = record_of(row)
+    with suppress(ValueError, RecursionError):
+        record["data"] = loose(str(record.get("data")).encode())
+    return record

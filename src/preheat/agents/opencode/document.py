@@ -1,0 +1,46 @@
+"""What `opencode export` writes, one JSON document a session, taken apart into the rows that the database would give.
+
+Knows nothing of what the rows mean.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from preheat.agents.chat import mapping, sequence
+from preheat.agents.opencode.parser import RowsParser
+from preheat.agents.opencode.state import Record
+from preheat.agents.parsing import loose
+
+
+class DocumentParser(RowsParser):
+    """One document, one session; lines are counted as if each message and part stood on its own."""
+
+    def feed(self, block: bytes, line: int) -> None:
+        try:
+            document = loose(block)
+        except (ValueError, RecursionError) as error:
+            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            return
+        if not isinstance(mapping(document).get("info"), dict) or not isinstance(document.get("messages"), list):
+            self.problem("an exported session without `info` and `messages`", line)
+            return
+        for number, (table, row) in enumerate(_rows(document), line):
+            self._value = {"table": table, "row": row}
+            if isinstance(row, dict):
+                self._one(Record(table, row), number)
+            else:
+                self.problem(f"a {table} that is no object; kept as it is", number)
+                self.other(table, number)
+        self._value = None
+
+    def save(self) -> bytes | None:
+        return None
+
+
+def _rows(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield "session", document["info"]
+    for message in document["messages"]:
+        yield "message", mapping(message).get("info")
+        for part in sequence(mapping(message).get("parts")):
+            yield "part", part
+    yield "end", {}

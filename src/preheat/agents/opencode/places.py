@@ -1,0 +1,88 @@
+"""Where OpenCode keeps its sessions: a database for each release channel, and below `storage` the tree of older versions."""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Found, Places, found_at, home, stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+DATABASES = (".db", ".sqlite", ".sqlite3")
+"""How the name of a database ends; only the name tells how a file is to be read."""
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """The program's data folder, the same on every system; and the database that `OPENCODE_DB` names."""
+    data = environment.get("XDG_DATA_HOME") or os.path.join(home(environment), ".local", "share")
+    folder = os.path.join(data, "opencode")
+    named = environment.get("OPENCODE_DB") or ""
+    if not named.endswith(DATABASES):  # also `:memory:`
+        return [folder]
+    return [folder, os.path.join(folder, named)]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """A database that was named, else every channel's database in a folder, and the sessions of the tree."""
+    if root.endswith(DATABASES):
+        found = found_at(root)
+        if found is not None:
+            yield found
+        return
+    for name in _names(root):
+        if name.startswith("opencode") and name.endswith(DATABASES):
+            found = found_at(os.path.join(root, name))
+            if found is not None:
+                yield found
+    storage = os.path.join(root, "storage")
+    sessions = os.path.join(storage, "session")
+    for project in _names(sessions):
+        for name in _names(os.path.join(sessions, project)):
+            if name.startswith("ses_") and name.endswith(".json"):
+                found = _session(storage, os.path.join(sessions, project, name))
+                if found is not None:
+                    yield found
+
+
+def in_tree(path: str) -> bool:
+    """Whether a path is a session's in the tree, `storage/session/<project>/ses_….json`: the rest lies in other folders."""
+    folders = path.replace("\\", "/").split("/")
+    return folders[-4:-2] == ["storage", "session"] and folders[-1].startswith("ses_") and folders[-1].endswith(".json")
+
+
+def _session(storage: str, path: str) -> Found | None:
+    """A session of the tree, by the few files that tell whether anything in it has changed.
+
+    A new message changes the time of the folder of messages. Parts are rewritten in place only while their message is the
+    newest, so its files are looked at one by one, and those of no other.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    size, stamp = status.st_size, stamp_of(status)
+    messages = os.path.join(storage, "message", os.path.basename(path)[: -len(".json")])
+    looked_at = [messages]
+    for name in _names(messages)[-1:]:
+        parts = os.path.join(storage, "part", name[: -len(".json")])
+        looked_at += [os.path.join(messages, name), parts, *(os.path.join(parts, part) for part in _names(parts))]
+    times = 0
+    for place in looked_at:
+        try:
+            status = os.stat(place)
+        except OSError:
+            continue
+        size, times = size + status.st_size, times + status.st_mtime_ns
+    return Found(path, size, f"{stamp}+{len(looked_at)}:{size}:{times}")
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+PLACES = Places("opencode", "OpenCode", 1, roots, discover)

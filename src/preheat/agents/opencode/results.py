@@ -1,0 +1,88 @@
+"""What OpenCode recorded about the outcome of a call: the state of its part.
+
+`status` says whether the tool worked, not whether the command did: that is `metadata.exit`. Knows nothing of messages.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from preheat.agents.chat import mapping, sequence, string
+from preheat.model.session import PREHEAT_MARK
+
+INVALID = "invalid"
+"""The tool in whose name a call is recorded that named no tool there is, or had unfit arguments."""
+_NOTES = re.compile(r"\s*<(shell|bash)_metadata>\s*(.*?)\s*</\1_metadata>", re.DOTALL)
+_ABORTED = "Tool execution aborted"
+_REJECTED = {
+    "The user rejected permission": "permission",
+    "The user has specified a rule": "rule",
+    "The user dismissed": "question",
+}
+"""How the error of a call begins that a person or a rule did not let happen."""
+_SEVERE = 1
+
+
+class Facts(NamedTuple):
+    """What came back, and what a plugin put behind it."""
+
+    text: str
+    is_error: bool | None
+    exit_code: int | None
+    detail: dict[str, Any]
+    added: str = ""
+
+
+def facts_of(tool: str, state: dict[str, Any]) -> Facts:
+    """Read the state of a call that has ended."""
+    metadata = mapping(state.get("metadata"))
+    detail = _detail(state, metadata)
+    if state.get("status") == "error":
+        error = string(state.get("error"))
+        if metadata.get("interrupted") is True or error.startswith(_ABORTED):
+            detail["interrupted"] = True
+        for start, reason in _REJECTED.items():
+            if error.startswith(start):
+                detail["rejected"] = reason
+        return Facts(error, True, None, detail)
+    text, added = _parted(string(state.get("output")), metadata.get("output"))
+    code = metadata.get("exit")
+    exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
+    is_error: bool | None = False
+    if tool == INVALID:
+        detail["rejected"], is_error = INVALID, True
+    notes = _last_notes(text)
+    if "exceeding timeout" in notes:
+        detail["timed_out"], is_error = True, None
+    if "aborted the command" in notes:
+        detail["interrupted"], is_error = True, None
+    return Facts(text, is_error, exit_code, detail, added)
+
+
+def _detail(state: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    detail: dict[str, Any] = {}
+    if metadata.get("truncated") is True:
+        detail["truncated"] = True
+    if mapping(state.get("time")).get("compacted"):
+        detail["pruned"] = True  # the model does not see it any more; it is still stored
+    found = [mapping(each) for each in mapping(metadata.get("diagnostics")).values() for each in sequence(each)]
+    severe = sum(each.get("severity") == _SEVERE for each in found)
+    if severe:
+        detail["diagnostics"] = severe
+    return detail
+
+
+def _parted(output: str, own: object) -> tuple[str, str]:
+    """What the tool gave, and what plugins put behind it: `metadata.output` keeps a command's output as it was."""
+    if isinstance(own, str) and own and output.startswith(own):
+        notes = _NOTES.match(output, len(own))
+        end = notes.end() if notes else len(own)
+        return output[:end], output[end:].strip()
+    mark = output.find(PREHEAT_MARK)
+    return (output, "") if mark < 0 else (output[:mark], output[mark:].strip())
+
+
+def _last_notes(text: str) -> str:
+    """What the program says at the end of a command's output about how it ended."""
+    start = max(text.rfind("<shell_metadata>"), text.rfind("<bash_metadata>"))
+    notes = _NOTES.match(text, start) if start >= 0 else None
+    return notes[2] if notes and not text[notes.end() :].strip() else ""

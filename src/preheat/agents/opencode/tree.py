@@ -1,0 +1,96 @@
+"""The tree of JSON files that OpenCode kept before its database, written out as the same lines.
+
+`storage/session/<project>/<session>.json` names a session, `message/<session>/` and `part/<message>/` hold the rest. Newer
+versions leave the tree where it is; it may hold sessions that the database has too, under the same ids.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from preheat.agents.chat import mapping
+from preheat.agents.databases import digest, line_of
+from preheat.agents.parsing import loose, seconds
+from preheat.agents.places import storable
+from preheat.agents.reader import Part
+from preheat.errors import SourceUnreadable
+
+
+def parts(path: str) -> list[Part]:
+    """The one session that a file names, with a stamp of every file that belongs to it."""
+    facts: list[Any] = []
+    for place in (path, *_files_of(path)):
+        try:
+            status = os.stat(place)
+        except OSError:
+            continue
+        facts.append((storable(os.path.basename(place)), status.st_size, status.st_mtime_ns))
+    if not facts:
+        raise SourceUnreadable("it is not there (any more)")
+    return [Part(_stem(path), digest(facts))]
+
+
+def dump(path: str, part: str) -> Iterator[bytes]:
+    """The session's files as lines, in the order of their time. Raises SourceUnreadable if the session's own is not to be had."""
+    value, trouble = _read(path)
+    if trouble:
+        raise SourceUnreadable(trouble)
+    yield line_of("session", value)
+    messages = []
+    for file in _messages_of(path):
+        message, trouble = _read(file)
+        if trouble:
+            yield _problem(file, trouble)
+        else:
+            messages.append((seconds(mapping(message.get("time")).get("created")) or 0.0, _stem(file), message))
+    for _, name, message in sorted(messages, key=lambda each: each[:2]):
+        yield line_of("message", message)
+        for file in _parts_of(path, name):
+            piece, trouble = _read(file)
+            yield _problem(file, trouble) if trouble else line_of("part", piece)
+    yield line_of("end", {"messages": len(messages)})
+
+
+def _files_of(path: str) -> Iterator[str]:
+    for message in _messages_of(path):
+        yield message
+        yield from _parts_of(path, _stem(message))
+
+
+def _messages_of(path: str) -> list[str]:
+    return _files(os.path.join(_storage(path), "message", _stem(path)))
+
+
+def _parts_of(path: str, message: str) -> list[str]:
+    return _files(os.path.join(_storage(path), "part", message))
+
+
+def _storage(path: str) -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+
+
+def _files(folder: str) -> list[str]:
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".json")]
+    except OSError:
+        return []
+
+
+def _read(path: str) -> tuple[dict[str, Any], str]:
+    """An object, or why there is none."""
+    try:
+        with open(path, "rb") as file:
+            value = loose(file.read())
+    except OSError as error:
+        return {}, f"it cannot be read ({os.strerror(error.errno) if error.errno else error})"
+    except (ValueError, RecursionError) as error:
+        return {}, f"not a whole JSON document ({str(error)[:120]})"
+    return (value, "") if isinstance(value, dict) else ({}, "not a JSON object")
+
+
+def _problem(path: str, trouble: str) -> bytes:
+    return line_of("problem", {"message": f"`{storable(os.path.basename(path))}`: {trouble}"})
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".json")

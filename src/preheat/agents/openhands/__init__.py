@@ -1,0 +1,1 @@
+"""OpenHands: conversations of the SDK and the command line, and the histories of older versions."""

@@ -1,0 +1,174 @@
+"""Folds the events of an OpenHands conversation (SDK form, discriminated by `kind`) into events. Knows no file."""
+
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import Asked, Joiner, images_in, mapping, sequence, string, text_of
+from preheat.agents.openhands.results import Outcome, of_error, of_observation, of_rejection
+from preheat.agents.openhands.tools import kind_of
+from preheat.agents.parsing import Draft, State, arguments, origin_of, seconds
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Reasoning,
+    Rewind,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+ROOT = "__root__"
+"""The parent of an event that begins a new conversation in the same log."""
+_NUDGES = ("Your last response did not include a function call", "The task appears incomplete (iteration ")
+"""Texts that the program sends in the person's name."""
+_BESIDE = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
+"""Kinds that are no part of the tree of events."""
+_DONE = ("completed", "failed")
+
+
+class EventState(State):
+    """What must be remembered between two events."""
+
+    joiner: Joiner = msgspec.field(default_factory=Joiner)
+    usages: dict[str, Usage] = msgspec.field(default_factory=dict)
+    """Tokens by response, as the state of the conversation lists them; each is given away once."""
+    places: dict[str, int] = msgspec.field(default_factory=dict)
+    """Lines by event."""
+    head: str = ""
+    responses: list[str] = msgspec.field(default_factory=list)
+    model: str = ""
+
+
+def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
+    """One event."""
+    event = mapping(value)
+    kind, at = string(event.get("kind")), seconds(event.get("timestamp"))
+    draft.heading.seen(at)
+    _branch(draft, state, event, line)
+    if kind == "MessageEvent":
+        _message(draft, state, event, line, at)
+    elif kind == "ActionEvent":
+        _action(draft, state, event, line, at)
+    elif kind == "ObservationEvent":
+        _result(draft, state, event, line, of_observation(event), at)
+    elif kind == "AgentErrorEvent":
+        _result(draft, state, event, line, of_error(event), at)
+    elif kind == "UserRejectObservation":
+        _result(draft, state, event, line, of_rejection(event), at)
+    elif kind == "ACPToolCallEvent":
+        _foreign_call(draft, state, event, line, at)
+    elif kind == "Condensation":
+        _spend(draft, state, string(event.get("llm_response_id")), line, at)
+        draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=string(event.get("summary"))))
+    else:
+        name = "system" if kind == "SystemPromptEvent" else kind or "unknown"
+        draft.events.append(Other(line=line, at=at, name=name, raw=value))
+
+
+def _branch(draft: Draft, state: EventState, event: dict[str, Any], line: int) -> None:
+    """Where the person went back, the next event hangs on an earlier one."""
+    name, parent = string(event.get("id")), string(event.get("parent_id"))
+    if event.get("kind") in _BESIDE:
+        return
+    if state.head and parent and parent != state.head:
+        after = 0 if parent == ROOT else state.places.get(parent)
+        if after is not None:
+            draft.events.append(Rewind(line=line, after=after))
+    if name:
+        state.places[name] = line
+        state.head = name
+
+
+def _message(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+    message = mapping(event.get("llm_message"))
+    text = text_of(message.get("content"))
+    if event.get("source") == "agent":
+        response = string(event.get("llm_response_id")) or string(event.get("id")) or f"event {line}"
+        _answer(draft, state, response, text, _thought(message), line, at)
+        return
+    injected = event.get("source") != "user" or bool(event.get("sender")) or text.startswith(_NUDGES)
+    images = images_in(message.get("content"))
+    origin = origin_of(text, injected)
+    draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+    if added := text_of(event.get("extended_content")):
+        draft.events.append(UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True)))
+
+
+def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+    response = string(event.get("llm_response_id")) or string(event.get("id")) or f"event {line}"
+    _answer(draft, state, response, text_of(event.get("thought")), _thought(event), line, at)
+    call = mapping(event.get("tool_call"))
+    tool = string(event.get("tool_name")) or string(call.get("name"))
+    action = {name: value for name, value in mapping(event.get("action")).items() if name != "kind"}
+    # What the model wrote is kept even where the program could not make an action of it.
+    given = arguments(call["arguments"]) if "arguments" in call else action
+    asked = Asked(string(event.get("tool_call_id")) or string(call.get("id")), tool, given)
+    own = state.joiner.opened(asked, str(line))
+    draft.events.append(
+        ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool, given), input=given, response=response)
+    )
+
+
+def _answer(
+    draft: Draft, state: EventState, response: str, text: str, thought: str, line: int, at: float | None
+) -> None:
+    """What a response says; its calls are events of their own, and only the first of them carries the text."""
+    if thought:
+        draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+    used = state.usages.pop(response, None)
+    if text or used is not None or response not in state.responses:
+        draft.events.append(
+            AssistantMessage(line=line, at=at, text=text, response=response, model=state.model, usage=used)
+        )
+    if response not in state.responses:
+        state.responses = [*state.responses[-8:], response]
+
+
+def _spend(draft: Draft, state: EventState, response: str, line: int, at: float | None) -> None:
+    """Tokens of a response that says nothing to anyone."""
+    used = state.usages.pop(response, None)
+    if used is not None:
+        draft.events.append(
+            AssistantMessage(line=line, at=at, text="", response=response, model=state.model, usage=used)
+        )
+
+
+def _result(
+    draft: Draft, state: EventState, event: dict[str, Any], line: int, outcome: Outcome, at: float | None
+) -> None:
+    own = state.joiner.closed(name) if (name := string(event.get("tool_call_id"))) else ""
+    if not own:
+        draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
+        return
+    draft.events.append(ToolResult(line=line, at=at, call_id=own, **outcome._asdict()))
+
+
+def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+    """A call that another agent made under this program's roof; it is told again whenever its status changes."""
+    name = string(event.get("tool_call_id"))
+    status = string(event.get("status"))
+    if name and name not in state.places:
+        state.places[name] = line
+        tool = string(event.get("title")) or string(event.get("tool_kind"))
+        asked = Asked(name, tool, arguments(event.get("raw_input")))
+        own = state.joiner.opened(asked, str(line))
+        kind = kind_of(string(event.get("tool_kind")), asked.input)
+        draft.events.append(ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=asked.input))
+    if status not in _DONE or not (own := state.joiner.closed(name)):
+        if status in _DONE:
+            draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
+        return
+    output = event.get("raw_output")
+    text = output if isinstance(output, str) else text_of(event.get("content")) or text_of(output)
+    failed = event.get("is_error") is True or status == "failed"
+    draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed))
+
+
+def _thought(value: dict[str, Any]) -> str:
+    if thought := string(value.get("reasoning_content")):
+        return thought
+    blocks = [string(mapping(block).get("thinking")) for block in sequence(value.get("thinking_blocks"))]
+    return "\n".join(block for block in blocks if block)

@@ -1,0 +1,170 @@
+"""Folds the histories of older OpenHands versions (`action` and `observation` events) into a session. Knows no file.
+
+They stand in the outputs of evaluations, one run a line, and alone in a trajectory file.
+"""
+
+from hashlib import sha256
+from typing import Any
+
+from preheat.agents.chat import Asked, Joiner, mapping, sequence, string, text_of, usage_of
+from preheat.agents.openhands.results import Outcome, coded
+from preheat.agents.openhands.tools import kind_of
+from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.reader import Heading
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+_CALLS = frozenset(
+    ["run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "think", "delegate", "finish",
+     "call_tool_mcp", "task_tracking", "kill"]
+)  # fmt: skip
+"""Actions that are calls also where the model's own call is not noted."""
+_NO_ARGUMENTS = ("thought", "blocking", "is_static", "hidden", "confirmation_state", "security_risk", "is_input")
+_ABOUT = ("instance_id", "test_result", "error", "metrics", "report", "resolved")
+
+
+def drafted(document: dict[str, Any], stem: str) -> Draft:
+    """One run: an evaluation's record, or `{"history": events}` for a file that holds only those."""
+    events = _flat(sequence(document.get("history")))
+    draft = Draft(Heading(starter="headless" if "instance_id" in document else "unknown"))
+    heading, settings = draft.heading, mapping(document.get("metadata"))
+    heading.model = string(mapping(settings.get("llm_config")).get("model"))
+    name = str(document.get("instance_id") or stem)
+    first = mapping(next(iter(events), None))
+    mark = repr([first.get("timestamp"), text_of(first.get("message"))[:1000], settings.get("start_time")])
+    heading.id = f"{name}-{sha256(mark.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    history = _History(draft)
+    for number, event in enumerate(events, 1):
+        history.add(event, number)
+    history.finish(mapping(document.get("metrics")))
+    if about := {name: document[name] for name in _ABOUT if document.get(name)}:
+        draft.events.append(Other(line=len(events) + 1, name="ending", raw=about))
+    return draft
+
+
+def _flat(events: list[Any]) -> list[Any]:
+    """The oldest versions wrote pairs of an action and its observation."""
+    return [part for event in events for part in (event if isinstance(event, list) else [event])]
+
+
+class _History:
+    """Gives the events of one run."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._joiner = Joiner()
+        self._names: dict[Any, str] = {}
+        """Calls by the number of the event that made them: a model may use one id for several."""
+        self._responses: set[str] = set()
+        self._used = Usage()
+
+    def add(self, value: Any, line: int) -> None:
+        event = mapping(value)
+        at = seconds(event.get("timestamp"))
+        self._draft.heading.seen(at)
+        action, given = string(event.get("action")), mapping(event.get("args"))
+        if "observation" in event:
+            self._observation(event, value, line, at)
+        elif action == "message" and event.get("source") == "user":
+            self._user(given, line, at)
+        elif action == "message":
+            self._answer(event, text_of(given.get("content")), line, at)
+        elif action == "condensation":
+            summary = string(given.get("summary"))
+            self._draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=summary))
+        elif event.get("source") == "agent" and (event.get("tool_call_metadata") or action in _CALLS):
+            self._call(event, action, given, line, at)
+        else:
+            self._draft.events.append(Other(line=line, at=at, name=action or "unknown", raw=value))
+
+    def finish(self, metrics: dict[str, Any]) -> None:
+        """The totals, if the responses add up to them."""
+        stated = mapping(metrics.get("accumulated_token_usage"))
+        total = usage_of(
+            {
+                **stated,
+                "cache_read_input_tokens": stated.get("cache_read_tokens"),
+                "cache_creation_input_tokens": stated.get("cache_write_tokens"),
+            }
+        )
+        if total is not None and total == self._used:
+            self._draft.heading.reported = total
+
+    def _user(self, given: dict[str, Any], line: int, at: float | None) -> None:
+        text = text_of(given.get("content"))
+        images = len(sequence(given.get("image_urls")))
+        origin = origin_of(text, injected=False)
+        self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
+
+    def _answer(self, event: dict[str, Any], text: str, line: int, at: float | None) -> str:
+        """What a response says, once: each of its calls carries a copy of the whole of it."""
+        answered = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
+        response = string(answered.get("id")) or f"event {line}"
+        if response in self._responses:
+            return response
+        self._responses.add(response)
+        choice = mapping(next(iter(sequence(answered.get("choices"))), None))
+        message, used = mapping(choice.get("message")), usage_of(answered.get("usage"))
+        if thought := string(message.get("reasoning_content")):
+            self._draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+        self._used = self._used + used if used else self._used
+        model = string(answered.get("model")) or self._draft.heading.model
+        said = text_of(message.get("content")) or text
+        if said or used is not None:
+            self._draft.events.append(
+                AssistantMessage(line=line, at=at, text=said, response=response, model=model, usage=used)
+            )
+        return response
+
+    def _call(self, event: dict[str, Any], action: str, given: dict[str, Any], line: int, at: float | None) -> None:
+        response = self._answer(event, text_of(given.get("thought")), line, at)
+        metadata = mapping(event.get("tool_call_metadata"))
+        name = string(metadata.get("tool_call_id"))
+        tool = string(metadata.get("function_name")) or action
+        plain = {key: value for key, value in given.items() if key not in _NO_ARGUMENTS and value is not None}
+        asked = Asked(name, tool, _as_called(metadata, name) or plain)
+        own = self._joiner.opened(asked, str(line))
+        self._names[event.get("id") if isinstance(event.get("id"), int | str) else line] = own
+        kind = kind_of(tool, asked.input)
+        self._draft.events.append(
+            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=asked.input, response=response)
+        )
+
+    def _observation(self, event: dict[str, Any], value: Any, line: int, at: float | None) -> None:
+        cause = event.get("cause")
+        own = self._names.pop(cause, "") if isinstance(cause, int | str) else ""
+        if not own:
+            name = string(event.get("observation")) or "unknown"
+            self._draft.events.append(Other(line=line, at=at, name=name, raw=value))
+            return
+        outcome = _outcome(event)
+        self._draft.events.append(ToolResult(line=line, at=at, call_id=own, **outcome._asdict()))
+
+
+def _as_called(metadata: dict[str, Any], name: str) -> dict[str, Any]:
+    """The arguments as the model wrote them."""
+    choice = mapping(next(iter(sequence(mapping(metadata.get("model_response")).get("choices"))), None))
+    for call in map(mapping, sequence(mapping(choice.get("message")).get("tool_calls"))):
+        if call.get("id") == name:
+            return arguments(mapping(call.get("function")).get("arguments"))
+    return {}
+
+
+def _outcome(event: dict[str, Any]) -> Outcome:
+    extras, kind = mapping(event.get("extras")), string(event.get("observation"))
+    text = text_of(event.get("content"))
+    if kind == "error":
+        error = string(extras.get("error_id"))
+        return Outcome(text, True, None, {"error": error} if error else {})
+    if kind == "user_rejected":
+        return Outcome(text, True, None, {"rejected": "user"})
+    code, detail = coded(mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code")))
+    return Outcome(text, None, code, detail)

@@ -1,0 +1,64 @@
+"""Where OpenHands keeps its conversations: a folder each, with its state beside a folder of events."""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Found, Places, home, stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+STATE = "base_state.json"
+EVENTS = "events"
+SUBAGENTS = "subagents"
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`OPENHANDS_CONVERSATIONS_DIR`, else the folder `conversations` of the program's own."""
+    override = environment.get("OPENHANDS_CONVERSATIONS_DIR")
+    if override:
+        return [override]
+    own = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
+    return [os.path.join(own, "conversations")]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """The state of every conversation, and of its subagents' conversations."""
+    folders = _folders(root)
+    while folders:
+        folder = folders.pop()
+        found = conversation_at(folder)
+        if found is not None:
+            yield found
+        folders += _folders(os.path.join(folder, SUBAGENTS))
+
+
+def conversation_at(folder: str) -> Found | None:
+    """One conversation: it has changed when its state has, or when an event was added."""
+    path = os.path.join(folder, STATE)
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    size, stamp = status.st_size, stamp_of(status)
+    for name in (EVENTS, SUBAGENTS):
+        try:
+            added = os.stat(os.path.join(folder, name))
+        except OSError:
+            continue
+        # A folder's own time changes with every file in it; events are never written twice.
+        size, stamp = size + added.st_size, f"{stamp}+{added.st_mtime_ns}"
+    return Found(path, size, stamp)
+
+
+def _folders(root: str) -> list[str]:
+    try:
+        with os.scandir(root) as entries:
+            return sorted((entry.path for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:
+        return []
+
+
+PLACES = Places("openhands", "OpenHands", 1, roots, discover)

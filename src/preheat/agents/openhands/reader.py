@@ -1,0 +1,198 @@
+"""Reads OpenHands: a conversation's folder (named by its `base_state.json`), and files of events of any version.
+
+Knows nothing of what the events mean: see `events.py` (SDK) and `history.py` (before it).
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import count, mapping, sequence, string
+from preheat.agents.openhands import folder
+from preheat.agents.openhands.events import EventState, fold
+from preheat.agents.openhands.history import drafted
+from preheat.agents.openhands.places import STATE
+from preheat.agents.outline import CUT, outline
+from preheat.agents.parsing import Draft, LinesParser, loose, whole_lines
+from preheat.agents.reader import Framing, Heading, Parser, Part
+from preheat.model.session import AssistantMessage, Other, Problem, Session, Spawn, Usage
+
+AGENT = "openhands"
+OTHERS = "other responses"
+"""Carries the tokens of responses that left no event: titles, critics, lost retries."""
+
+
+class Record(msgspec.Struct):
+    """A line that `folder.dump` wrote."""
+
+    record: str = ""
+    value: Any = None
+
+
+class ConversationParser(LinesParser[EventState, Record]):
+    """Folds the lines of one conversation's folder."""
+
+    agent = AGENT
+    record_type = Record
+    state_type = EventState
+
+    def record(self, record: Record, line: int) -> None:
+        value = mapping(record.value)
+        if record.record == "event":
+            fold(self.draft(), self.state, record.value, line)
+        elif record.record == "state":
+            self._state(value, line)
+        elif record.record == "child":
+            self.draft().events.append(Spawn(line=line, session=string(value.get("id"))))
+        elif record.record == "problem":
+            self.problem(string(value.get("message")), line)
+        elif record.record == "end":
+            self._end(line)
+        else:
+            self.other(record.record or "unknown", line)
+
+    def _state(self, value: dict[str, Any], line: int) -> None:
+        heading = self.draft().heading
+        heading.id = string(value.get("name")) or string(value.get("id")).replace("-", "") or AGENT
+        heading.project = string(mapping(value.get("workspace")).get("working_dir"))
+        heading.title = string(mapping(value.get("tags")).get("title"))
+        heading.model = self.state.model = string(mapping(value.get("agent")).get("model"))
+        if parent := string(value.get("parent")):
+            heading.parent, heading.relation = parent, "subagent"
+        metrics = [mapping(each) for each in mapping(mapping(value.get("stats")).get("usage_to_metrics")).values()]
+        total = Usage()
+        for each in metrics:
+            for stated in map(mapping, sequence(each.get("token_usages"))):
+                name, used = string(stated.get("response_id")) or OTHERS, _usage(stated)
+                self.state.usages[name] = self.state.usages.get(name, Usage()) + used
+                total += used
+        stated_total = sum((_usage(each.get("accumulated_token_usage")) for each in metrics), Usage())
+        if total != Usage() and total == stated_total:
+            heading.reported = total
+        about = {name: held for name, held in value.items() if name != "stats"}
+        self.draft().events.append(Other(line=line, name="state", raw=about))
+
+    def _end(self, line: int) -> None:
+        rest = sum(self.state.usages.values(), Usage())
+        self.state.usages = {}
+        if rest != Usage():
+            self.draft().events.append(
+                AssistantMessage(line=line, text="", response=OTHERS, model=self.state.model, usage=rest)
+            )
+
+
+def _usage(value: object) -> Usage:
+    stated = mapping(value)
+    read, written = count(stated.get("cache_read_tokens")), count(stated.get("cache_write_tokens"))
+    return Usage(
+        input=max(0, count(stated.get("prompt_tokens")) - read - written),
+        output=count(stated.get("completion_tokens")),
+        cache_read=read,
+        cache_write=written,
+        reasoning=count(stated.get("reasoning_tokens")),
+    )
+
+
+class FileParser:
+    """Reads a file of events: an evaluation's runs, a trajectory, or the SDK's events in a list or one a line."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0] or AGENT
+        values, problems = _values(block)
+        runs = [value for value in values if isinstance(mapping(value).get("history"), list)]
+        events = [value for value in values if not isinstance(mapping(value).get("history"), list)]
+        self._drafts = [drafted(run, stem) for run in runs]
+        if any("kind" in mapping(event) for event in events):
+            self._drafts.append(_of_events(events, stem))
+        elif any("action" in mapping(event) or "observation" in mapping(event) for event in events):
+            self._drafts.append(drafted({"history": events}, stem))
+        elif events or not runs:
+            self._drafts.append(Draft(Heading(id=stem)))
+            self._drafts[-1].events += [Other(line=line, name="unknown", raw=event) for event in events]
+            problems.append(("there are no events in it", 1))
+        names: set[str] = set()
+        for number, draft in enumerate(self._drafts, 1):
+            draft.heading.id = draft.heading.id if draft.heading.id not in names else f"{draft.heading.id}-{number}"
+            names.add(draft.heading.id)
+        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+
+def _of_events(events: list[Any], stem: str) -> Draft:
+    first = string(mapping(events[0]).get("id"))
+    draft, state = Draft(Heading(id=f"{stem}-{first[:8]}" if first else stem)), EventState()
+    for number, event in enumerate(events, 1):
+        fold(draft, state, event, number)
+    return draft
+
+
+def _values(block: bytes) -> tuple[list[Any], list[tuple[str, int]]]:
+    """The records of a file, and what could not be read of it with its line."""
+    try:
+        document = loose(block)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return (document if isinstance(document, list) else [document]), []
+    found: list[Any] = []
+    problems: list[tuple[str, int]] = []
+    for line, text in enumerate(whole_lines(block), 1):
+        if not text.strip():
+            continue
+        try:
+            found.append(loose(text))
+        except (ValueError, RecursionError) as error:
+            if len(problems) < 20:
+                problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
+    return found, problems
+
+
+class OpenHandsReader:
+    """Reads conversations' folders and files of events."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "database" if os.path.basename(path) == STATE else "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        members = outline(head)
+        if os.path.basename(path) == STATE:
+            return "id" in members and (
+                "persistence_dir" in members or "workspace" in members or CUT in members.values()
+            )
+        if "history" in members and "instance_id" in members:
+            return "agent_class" in mapping(members.get("metadata"))
+        if not {"id", "timestamp", "source"} <= members.keys() or os.path.basename(os.path.dirname(path)) == "events":
+            return False  # one event of a conversation's folder, which is read as a whole
+        if members["source"] not in ("agent", "user", "environment", "hook"):
+            return False
+        if string(members.get("kind")).endswith("Event"):
+            return True
+        return isinstance(members["id"], int) and not {"action", "observation", "message"}.isdisjoint(members)
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return ConversationParser(path) if self.framing(path) == "database" else FileParser(path)
+
+    def parts(self, path: str) -> list[Part]:
+        return folder.parts(path)
+
+    def dump(self, path: str, part: str) -> Iterator[bytes]:
+        return folder.dump(path, part)
+
+
+READER = OpenHandsReader()

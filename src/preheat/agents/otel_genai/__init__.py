@@ -1,0 +1,1 @@
+"""OpenTelemetry GenAI: spans of any instrumented agent, imported from OTLP JSON files."""

@@ -1,0 +1,160 @@
+"""OTLP as JSON: requests to export traces or logs, one document or one a line, as plain spans. Knows no convention.
+
+The JSON form writes 64-bit numbers as text, and attributes as lists of typed values. Log records that belong to a span
+give it their attributes: some instrumentations put the content of messages there.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.parsing import loose, whole_lines
+
+_DEEPEST = 20
+_ERRORS = (2, "2", "STATUS_CODE_ERROR", "ERROR")
+_FINE = (1, "1", "STATUS_CODE_OK", "OK")
+
+
+class SpanEvent(msgspec.Struct):
+    """Something that happened during a span."""
+
+    name: str
+    attributes: dict[str, Any]
+
+
+class Span(msgspec.Struct):
+    """One piece of work."""
+
+    id: str
+    trace: str
+    parent: str
+    name: str
+    started: float | None
+    ended: float | None
+    attributes: dict[str, Any]
+    events: list[SpanEvent]
+    is_error: bool | None
+    """By its status; None where that was left unset."""
+    message: str
+    """What the status says."""
+    resource: dict[str, Any]
+
+
+def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
+    """The spans of a file by their beginning, and what could not be read of it with its line."""
+    documents, problems = _documents(block)
+    found: dict[tuple[str, str], Span] = {}
+    logs: list[tuple[str, str, SpanEvent]] = []
+    for document in documents:
+        for span in _of_traces(document):
+            found.setdefault(
+                (span.trace, span.id or f"span {len(found)}"), span
+            )  # exporters send again what they lost sight of
+        logs += _of_logs(document)
+    for trace, name, event in logs:
+        if (span_of := found.get((trace, name))) is not None:
+            span_of.events.append(event)
+    ordered = sorted(found.values(), key=lambda span: (span.started is None, span.started or 0.0))
+    return ordered, problems
+
+
+def _documents(block: bytes) -> tuple[list[Any], list[tuple[str, int]]]:
+    try:
+        document = loose(block)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return (document if isinstance(document, list) else [document]), []
+    found: list[Any] = []
+    problems: list[tuple[str, int]] = []
+    for line, text in enumerate(whole_lines(block), 1):
+        if not text.strip():
+            continue
+        try:
+            found.append(loose(text))
+        except (ValueError, RecursionError) as error:
+            if len(problems) < 20:
+                problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
+    return found, problems
+
+
+def _either(value: dict[str, Any], name: str, other: str) -> Any:
+    return value[name] if name in value else value.get(other)
+
+
+def _of_traces(document: Any) -> Iterator[Span]:
+    for group in map(mapping, sequence(_either(mapping(document), "resourceSpans", "resource_spans"))):
+        resource = attributes_of(mapping(group.get("resource")).get("attributes"))
+        for scope in map(mapping, sequence(_either(group, "scopeSpans", "scope_spans"))):
+            for value in map(mapping, sequence(scope.get("spans"))):
+                yield _span(value, resource)
+
+
+def _span(value: dict[str, Any], resource: dict[str, Any]) -> Span:
+    status = mapping(value.get("status"))
+    code = status.get("code")
+    plain = code if isinstance(code, int | str) else None
+    events = [
+        SpanEvent(string(event.get("name")), attributes_of(event.get("attributes")))
+        for event in map(mapping, sequence(value.get("events")))
+    ]
+    return Span(
+        id=string(_either(value, "spanId", "span_id")),
+        trace=string(_either(value, "traceId", "trace_id")),
+        parent=string(_either(value, "parentSpanId", "parent_span_id")),
+        name=string(value.get("name")),
+        started=_seconds(_either(value, "startTimeUnixNano", "start_time_unix_nano")),
+        ended=_seconds(_either(value, "endTimeUnixNano", "end_time_unix_nano")),
+        attributes=attributes_of(value.get("attributes")),
+        events=events,
+        is_error=True if plain in _ERRORS else False if plain in _FINE else None,
+        message=string(status.get("message")),
+        resource=resource,
+    )
+
+
+def _of_logs(document: Any) -> Iterator[tuple[str, str, SpanEvent]]:
+    for group in map(mapping, sequence(_either(mapping(document), "resourceLogs", "resource_logs"))):
+        for scope in map(mapping, sequence(_either(group, "scopeLogs", "scope_logs"))):
+            for record in map(mapping, sequence(_either(scope, "logRecords", "log_records"))):
+                held = attributes_of(record.get("attributes"))
+                body = plain_value(record.get("body"))
+                held = {**held, **body} if isinstance(body, dict) else held
+                name = string(_either(record, "eventName", "event_name")) or string(held.get("event.name"))
+                trace, span = _either(record, "traceId", "trace_id"), _either(record, "spanId", "span_id")
+                yield string(trace), string(span), SpanEvent(name, held)
+
+
+def attributes_of(value: object) -> dict[str, Any]:
+    """Attributes by name; the last of one name counts."""
+    pairs = [mapping(pair) for pair in sequence(value)]
+    return {pair["key"]: plain_value(pair.get("value")) for pair in pairs if isinstance(pair.get("key"), str)}
+
+
+def plain_value(value: object, depth: int = 0) -> Any:
+    """A typed value as what it is."""
+    held = mapping(value)
+    if depth > _DEEPEST or not held:
+        return None
+    kind, inner = next(iter(held.items()))
+    if kind in ("intValue", "int_value"):
+        return _whole(inner)
+    if kind in ("arrayValue", "array_value"):
+        return [plain_value(each, depth + 1) for each in sequence(mapping(inner).get("values"))]
+    if kind in ("kvlistValue", "kvlist_value"):
+        pairs = [mapping(pair) for pair in sequence(mapping(inner).get("values"))]
+        return {string(pair.get("key")): plain_value(pair.get("value"), depth + 1) for pair in pairs}
+    return inner if isinstance(inner, str | int | float | bool) else None
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(value: object) -> float | None:
+    nanoseconds = _whole(value)
+    return nanoseconds / 1e9 if nanoseconds and 0 < nanoseconds < 1e20 else None

@@ -1,0 +1,131 @@
+"""Reads OpenTelemetry GenAI spans from OTLP JSON files: a conversation (else a trace) is a session.
+
+What is known of a call depends on what the instrumentation was told to record: without content there are names, times,
+tokens and errors only. Knows nothing of who wrote the spans.
+"""
+
+import os
+from typing import Any
+
+from preheat.agents.chat import mapping, string
+from preheat.agents.otel_genai.conversation import Conversation
+from preheat.agents.otel_genai.messages import AGENT as INVOKE
+from preheat.agents.otel_genai.messages import CHAT, operation
+from preheat.agents.otel_genai.otlp import Span, spans
+from preheat.agents.outline import outline
+from preheat.agents.parsing import Draft
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.model.session import Problem, Session, Spawn
+
+AGENT = "otel_genai"
+_CONVERSATION = "gen_ai.conversation.id"
+_DEEPEST = 1000
+
+
+class SpansParser:
+    """All conversations of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    def feed(self, block: bytes, line: int) -> None:
+        found, problems = spans(block)
+        self._drafts = _Sorting(found).drafts()
+        if not self._drafts:
+            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
+            self._drafts = [Draft(Heading(id=stem or AGENT))]
+            problems = problems or [("there are no spans of a model in it", 1)]
+        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
+
+    def take(self) -> list[Session]:
+        return [draft.take(AGENT) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+
+class _Sorting:
+    """Finds out which span belongs to which session."""
+
+    def __init__(self, found: list[Span]) -> None:
+        self._all = {(span.trace, span.id): span for span in found}
+        self._spans = [span for span in found if operation(span)]
+        self._named = {
+            span.trace: name for span in reversed(found) if (name := string(span.attributes.get(_CONVERSATION)))
+        }
+
+    def drafts(self) -> list[Draft]:
+        groups: dict[str, list[tuple[Span, int]]] = {}
+        parents: dict[str, tuple[str, Span]] = {}
+        for number, span in enumerate(self._spans, 1):
+            session, own_agent = self._session(span)
+            if own_agent is not None:
+                parents.setdefault(session, (self._session(own_agent, above=True)[0], own_agent))
+            groups.setdefault(session, []).append((span, number))
+        made = {session: self._draft(session, group) for session, group in groups.items()}
+        for child, (parent, span) in parents.items():
+            self._spawned(made, child, parent, span)
+        return list(made.values())
+
+    def _session(self, span: Span, above: bool = False) -> tuple[str, Span | None]:
+        """The session of a span, and the subagent whose it is: an agent that was invoked inside another."""
+        agents = [each for each in self._above(span) if operation(each) == INVOKE]
+        if not above and operation(span) == INVOKE:
+            agents = [span, *agents]
+        own = string(span.attributes.get(_CONVERSATION)) or self._named.get(span.trace) or span.trace or "trace"
+        if len(agents) < 2:
+            return own, None
+        return f"{own}/{agents[0].id}", agents[0]
+
+    def _above(self, span: Span) -> list[Span]:
+        found: list[Span] = []
+        seen = {span.id}
+        parent = self._all.get((span.trace, span.parent)) if span.parent else None
+        while parent is not None and parent.id not in seen and len(found) < _DEEPEST:
+            found.append(parent)
+            seen.add(parent.id)
+            parent = self._all.get((parent.trace, parent.parent)) if parent.parent else None
+        return found
+
+    def _draft(self, session: str, group: list[tuple[Span, int]]) -> Draft:
+        draft = Draft(Heading(id=session))
+        conversation = Conversation(draft, any(operation(span) in CHAT for span, _ in group))
+        for span, number in group:
+            conversation.add(span, number)
+        return draft
+
+    def _spawned(self, made: dict[str, Draft], child: str, parent: str, span: Span) -> None:
+        draft = made[child]
+        draft.heading.parent, draft.heading.relation = parent, "subagent"
+        above = made.get(parent)
+        if above is None:
+            return
+        tool = next((each for each in self._above(span) if operation(each) not in (INVOKE, *CHAT)), None)
+        call = string(tool.attributes.get("gen_ai.tool.call.id")) if tool else ""
+        line = next(number for number, each in enumerate(self._spans, 1) if each is span)
+        place = next((at for at, event in enumerate(above.events) if event.line > line), len(above.events))
+        above.events.insert(place, Spawn(line=line, at=span.started, session=child, call_id=call))
+
+
+class SpansReader:
+    """Reads OTLP JSON."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        members: dict[str, Any] = mapping(outline(head))
+        exported = {"resourceSpans", "resource_spans", "resourceLogs", "resource_logs"} & members.keys()
+        return bool(exported) and b'"gen_ai.' in head
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return SpansParser(path)
+
+
+READER = SpansReader()

@@ -1,0 +1,1 @@
+"""Pi: sessions as trees of entries, one JSONL file each."""

@@ -1,0 +1,257 @@
+"""Folds the entries of a Pi session into events.
+
+Since version 2 entries form a tree: `parentId` names the entry before, and going back in the conversation is a new child
+of an older entry. A forked session begins with the entries of the other, ids, times and all. Knows nothing of where the
+lines come from, nor of the session that was forked.
+"""
+
+import os
+import re
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.agents.pi.tools import BASH, kind_of
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Reasoning,
+    Rewind,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+_EXIT = re.compile(r"Command exited with code (-?\d{1,10})\s*\Z")
+_TIMEOUT = re.compile(r"Command timed out after [\d.]{1,20} seconds\s*\Z")
+_ABORTED = re.compile(r"Command aborted\s*\Z")
+_BROKEN_OFF = ("error", "aborted")
+
+
+class Entry(msgspec.Struct, rename="camel"):
+    """One line, as far as it is read; nearly everything is optional and of any type."""
+
+    type: str = ""
+    id: Any = None
+    parent_id: Any = None
+    timestamp: Any = None
+    message: Any = None
+    # The header.
+    version: Any = None
+    cwd: Any = None
+    parent_session: Any = None
+    branched_from: Any = None
+    """What `parentSession` was called at first."""
+    model_id: Any = None
+    # Entries that are no messages.
+    summary: Any = None
+    tokens_before: Any = None
+    from_hook: Any = None
+    content: Any = None
+    name: Any = None
+
+
+class PiState(State):
+    places: dict[str, int] = msgspec.field(default_factory=dict)
+    """For each entry the line of its nearest ancestor (or itself) that stands in the conversation as it is now."""
+    leaf: str = ""
+    last: int = 0
+    """The line of the newest event."""
+    header: int = 0
+    forked_at: float | None = None
+    joiner: Joiner = msgspec.field(default_factory=Joiner)
+
+
+class PiParser(LinesParser[PiState, Entry]):
+    """Folds one session file."""
+
+    agent = "pi"
+    record_type = Entry
+    state_type = PiState
+
+    def record(self, record: Entry, line: int) -> None:
+        if record.type == "session":
+            self._header(record, line)
+            return
+        message = mapping(record.message)
+        # Versions 1 and 2 wrote some entries late; a message has its own clock.
+        moments = [at for at in (seconds(message.get("timestamp")), seconds(record.timestamp)) if at is not None]
+        at = min(moments, default=None)
+        copied = self.state.forked_at is not None and at is not None and at < self.state.forked_at
+        if not self._placed(record, line, at, copied):
+            return
+        self._named(record)
+        if copied:
+            return
+        self.draft().heading.seen(at)
+        before = len(self.draft().events)
+        if record.type == "message":
+            self._message(record, message, line, at)
+        else:
+            self._entry(record, line, at)
+        if len(self.draft().events) > before:
+            self.state.last = line
+
+    # The session, and where an entry stands in it.
+    def _header(self, record: Entry, line: int) -> None:
+        heading = self.draft().heading
+        if heading.id:
+            if record.id != heading.id:  # one release wrote the header twice
+                self.other("session", line)
+            return
+        heading.id = string(record.id) or os.path.basename(self.path.replace("\\", "/")).partition(".")[0]
+        heading.version = str(record.version) if count(record.version) else ""
+        heading.project = string(record.cwd)
+        heading.model = string(record.model_id)
+        at = seconds(record.timestamp)
+        heading.seen(at)
+        self.state.header = line
+        origin = string(record.parent_session) or string(record.branched_from)
+        if origin:
+            name = os.path.basename(origin.replace("\\", "/")).removesuffix(".jsonl")
+            heading.parent, heading.relation = name.rpartition("_")[2], "fork"
+            self.state.forked_at = at
+
+    def _placed(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
+        """Take an entry into the tree; False for one that was there already."""
+        name = string(record.id)
+        if not name:
+            return True  # version 1 has no tree
+        state = self.state
+        if name in state.places:
+            return False
+        if not copied:
+            parent = string(record.parent_id)
+            after = state.places.get(parent, state.header if record.parent_id is None else state.last)
+            if parent != state.leaf and after < state.last:
+                self._back(after, line, at)
+        state.places[name] = state.header if copied else line
+        state.leaf = name
+        return True
+
+    def _back(self, after: int, line: int, at: float | None) -> None:
+        self.draft().events.append(Rewind(line=line, at=at, after=after))
+        for name, place in self.state.places.items():
+            if place > after:
+                self.state.places[name] = after
+
+    # Messages.
+    def _message(self, record: Entry, message: dict[str, Any], line: int, at: float | None) -> None:
+        role, content = message.get("role"), message.get("content")
+        if role == "assistant":
+            self._answer(message, string(record.id) or f"line {line}", line, at)
+        elif role == "toolResult":
+            self._result(message, line, at)
+        elif role == "user":
+            self._said(content, line, at, injected=False)
+        elif role in ("custom", "hookMessage"):
+            self._said(content, line, at, injected=True)
+        else:
+            # Also `bashExecution`: a command that the person ran is no call of the model's.
+            self.other(string(role) or "message", line, at)
+
+    def _said(self, content: object, line: int, at: float | None, injected: bool) -> None:
+        text = text_of(content)
+        self.draft().events.append(
+            UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images_in(content))
+        )
+
+    def _answer(self, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
+        draft = self.draft()
+        model = string(message.get("model"))
+        if model:
+            draft.heading.model = model
+        content = message.get("content")
+        blocks = [mapping(block) for block in sequence(content)]
+        for block in blocks:
+            if block.get("type") == "thinking":
+                thought = string(block.get("thinking"))
+                draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+        text = text_of([block for block in blocks if block.get("type") == "text"] or string(content))
+        usage = _usage(message.get("usage"))
+        if text or usage.total:
+            draft.events.append(
+                AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage)
+            )
+        for number, block in enumerate(blocks, 1):
+            if block.get("type") == "toolCall":
+                self._call(block, f"{line}.{number}", response, line, at)
+        if message.get("stopReason") in _BROKEN_OFF:
+            raw = {name: message.get(name) for name in ("stopReason", "errorMessage")}
+            draft.events.append(Other(line=line, at=at, name=f"response_{message['stopReason']}", raw=raw))
+
+    def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
+        asked = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
+        own = self.state.joiner.opened(asked, place)
+        self.draft().events.append(
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=own,
+                tool=asked.tool,
+                kind=kind_of(asked.tool),
+                input=asked.input,
+                response=response,
+            )
+        )
+
+    def _result(self, message: dict[str, Any], line: int, at: float | None) -> None:
+        tool = string(message.get("toolName"))
+        own = self.state.joiner.closed(string(message.get("toolCallId")), tool)
+        if not own:
+            self.other("result without a call", line, at)
+            return
+        text = text_of(message.get("content"))
+        flag = message.get("isError")
+        failed = flag if isinstance(flag, bool) else None
+        code, detail = _ending(text) if failed and tool == BASH else (None, {})
+        if mapping(mapping(message.get("details")).get("truncation")).get("truncated") is True:
+            detail["truncated"] = True
+        self.draft().events.append(
+            ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, exit_code=code, detail=detail)
+        )
+
+    # Entries that are no messages.
+    def _entry(self, record: Entry, line: int, at: float | None) -> None:
+        draft = self.draft()
+        if record.type == "compaction":
+            trigger = "extension" if record.from_hook is True else ""
+            before = count(record.tokens_before) or None
+            summary = string(record.summary)
+            draft.events.append(Compaction(line=line, at=at, trigger=trigger, summary=summary, tokens_before=before))
+        elif record.type == "branch_summary":
+            # What was left behind when somebody went back; the model reads it as a message.
+            text = string(record.summary)
+            draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
+        elif record.type == "custom_message":
+            self._said(record.content, line, at, injected=True)
+        else:
+            self.other(record.type or "entry", line, at)
+
+    def _named(self, record: Entry) -> None:
+        """What an entry says of the whole session; a fork takes that over with the entries."""
+        heading = self.draft().heading
+        if record.type == "session_info":
+            heading.title = string(record.name) or heading.title
+        elif record.type == "model_change":
+            heading.model = string(record.model_id) or heading.model
+
+
+def _usage(value: object) -> Usage:
+    stated = mapping(value)
+    names = ("input", "output", "cacheRead", "cacheWrite")
+    taken, given, read, written = (count(stated.get(name)) for name in names)
+    return Usage(input=taken, output=given, cache_read=read, cache_write=written)
+
+
+def _ending(text: str) -> tuple[int | None, dict[str, Any]]:
+    """How a command ended, by the line that the program puts after its output."""
+    if found := _EXIT.search(text[-200:]):
+        return int(found[1]), {}
+    if _TIMEOUT.search(text[-200:]):
+        return None, {"timeout": True}
+    return None, {"aborted": True} if _ABORTED.search(text[-200:]) else {}

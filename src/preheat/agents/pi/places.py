@@ -1,0 +1,33 @@
+"""Where Pi keeps its sessions: `sessions/--<folder>--/<time>_<id>.jsonl` in its own folder."""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Found, Places, files_below, home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`PI_CODING_AGENT_SESSION_DIR`, and `sessions` in `PI_CODING_AGENT_DIR` or `~/.pi/agent`."""
+    base = environment.get("PI_CODING_AGENT_DIR") or os.path.join(home(environment), ".pi", "agent")
+    usual = os.path.join(_expanded(base, environment), "sessions")
+    own = environment.get("PI_CODING_AGENT_SESSION_DIR")
+    return [_expanded(own, environment), usual] if own else [usual]
+
+
+def discover(root: str) -> Iterator[Found]:
+    """Every session below the root."""
+    return files_below(root, (".jsonl",), depth=1)
+
+
+def _expanded(path: str, environment: Mapping[str, str]) -> str:
+    if path == "~" or path.startswith("~/"):
+        return home(environment) + path[1:]
+    return path
+
+
+PLACES = Places("pi", "Pi", 1, roots, discover)

@@ -1,0 +1,197 @@
+"""What the results of agent benchmarks share: one document with many runs, each a conversation with a simulated person.
+
+Knows no benchmark: how the runs lie in a document and what they are called is each reader's own.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, ClassVar
+
+from preheat.agents.chat import Joiner, calls_of, mapping, sequence, string, text_of, usage_of
+from preheat.agents.parsing import Draft, loose, origin_of, seconds
+from preheat.agents.reader import Heading
+from preheat.agents.tool_names import kind_of
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Problem,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+
+
+class SimulationsParser:
+    """A document of many runs; each becomes a session."""
+
+    agent: ClassVar[str]
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._drafts: list[Draft] = []
+
+    # What a reader writes.
+    def runs(self, document: Any) -> list[Any] | None:
+        """The runs in a document, or None if it is none of these."""
+        raise NotImplementedError
+
+    def fold(self, run: dict[str, Any], draft: Draft) -> None:
+        """One run."""
+        raise NotImplementedError
+
+    # What every parser has.
+    def feed(self, block: bytes, line: int) -> None:
+        problems = []
+        try:
+            document = loose(block)
+        except (ValueError, RecursionError) as error:
+            document, found = None, None
+            problems.append(f"not a whole JSON document ({str(error)[:120]})")
+        else:
+            found = self.runs(document)
+            if found is None:
+                problems.append("no results of simulations in it")
+        for number, run in enumerate(found or (), 1):
+            if isinstance(run, dict):
+                self._run(run, number)
+            else:
+                problems.append(f"result {number} is no object; passed over")
+        if problems:
+            if not self._drafts:
+                stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
+                self._drafts.append(Draft(Heading(id=stem or self.agent)))
+            self._drafts[0].problems += [Problem(message, self._path, line) for message in problems]
+
+    def _run(self, run: dict[str, Any], number: int) -> None:
+        draft = Draft(Heading(starter="headless"))
+        self.fold(run, draft)
+        names = {other.heading.id for other in self._drafts}
+        if draft.heading.id in names:  # two runs of one name are two runs
+            draft.heading.id = f"{draft.heading.id}-{number}"
+        self._drafts.append(draft)
+
+    def take(self) -> list[Session]:
+        return [draft.take(self.agent) for draft in self._drafts]
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+
+def digest(value: object) -> str:
+    """A few letters that stand for a value."""
+    return sha256(json.dumps(value, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def number_of(value: object) -> float | None:
+    """A number as it is; None for anything else."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def title(name: str, task: object, trial: object, reward: object) -> str:
+    """What a run is shown as: its task and what it was given for it."""
+    given = number_of(reward)
+    ending = "" if given is None else f": reward {given:g}"
+    which = "" if number_of(trial) is None else f", trial {trial}"
+    return f"{name} {task}{which}{ending}"
+
+
+def moment(value: object) -> float | None:
+    """A time; those without a zone are taken as UTC, so that they are the same on every machine."""
+    if isinstance(value, str) and len(value) >= 19 and value[10] in "T " and value[-1] != "Z" and "+" not in value:
+        return seconds(f"{value}+00:00")
+    return seconds(value)
+
+
+def fold_messages(draft: Draft, messages: object) -> int:
+    """The messages of one run as events; the number of the next line."""
+    joiner = Joiner()
+    line = 1
+    for message in _flat(messages):
+        at = moment(mapping(message).get("timestamp"))
+        draft.heading.seen(at)
+        _message(draft, joiner, message, line, at)
+        line += 1
+    return line
+
+
+def _flat(messages: object) -> Iterator[Any]:
+    """Several results may stand in one message."""
+    for message in sequence(messages):
+        inner = mapping(message).get("tool_messages")
+        if isinstance(inner, list):
+            yield from inner
+        else:
+            yield message
+
+
+def _message(draft: Draft, joiner: Joiner, message: Any, line: int, at: float | None) -> None:
+    role = mapping(message).get("role")
+    if role == "assistant":
+        _answer(draft, joiner, message, line, at)
+    elif role == "user":
+        text = text_of(message.get("content"))
+        calls = calls_of(message)
+        if text or not calls:
+            origin = origin_of(text, injected=False)
+            draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin))
+        _calls(draft, joiner, message, "", line, at)
+    elif role == "tool":
+        _result(draft, joiner, message, line, at)
+    else:
+        name = "system" if role == "system" else "unknown"
+        draft.events.append(Other(line=line, at=at, name=name, raw=message))
+
+
+def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+    response = f"message {line}"
+    thought = string(message.get("reasoning")) or string(message.get("reasoning_content"))
+    if thought:
+        draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
+    draft.events.append(
+        AssistantMessage(
+            line=line,
+            at=at,
+            text=text_of(message.get("content")),
+            response=response,
+            model=draft.heading.model,
+            usage=usage_of(message.get("usage")),
+        )
+    )
+    _calls(draft, joiner, message, response, line, at)
+
+
+def _calls(draft: Draft, joiner: Joiner, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
+    for number, asked in enumerate(calls_of(message), 1):
+        own = joiner.opened(asked, f"{line}.{number}")
+        kind = kind_of(asked.tool)
+        draft.events.append(
+            ToolCall(line=line, at=at, call_id=own, tool=asked.tool, kind=kind, input=asked.input, response=response)
+        )
+
+
+def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+    name = string(message.get("tool_call_id")) or string(message.get("id"))
+    own = joiner.closed(name, string(message.get("name")))
+    if not own:
+        draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
+        return
+    flag = message.get("error")
+    # The simulated person has tools as well; who used this one is all that tells them apart.
+    detail = {"requestor": "user"} if message.get("requestor") == "user" else {}
+    draft.events.append(
+        ToolResult(
+            line=line,
+            at=at,
+            call_id=own,
+            text=text_of(message.get("content")),
+            is_error=flag if isinstance(flag, bool) else None,
+            detail=detail,
+        )
+    )

@@ -1,0 +1,1 @@
+"""SpecStory: other agents' sessions as Markdown, imported one file at a time."""

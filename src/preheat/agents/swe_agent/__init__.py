@@ -1,0 +1,1 @@
+"""SWE-agent: trajectories, imported one file at a time."""

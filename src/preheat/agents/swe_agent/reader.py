@@ -1,0 +1,199 @@
+"""Reads SWE-agent's trajectories (`.traj`): one JSON document a run, written anew after every step.
+
+A step says what was run and what came back, but not how it ended: there is no exit code and no flag. Knows nothing of
+where the document comes from.
+"""
+
+import os
+import re
+from hashlib import sha256
+from typing import Any
+
+from preheat.agents.chat import Asked, Joiner, calls_of, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.outline import CUT, beginning_of, outline
+from preheat.agents.parsing import Draft, loose, origin_of
+from preheat.agents.reader import Framing, Heading, Parser
+from preheat.agents.swe_agent.tools import called
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Problem,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+AGENT = "swe_agent"
+TOTAL = "run total"
+"""The response that carries the usage: the program counts tokens for the whole run only."""
+_STEP = re.compile(r'\[\s*\{\s*"(?:action|response|observation|thought|query|message_type)"\s*:')
+_ENDING = ("exit_status", "submission", "model_stats", "edited_files30", "edited_files50", "edited_files70", "score")
+_LONGEST_SECONDS = 1e9
+
+
+class TrajectoryParser:
+    """One document, one session."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._draft = Draft(Heading(starter="headless"))
+        self._joiner = Joiner()
+
+    def feed(self, block: bytes, line: int) -> None:
+        stem = os.path.basename(self._path.replace("\\", "/")).partition(".traj")[0] or AGENT
+        self._draft.heading.id = stem
+        try:
+            document = loose(block)
+        except (ValueError, RecursionError) as error:
+            self._draft.problems.append(Problem(f"not a whole JSON document ({str(error)[:120]})", self._path, line))
+            return
+        steps = mapping(document).get("trajectory")
+        if not isinstance(steps, list):
+            self._draft.problems.append(Problem("a document without `trajectory`", self._path, line))
+            self._draft.events.append(Other(line=line, name="unreadable", raw=document))
+            return
+        self._heading(stem, document, steps)
+        answers = self._beginning(sequence(document.get("history")))
+        for number, step in enumerate(steps, 1):
+            self._step(step, answers, number)
+        self._ending(mapping(document.get("info")), len(steps) + 1)
+
+    def take(self) -> list[Session]:
+        return [self._draft.take(AGENT)] if self._draft.heading.id else []
+
+    def save(self) -> bytes | None:
+        return None
+
+    def load(self, state: bytes) -> None:
+        """A document is always read whole."""
+
+    def _heading(self, stem: str, document: dict[str, Any], steps: list[Any]) -> None:
+        heading = self._draft.heading
+        info, first = mapping(document.get("info")), mapping(next(iter(steps), None))
+        heading.version = string(info.get("swe_agent_version"))
+        heading.project = string(_object(first.get("state")).get("working_dir"))
+        agent = mapping(_object(document.get("replay_config")).get("agent"))
+        heading.model = string(mapping(agent.get("model")).get("name"))
+        # The same task is run again and again; the time of the first step tells the runs apart where it is noted.
+        said = [text_of(mapping(message).get("content")) for message in sequence(document.get("history"))[:2]]
+        mark = [*said, text_of(first.get("response")), str(first.get("execution_time"))]
+        heading.id = f"{stem}-{sha256(repr(mark).encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+    def _beginning(self, history: list[Any]) -> list[dict[str, Any]]:
+        """What was said before the first step; the answers come back, to look up how their calls were made.
+
+        Demonstrations stand in the history like things that happened: they did not.
+        """
+        answers: list[dict[str, Any]] = []
+        for message in map(mapping, history):
+            role, content = message.get("role"), message.get("content")
+            if message.get("is_demo"):
+                self._draft.events.append(Other(line=0, name="demonstration", raw=message))
+            elif role == "assistant":
+                answers.append(message)
+            elif not answers and role == "user":
+                text = text_of(content)
+                origin = origin_of(text, injected=False)
+                self._draft.events.append(UserMessage(line=0, text=text, origin=origin, images=images_in(content)))
+            elif not answers:
+                self._draft.events.append(Other(line=0, name=string(role) or "unknown", raw=message))
+        return answers
+
+    def _step(self, value: Any, answers: list[dict[str, Any]], line: int) -> None:
+        step, response = mapping(value), f"step {line}"
+        if not step:
+            self._draft.problems.append(Problem("a step that is no object; kept as it is", self._path, line))
+            self._draft.events.append(Other(line=line, name="unknown", raw=value))
+            return
+        answer = _answer(step, answers)
+        if thought := string(answer.get("reasoning_content")) or _thinking(answer.get("thinking_blocks")):
+            self._draft.events.append(Reasoning(line=line, text=thought, response=response))
+        text = text_of(step.get("response")) or text_of(step.get("thought"))
+        self._draft.events.append(
+            AssistantMessage(line=line, text=text, response=response, model=self._draft.heading.model)
+        )
+        action, seen = string(step.get("action")), text_of(step.get("observation"))
+        if not action.strip():
+            # The answer could not be understood, or the run was ended from outside: nothing was called.
+            if seen:
+                self._draft.events.append(Other(line=line, name="observation", raw=step.get("observation")))
+            return
+        taken = step.get("execution_time")
+        asked = calls_of(answer) or [Asked("", "", {})]
+        # Only one call of a response is run, and the step shows that one.
+        tool, kind, given = called(asked[0], action)
+        own = self._joiner.opened(Asked(asked[0].id, tool, given), str(line))
+        self._draft.events.append(
+            ToolCall(line=line, call_id=own, tool=tool, kind=kind, input=given, response=response)
+        )
+        self._draft.events.append(
+            ToolResult(line=line, call_id=own, text=seen, seconds=taken if _is_time(taken) else None)
+        )
+
+    def _ending(self, info: dict[str, Any], line: int) -> None:
+        ending = {name: info[name] for name in _ENDING if name in info}
+        if ending:
+            self._draft.events.append(Other(line=line, name="ending", raw=ending))
+        stated = mapping(info.get("model_stats"))
+        used = Usage(input=count(stated.get("tokens_sent")), output=count(stated.get("tokens_received")))
+        if used != Usage():
+            heading = self._draft.heading
+            heading.reported = used
+            self._draft.events.append(
+                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=used)
+            )
+
+
+def _answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The message of a step in the history, which has its calls; answers that were asked for again are passed over."""
+    for index, answer in enumerate(answers):
+        if answer.get("action") == step.get("action") and answer.get("thought") == step.get("thought"):
+            del answers[: index + 1]
+            return answer
+    return {}
+
+
+def _thinking(blocks: object) -> str:
+    return "\n".join(text for block in sequence(blocks) if (text := string(mapping(block).get("thinking"))))
+
+
+def _object(value: object) -> dict[str, Any]:
+    """A dictionary, also where it was written as JSON text."""
+    if isinstance(value, str):
+        try:
+            value = loose(value.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return {}
+    return mapping(value)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LONGEST_SECONDS
+
+
+class TrajectoryReader:
+    """Reads `.traj`."""
+
+    agent = AGENT
+
+    def framing(self, path: str) -> Framing:
+        return "document"
+
+    def detect(self, head: bytes, path: str) -> bool:
+        members = outline(head)
+        steps = members.get("trajectory")
+        if steps is CUT:
+            return bool(_STEP.match(beginning_of(head, "trajectory")))
+        first = mapping(next(iter(sequence(steps)), None))
+        if first:
+            return "action" in first and "observation" in first
+        return isinstance(steps, list) and path.endswith(".traj") and ("history" in members or "info" in members)
+
+    def parser(self, path: str, part: str = "") -> Parser:
+        return TrajectoryParser(path)
+
+
+READER = TrajectoryReader()

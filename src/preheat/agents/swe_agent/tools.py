@@ -1,0 +1,42 @@
+"""SWE-agent's tools: commands of its own shell, whether a model writes them out or calls them as functions."""
+
+from typing import Any
+
+from preheat.agents.chat import Asked
+from preheat.model.session import ToolKind
+
+SHELL = "bash"
+_KINDS: dict[str, ToolKind] = {
+    "open": "read",
+    "goto": "read",
+    "scroll_up": "read",
+    "scroll_down": "read",
+    "view_image": "read",
+    "filemap": "read",
+    "edit": "edit",
+    "insert": "edit",
+    "undo_edit": "edit",
+    "str_replace_editor": "edit",
+    "create": "write",
+    "find_file": "search",
+    "search_dir": "search",
+    "search_file": "search",
+    "submit": "other",
+    "exit_forfeit": "other",
+    "review_on_submit": "other",
+}
+_OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
+
+
+def called(asked: Asked, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
+    """The tool, what it is for and its arguments: as the model called it, else as the command that was run."""
+    words = action.split(maxsplit=2)
+    first = words[0]
+    tool = asked.tool or (first if first in _KINDS else SHELL)
+    given = asked.input if asked.tool else {"command": action}
+    if tool == "str_replace_editor":
+        wanted = str(given.get("command")) if asked.tool else words[1] if len(words) > 1 else ""
+        return tool, _OF_THE_EDITOR.get(wanted, "edit"), given
+    if tool.startswith(("debug_", "start_", "connect_", "disass", "decompile")):
+        return tool, "other", given
+    return tool, _KINDS.get(tool, "shell" if tool in (SHELL, "execute_bash") else "other"), given

@@ -1,0 +1,1 @@
+"""tau2-bench: result files, imported one at a time."""

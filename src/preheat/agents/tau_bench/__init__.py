@@ -1,0 +1,1 @@
+"""tau-bench: result files, imported one at a time."""

@@ -1,0 +1,123 @@
+"""A session as OpenAI chat messages: one conversation that the interface itself would take.
+
+Strict: roles, texts, calls and results, nothing else. Every call is followed by its result; where none was recorded a
+marked text stands in its place. What was taken back, reasoning, times and outcomes have no place in this form.
+Knows nothing of files.
+"""
+
+import re
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from preheat.agents.chat import NO_RESULT
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Session,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    joined,
+    standing,
+)
+
+LONGEST_ID = 40
+"""The interface refuses longer ids of calls."""
+LONGEST_NAME = 64
+_NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]")
+_SYSTEM = ("system", "developer", "system_prompt")
+
+
+def conversation(session: Session) -> dict[str, Any]:
+    """The messages, and what is known of the session; `messages` is empty if the session has none."""
+    about = {
+        "agent": session.agent,
+        "version": session.version,
+        "project": session.project,
+        "branch": session.branch,
+        "parent": session.parent or "",
+        "relation": session.relation or "",
+    }
+    found = {"id": session.id, "title": session.title, "model": session.model}
+    return {
+        **{name: value for name, value in found.items() if value},
+        "metadata": {name: value for name, value in about.items() if value},
+        "messages": messages(session),
+    }
+
+
+def messages(session: Session) -> list[dict[str, Any]]:
+    """One message for each text of a person or program, one for each response, and one for each of its results."""
+    kept = standing(session)
+    held = {id(event) for event in kept}
+    results = {id(call): result for call, result in joined(session) if result is not None and id(result) in held}
+    made = _Messages(results)
+    for event in kept:
+        made.add(event)
+    return made.finished()
+
+
+class _Messages:
+    """Gathers what belongs to a response, whatever came in between."""
+
+    def __init__(self, results: dict[int, ToolResult]) -> None:
+        self._results = results
+        self._groups: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+        """Messages, each with those that must follow it at once."""
+        self._responses: dict[str, int] = {}
+        self._ids: set[str] = set()
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, UserMessage):
+            self._groups.append(({"role": "user", "content": event.text}, []))
+        elif isinstance(event, Compaction) and event.summary:
+            self._groups.append(({"role": "system", "content": event.summary}, []))
+        elif isinstance(event, Other) and event.name in _SYSTEM:
+            self._system(event)
+        elif isinstance(event, AssistantMessage) and event.text:
+            message, _ = self._response(event, event.response)
+            before = message["content"]
+            message["content"] = f"{before}\n\n{event.text}" if before else event.text
+        elif isinstance(event, ToolCall):
+            self._call(event)
+
+    def finished(self) -> list[dict[str, Any]]:
+        return [message for first, following in self._groups for message in (first, *following)]
+
+    def _system(self, event: Other) -> None:
+        content = event.raw.get("content") if isinstance(event.raw, dict) else event.raw
+        if isinstance(content, str) and content:
+            role = "developer" if event.name == "developer" else "system"
+            self._groups.append(({"role": role, "content": content}, []))
+
+    def _response(self, event: Event, response: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        name = response or f"line {event.line}"
+        if name not in self._responses:
+            self._responses[name] = len(self._groups)
+            self._groups.append(({"role": "assistant", "content": None}, []))
+        return self._groups[self._responses[name]]
+
+    def _call(self, event: ToolCall) -> None:
+        message, following = self._response(event, event.response)
+        own = self._id(event)
+        function = {
+            "name": _NOT_IN_NAMES.sub("_", event.tool)[:LONGEST_NAME] or "unknown",
+            "arguments": msgspec.json.encode(event.input).decode(),
+        }
+        message.setdefault("tool_calls", []).append({"id": own, "type": "function", "function": function})
+        result = self._results.get(id(event))
+        text = NO_RESULT if result is None else result.text
+        following.append({"role": "tool", "tool_call_id": own, "content": text})
+
+    def _id(self, event: ToolCall) -> str:
+        """An id that the interface takes and that no other call has."""
+        own, again = event.call_id, 0
+        while not own or len(own) > LONGEST_ID or own in self._ids:
+            again += 1
+            own = f"call_{sha256(f'{event.call_id} {event.line} {again}'.encode()).hexdigest()[:24]}"
+        self._ids.add(own)
+        return own

@@ -1,0 +1,116 @@
+"""Runs the real OpenCode against a scripted model: headless, in a home of its own, without a network.
+
+Knows how OpenCode is configured and called, not what it writes. The client for servers of OpenAI's kind is built into the
+program; everything that it would fetch by itself (models, updates, language servers) is turned off.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from preheat.testing import programs
+from preheat.testing.model_server import AUXILIARY_TEXT, MODEL, ModelServer, Request
+from preheat.testing.programs.alone import can_be_alone, run_alone
+from preheat.testing.script import Reply
+
+_QUIET = (
+    "OPENCODE_DISABLE_AUTOUPDATE",
+    "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    "OPENCODE_DISABLE_SHARE",
+)
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """What to run."""
+
+    program: str
+    home: str
+    """An empty folder at first; the program's working folder is `project` in it."""
+    arguments: Sequence[str]
+    script: Sequence[Reply] = ()
+    side_text: str = AUXILIARY_TEXT
+    """What questions without tools get: a title, or a summary when the program compacts."""
+    window: int = 200_000
+    seconds: float = 120.0
+
+
+class Finished(msgspec.Struct):
+    """What came of it."""
+
+    output: str
+    errors: str
+    requests: list[Request]
+    remaining: int
+
+
+def find_opencode() -> str | None:
+    """The installed program, or None."""
+    return programs.find("opencode", "opencode", "node_modules", ".bin", "opencode")
+
+
+def project(home: str) -> str:
+    """The program's working folder in a home."""
+    return os.path.join(home, "project")
+
+
+def database(home: str) -> str:
+    """Where the program keeps its sessions in a home."""
+    return os.path.join(home, ".local", "share", "opencode", "opencode.db")
+
+
+def run(job: Job) -> Finished:
+    """Run a job, cut off from the network if that can be had."""
+    if not can_be_alone():
+        return run_here(job)
+    answered = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    return msgspec.json.decode(answered, type=Finished)
+
+
+def run_here(job: Job) -> Finished:
+    """Run a job in the network that there is; everything but loopback goes to a dead proxy."""
+    folder = os.path.join(job.home, ".config", "opencode")
+    os.makedirs(folder, exist_ok=True)
+    os.makedirs(project(job.home), exist_ok=True)
+    own = {"XDG_STATE_HOME": os.path.join(job.home, ".local", "state"), **dict.fromkeys(_QUIET, "1")}
+    with ModelServer(job.script, side_text=job.side_text) as server:
+        with open(os.path.join(folder, "opencode.json"), "w", encoding="utf-8") as file:
+            json.dump(_config(server.url, job.window), file)
+        environment = programs.clean_environment(job.home, own)
+        command = [job.program, *job.arguments]
+        finished = programs.run(command, project(job.home), environment, limit=job.seconds)
+        return Finished(finished.output, finished.errors, server.requests, server.remaining)
+
+
+def _config(url: str, window: int) -> dict[str, Any]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": url, "apiKey": "none"},
+        "models": {MODEL: {"limit": {"context": window, "output": 8_000}}},
+    }
+    return {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"{MODEL}/{MODEL}",
+        "small_model": f"{MODEL}/{MODEL}",
+        "provider": {MODEL: provider},
+        "permission": {"*": "allow"},
+    }
+
+
+def main(asked: str, answered: str) -> None:
+    """Run the job in a file and write what came of it to another."""
+    with open(asked, "rb") as file:
+        job = msgspec.json.decode(file.read(), type=Job)
+    finished = run_here(job)
+    with open(answered, "wb") as file:
+        file.write(msgspec.json.encode(finished))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,248 @@
+"""ATIF trajectories: Preheat's own come back exactly, anyone else's are read for what they say."""
+
+import json
+import os
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.agents import AGENTS
+from preheat.agents.atif.notes import KEY
+from preheat.agents.atif.reader import READER
+from preheat.agents.sources import read
+from preheat.exports.atif import trajectory
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES, fixture_files
+
+FOLDER = os.path.join(FIXTURES, "atif")
+
+
+def fed(document: Any, path: str = "run.json") -> list[Session]:
+    parser = READER.parser(path)
+    parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
+    return parser.take()
+
+
+def back(session: Session) -> Session:
+    """Exported, read, and given the name of the agent whose it was."""
+    (again,) = fed(msgspec.json.encode(trajectory(session)))
+    assert again.agent == "atif"
+    return msgspec.structs.replace(again, agent=session.agent)
+
+
+# What Preheat wrote itself.
+@pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
+def test_recorded_sessions_of_every_agent_come_back_exactly(name: str) -> None:
+    """Events, in order and with all they hold, and the heading; what was wrong with the source stays with the source."""
+    for session in read(os.path.join(FIXTURES, name)):
+        assert back(session) == msgspec.structs.replace(session, problems=())
+
+
+texts = st.text(max_size=12)
+times = st.none() | st.floats(0, 2e9, allow_nan=False)
+lines = st.integers(0, 50)
+names = st.sampled_from(["", "a", "b", "line 3", "ä"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+inputs = st.dictionaries(texts, values, max_size=2)
+usages = st.none() | st.builds(Usage, *[st.integers(0, 10**9)] * 5)
+events: st.SearchStrategy[Event] = st.one_of(
+    st.builds(
+        UserMessage, line=lines, at=times, text=texts, origin=st.sampled_from(["human", "injected", "preheat"]),
+        images=st.integers(0, 3),
+    ),
+    st.builds(AssistantMessage, line=lines, at=times, text=texts, response=names, model=texts, usage=usages),
+    st.builds(Reasoning, line=lines, at=times, text=texts, response=names),
+    st.builds(
+        ToolCall, line=lines, at=times, call_id=names, tool=texts, kind=st.sampled_from(["shell", "other", "edit"]),
+        input=inputs, response=names,
+    ),
+    st.builds(
+        ToolResult, line=lines, at=times, call_id=names, text=texts, is_error=st.none() | st.booleans(),
+        exit_code=st.none() | st.integers(-5, 255), seconds=times, detail=inputs,
+    ),
+    st.builds(
+        Compaction, line=lines, at=times, trigger=texts, summary=texts, tokens_before=st.none() | st.integers(0, 10**6)
+    ),
+    st.builds(Spawn, line=lines, at=times, session=names, call_id=names),
+    st.builds(Rewind, line=lines, at=times, after=lines),
+    st.builds(Other, line=lines, at=times, name=texts, raw=values),
+)  # fmt: skip
+sessions = st.builds(
+    Session, agent=st.just("any"), id=texts.filter(bool), version=texts, model=texts, project=texts, branch=texts,
+    parent=st.none() | texts, relation=st.sampled_from([None, "subagent", "fork"]), started_at=times, ended_at=times,
+    starter=st.sampled_from(["human", "unknown", "headless"]), title=texts, reported=usages,
+    events=st.lists(events, max_size=12).map(tuple),
+)  # fmt: skip
+
+
+@given(session=sessions)
+@settings(max_examples=300, deadline=None)
+def test_any_session_comes_back_exactly(session: Session) -> None:
+    assert back(session) == session
+
+
+def test_nothing_is_there_twice() -> None:
+    """The notes hold no text of their own: what is redacted in the steps is redacted for good."""
+    session = Session(
+        agent="a",
+        id="s",
+        events=(
+            UserMessage(line=1, text="a long secret text"),
+            AssistantMessage(line=2, text="another long text", response="r"),
+            ToolCall(line=2, call_id="c", tool="t", kind="other", input={"path": "a long argument"}, response="r"),
+            ToolResult(line=3, call_id="c", text="a long result"),
+            Other(line=4, name="o", raw="a long record"),
+        ),
+    )
+    notes = json.dumps(trajectory(session)["extra"][KEY])
+    assert "long" not in notes
+    redacted = msgspec.json.encode(trajectory(session)).replace(b"long secret", b"[taken out]")
+    (again,) = fed(redacted)
+    first = again.events[0]
+    assert isinstance(first, UserMessage)
+    assert first.text == "a [taken out] text"
+
+
+def test_notes_that_do_not_fit_are_not_believed() -> None:
+    """Someone shortened the steps: read like anyone's, and said so."""
+    made = trajectory(
+        Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"), UserMessage(line=2, text="ho")))
+    )
+    made["steps"].pop()
+    (session,) = fed(made)
+    assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["hi"]
+    assert "do not fit" in session.problems[0].message
+
+
+# What others wrote.
+def foreign(name: str = "delegating.json") -> list[Session]:
+    return read(os.path.join(FOLDER, name), READER)
+
+
+def test_results_join_by_the_call_they_name() -> None:
+    pairs = {call.call_id: (call, result) for call, result in joined(foreign()[0])}
+    assert pairs["c1"][1] is not None
+    assert (pairs["c1"][1].text, pairs["c1"][1].exit_code, pairs["c1"][1].is_error) == ("a.py", 0, False)
+    assert pairs["c2"][1] is not None
+    assert (pairs["c2"][1].text, pairs["c2"][1].exit_code, pairs["c2"][1].is_error) == ("three", None, None)
+    assert pairs["c1"][0].kind == "shell"
+
+
+def test_one_observation_of_several_calls_stands_with_the_last() -> None:
+    """Agents at a terminal send keys several times and look once."""
+    pairs = {call.call_id: result for call, result in joined(foreign()[0])}
+    assert pairs["k1"] is None
+    assert pairs["k2"] is not None
+    assert (pairs["k2"].text, pairs["k2"].detail) == ("make: *** No targets.", {"calls": 2})
+
+
+def test_copied_context_does_not_count() -> None:
+    main = foreign()[0]
+    assert [event.text for event in main.events if isinstance(event, UserMessage)] == ["Fix what is in the picture."]
+    assert [event.name for event in main.events if isinstance(event, Other)] == [
+        "trajectory",
+        "system",
+        "copied context",
+    ]
+
+
+def test_content_in_parts_and_images() -> None:
+    (prompt,) = [event for event in foreign()[0].events if isinstance(event, UserMessage)]
+    assert (prompt.text, prompt.images) == ("Fix what is in the picture.", 1)
+
+
+def test_embedded_subagents_are_children() -> None:
+    main, child = foreign()
+    assert (child.id, child.parent, child.relation) == ("traj-child", "traj-main", "subagent")
+    (spawn,) = [event for event in main.events if isinstance(event, Spawn)]
+    assert (spawn.session, spawn.call_id) == ("traj-child", "c2")
+
+
+def test_tokens_of_steps_and_totals() -> None:
+    main, child = foreign()
+    assert main.reported == usage(main) == Usage(input=700, output=65, cache_read=1300, reasoning=8)
+    assert usage(child) == Usage(input=50, output=1)
+    models = [event.model for event in main.events if isinstance(event, AssistantMessage)]
+    assert models == ["scripted-large", "scripted", "scripted"]
+
+
+def test_the_oldest_version() -> None:
+    """No ids, no metrics of steps: the totals count once, and the only result is the only call's."""
+    (session,) = foreign("oldest.json")
+    ((call, result),) = joined(session)
+    assert call.call_id
+    assert result is not None
+    assert result.text == "hello"
+    assert session.reported == usage(session) == Usage(input=60, output=9, cache_read=30)
+
+
+def test_totals_that_do_not_add_up_are_not_reported() -> None:
+    """They may include subagents, or what was copied."""
+    step = {"step_id": 1, "source": "agent", "message": "x", "metrics": {"prompt_tokens": 5, "completion_tokens": 1}}
+    document = {
+        "schema_version": "ATIF-v1.5",
+        "agent": {},
+        "steps": [step],
+        "final_metrics": {"total_prompt_tokens": 99},
+    }
+    (session,) = fed(document)
+    assert session.reported is None
+    assert usage(session) == Usage(input=5, output=1)
+
+
+def test_several_trajectories_in_a_file() -> None:
+    one = {"schema_version": "ATIF-v1.6", "session_id": "s", "agent": {}, "steps": [{"source": "user", "message": "a"}]}
+    assert [session.id for session in fed([one, one])] == ["s", "s-2"]
+    assert [session.id for session in fed(b"\n".join([json.dumps(one).encode()] * 2))] == ["s", "s-2"]
+
+
+def test_segments_of_one_run_are_told_apart() -> None:
+    """They share the `session_id`."""
+    one = {"schema_version": "ATIF-v1.7", "session_id": "s", "trajectory_id": "s-1", "agent": {}, "steps": []}
+    assert [session.id for session in fed([one, {**one, "trajectory_id": "s-2"}])] == ["s-1", "s-2"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"null", b'{"steps": 1}', b"\xff", b'{"schema_version": "ATIF-v1.7",\n"ste']
+)
+def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
+    (session,) = fed(data, "/some/where/cut.json")
+    assert session.id == "cut"
+    assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
+
+
+@pytest.mark.parametrize(
+    ("head", "known"),
+    [
+        (b'{"schema_version": "ATIF-v1.2", "steps": [', True),
+        (b'[{"agent": {}, "schema_version": "ATIF-v1.7"}]', True),
+        (b'{"agent": {"name": "a"}, "steps": [{"step_id": 1, "mess', True),
+        (b'{"schema_version": "other-1", "steps": []}', False),
+        (b'{"note": "\\"schema_version\\": \\"ATIF-v1.7\\""}', False),
+        (b'{"raw": {"schema_version": "ATIF-v1.7"}}', False),
+    ],
+)
+def test_detection(head: bytes, known: bool) -> None:
+    assert READER.detect(head, "x.json") is known

@@ -1,0 +1,181 @@
+"""`codex exec --json`: every trap of what it prints; `fed` reads each of them whole and line by line from a saved state."""
+
+import json
+import os
+from typing import Any, TypeVar
+
+import pytest
+
+from preheat.agents.codex_exec.reader import READER
+from preheat.agents.sources import read
+from preheat.model.session import (
+    AssistantMessage,
+    Event,
+    Other,
+    Reasoning,
+    Session,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    Usage,
+    joined,
+    usage,
+)
+from preheat.testing.feeding import fed
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+E = TypeVar("E", bound=Event)
+STARTED = {"type": "thread.started", "thread_id": "t1"}
+
+
+def recorded(name: str) -> Session:
+    (session,) = read(os.path.join(FIXTURES, "codex_exec", name))
+    assert session.problems == ()
+    return session
+
+
+def all_of(session: Session, kind: type[E]) -> list[E]:
+    return [event for event in session.events if isinstance(event, kind)]
+
+
+def session_of(*records: Any) -> Session:
+    return fed(READER, b"".join(json.dumps(record).encode() + b"\n" for record in (STARTED, *records)))
+
+
+def item(when: str, name: str, kind: str, **members: Any) -> dict[str, Any]:
+    return {"type": f"item.{when}", "item": {"id": name, "type": kind, **members}}
+
+
+# What the real program printed.
+def test_a_run() -> None:
+    session = recorded("headless.jsonl")
+    assert (session.agent, session.starter, session.started_at) == ("codex_exec", "headless", None)
+    ends = [(call.kind, result and result.exit_code, result and result.is_error) for call, result in joined(session)]
+    assert ends == [("shell", 2, None), ("shell", 0, None), ("shell", 3, None), ("edit", None, False)]
+    assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
+    assert usage(session) == session.reported == Usage(input=395, output=92, cache_read=350, reasoning=5)
+
+
+def test_a_run_and_its_continuation_in_one_file() -> None:
+    """Ids of items begin anew, tokens go on counting: two calls, and the last total alone."""
+    session = recorded("resumed.jsonl")
+    assert [result and result.text for _, result in joined(session)] == ["2026\n", "again\n"]
+    assert usage(session) == session.reported == Usage(input=400, output=40)
+
+
+def test_a_run_that_failed() -> None:
+    session = recorded("failed.jsonl")
+    assert [event.name for event in all_of(session, Other)] == ["error", "turn.failed"]
+
+
+# Items that the script has no servers for.
+def test_every_kind_of_item() -> None:
+    session = recorded("items.jsonl")
+    ends = [(call.tool, call.kind, result and result.is_error) for call, result in joined(session)]
+    assert ends == [
+        ("todo_list", "plan", None),
+        ("mcp__clocks__find", "other", False),
+        ("mcp__clocks__wind", "other", True),
+        ("web_search", "web", None),
+        ("file_change", "edit", True),
+        ("command_execution", "shell", True),
+        ("spawn_agent", "delegate", False),
+        ("command_execution", "shell", None),
+    ]
+    results = {result.call_id: result for result in all_of(session, ToolResult)}
+    assert (results["item_2"].text, results["item_3"].text) == ("one clock", "no such tool")
+    assert results["item_6"].detail == {"status": "declined"}
+    assert "item_9" not in results  # the run ended before the command did
+    assert [spawn.session for spawn in all_of(session, Spawn)] == ["01a10000-0000-7000-8000-000000000002"]
+    others = [event.name for event in all_of(session, Other)]
+    assert others == ["item.updated/todo_list", "item.completed/error", "turn.failed"]
+
+
+def test_a_search_is_known_only_when_it_is_over() -> None:
+    """It is announced without its words; a call once given is never changed."""
+    (search,) = (call for call in all_of(recorded("items.jsonl"), ToolCall) if call.tool == "web_search")
+    assert (search.line, search.input["query"]) == (11, "why are clocks late")
+
+
+# Traps.
+def test_an_item_that_only_ends_is_a_call_with_its_result() -> None:
+    session = session_of(item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed"))
+    assert [(call.input, result and result.is_error) for call, result in joined(session)] == [
+        ({"changes": [{"path": "a"}]}, False)
+    ]
+
+
+def test_the_same_ending_twice_counts_once() -> None:
+    done = item("completed", "item_0", "command_execution", command="ls", exit_code=0, status="completed")
+    session = session_of(done, done)
+    assert len(all_of(session, ToolCall)) == 1
+    assert [event.name for event in all_of(session, Other)] == ["second command_execution"]
+
+
+def test_what_was_running_when_a_run_was_cut_off_never_ends() -> None:
+    """The next run's item of the same name is another call."""
+    begun = item("started", "item_0", "command_execution", command="sleep 9")
+    done = item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed")
+    pairs = list(joined(session_of(begun, STARTED, done)))
+    assert [(call.tool, result is not None) for call, result in pairs] == [
+        ("command_execution", False),
+        ("file_change", True),
+    ]
+
+
+def test_several_threads_in_one_file_are_several_sessions() -> None:
+    lines = [
+        STARTED,
+        item("completed", "item_0", "agent_message", text="one"),
+        {"type": "thread.started", "thread_id": "t2"},
+        item("completed", "item_0", "agent_message", text="two"),
+    ]
+    parser = READER.parser("runs.jsonl")
+    parser.feed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), 1)
+    said = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
+    assert said == {"t1": ["one"], "t2": ["two"]}
+
+
+def test_an_mcp_result_that_calls_itself_an_error() -> None:
+    told = {"content": [{"type": "text", "text": "no"}], "is_error": True}
+    session = session_of(
+        item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=told, status="completed")
+    )
+    assert [result.is_error for result in all_of(session, ToolResult)] == [True]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "item.completed", "item": {"type": ["a"], "id": 3}},
+        {"type": "item.completed", "item": {"type": "command_execution", "exit_code": 2**70, "status": {}}},
+        {"type": "item.started", "item": None},
+        {"type": "turn.completed", "usage": {"input_tokens": "many"}},
+        {"type": "turn.completed", "usage": None},
+        {"type": "thread.started", "thread_id": 4},
+    ],
+)
+def test_wrong_types_lose_nothing_else(record: Any) -> None:
+    session = session_of(record, item("completed", "item_9", "agent_message", text="after"))
+    assert [event.text for event in all_of(session, AssistantMessage) if event.text] == ["after"]
+
+
+def test_recognised_after_a_warning_and_never_by_less() -> None:
+    started = json.dumps(STARTED).encode()
+    assert READER.detect(b"warning: old\n" + started + b"\n", "file")
+    assert not READER.detect(b'{"type":"thread.started"}\n', "file")
+    assert not READER.detect(b'{"type":"user","text":"\\"thread.started\\""}\n', "file")
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_the_real_runs_count_as_others_counted_them() -> None:
+    folder = os.path.join(SHARED, "corpus", "codex_exec__SWE-PolyBench-pando")
+    names = [name for name in sorted(os.listdir(folder)) if name.endswith(".jsonl")]
+    sessions = [session for name in names for session in read(os.path.join(folder, name))]
+    assert {session.agent for session in sessions} == {"codex_exec"}
+    assert (len(sessions), sum(len(session.problems) for session in sessions)) == (10, 0)
+    pairs = [pair for session in sessions for pair in joined(session)]
+    truth = [result for _, result in pairs if result and (result.is_error is not None or result.exit_code is not None)]
+    assert (len(pairs), len(truth)) == (174, 174)
+    assert all(usage(session) == session.reported for session in sessions)

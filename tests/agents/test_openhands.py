@@ -1,0 +1,281 @@
+"""OpenHands: conversations' folders of the SDK, and the histories of older versions."""
+
+import json
+import os
+import shutil
+from typing import Any
+
+import pytest
+
+from preheat.agents.openhands.folder import dump, parts
+from preheat.agents.openhands.places import PLACES, discover
+from preheat.agents.openhands.reader import READER
+from preheat.agents.sources import detect, read
+from preheat.errors import SourceUnreadable
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    Spawn,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+NAME = "aaaaaaaabbbb4ccc8dddeeeeeeeeeeee"
+ROOT = os.path.join(FIXTURES, "openhands", "conversations")
+STATE = os.path.join(ROOT, NAME, "base_state.json")
+CHILD = os.path.join(ROOT, NAME, "subagents", "99999999bbbb4ccc8dddeeeeeeeeeeee", "base_state.json")
+
+
+def session_of(path: str = STATE) -> Session:
+    (session,) = read(path, READER)
+    return session
+
+
+def results() -> dict[str, ToolResult | None]:
+    return {call.call_id: result for call, result in joined(session_of())}
+
+
+def fed(value: Any, path: str = "events.json") -> list[Session]:
+    parser = READER.parser(path)
+    parser.feed(value if isinstance(value, bytes) else json.dumps(value).encode(), 1)
+    return parser.take()
+
+
+# The SDK's folders.
+def test_the_tool_and_its_command_fail_apart() -> None:
+    """A command that exits with 1 is no error of the tool; a file that is not there is."""
+    found = results()
+    assert found["c1"] is not None
+    assert (found["c1"].exit_code, found["c1"].is_error, found["c1"].text) == (1, False, "1 failed")
+    assert found["c2"] is not None
+    assert (found["c2"].exit_code, found["c2"].is_error) == (None, True)
+
+
+def test_minus_one_is_still_running() -> None:
+    result = results()["c3"]
+    assert result is not None
+    assert (result.exit_code, result.detail) == (None, {"running": True, "timeout": True})
+
+
+def test_an_error_of_the_program_is_the_result_of_its_call() -> None:
+    """Arguments that could not be read: no action was made of them, but the model did call."""
+    pairs = {call.call_id: (call, result) for call, result in joined(session_of())}
+    call, result = pairs["c4"]
+    assert call.input == {"text": '{"comand": 1'}
+    assert result is not None
+    assert (result.is_error, result.detail) == (True, {"agent_error": True})
+
+
+def test_a_refusal_by_a_person() -> None:
+    result = results()["c5"]
+    assert result is not None
+    assert (result.is_error, result.text, result.detail) == (True, "Not that.", {"rejected": "user"})
+
+
+def test_calls_of_one_response_share_its_text_and_tokens() -> None:
+    session = session_of()
+    first, second = list(joined(session))[:2]
+    assert first[0].response == second[0].response == "r1"
+    assert (first[0].kind, second[0].kind) == ("shell", "read")
+    answers = [event for event in session.events if isinstance(event, AssistantMessage) and event.response == "r1"]
+    assert [(event.text, event.usage) for event in answers] == [
+        ("Two things.", Usage(input=50, output=10, cache_write=50))
+    ]
+    assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Tests and a look."]
+
+
+def test_tokens_add_up_with_those_of_the_condenser_and_of_titles() -> None:
+    session = session_of()
+    assert session.reported == usage(session) == Usage(input=390, output=73, cache_read=300, cache_write=50)
+
+
+def test_a_condensation_is_a_compaction() -> None:
+    (event,) = [event for event in session_of().events if isinstance(event, Compaction)]
+    assert (event.trigger, event.summary) == ("condenser", "Tests fail.")
+
+
+def test_going_back_to_an_earlier_event() -> None:
+    """The next event hangs on an earlier one; updates of the state are no part of the tree."""
+    (event,) = [event for event in session_of().events if isinstance(event, Rewind)]
+    prompt = next(event for event in session_of().events if isinstance(event, UserMessage))
+    assert event.after == prompt.line
+
+
+def test_whose_words_a_message_is() -> None:
+    prompts = [(event.origin, event.text[:10]) for event in session_of().events if isinstance(event, UserMessage)]
+    assert prompts == [
+        ("human", "Run the te"),
+        ("injected", "<EXTRA_INF"),
+        ("human", "No, start "),
+        ("injected", "Your last "),
+    ]
+
+
+def test_subagents_are_children() -> None:
+    (spawn,) = [event for event in session_of().events if isinstance(event, Spawn)]
+    child = session_of(CHILD)
+    assert spawn.session == child.id
+    assert (child.parent, child.relation) == (NAME, "subagent")
+
+
+def test_heading_and_what_is_left_out() -> None:
+    """The program's set-up and its secrets are no part of a session."""
+    session = session_of()
+    assert (session.id, session.project, session.model, session.title) == (NAME, "/w", "scripted", "Run the tests")
+    state = next(event for event in session.events if isinstance(event, Other))
+    assert not {"secret_registry", "agent_state", "stats"} & state.raw.keys()
+
+
+def test_it_has_a_place(tmp_path: Any) -> None:
+    shutil.copytree(ROOT, tmp_path / "conversations")
+    found = sorted(each.path for each in discover(str(tmp_path / "conversations")))
+    assert [os.path.basename(os.path.dirname(path))[:8] for path in found] == ["aaaaaaaa", "99999999"]
+    assert PLACES.roots({"OPENHANDS_CONVERSATIONS_DIR": "/x"}) == ["/x"]
+    assert PLACES.roots({"OPENHANDS_PERSISTENCE_DIR": "/y"}) == [os.path.join("/y", "conversations")]
+    home = PLACES.roots({"HOME": "/h", "USERPROFILE": "/h"})
+    assert home == [os.path.join("/h", ".openhands", "conversations")]
+
+
+def test_a_new_event_changes_the_stamp(tmp_path: Any) -> None:
+    shutil.copytree(ROOT, tmp_path / "c")
+    path = str(tmp_path / "c" / NAME / "base_state.json")
+    (before,) = parts(path)
+    events = tmp_path / "c" / NAME / "events"
+    os.utime(events, (1, 1))
+    assert parts(path) != [before]
+
+
+def test_a_damaged_event_costs_only_itself(tmp_path: Any) -> None:
+    shutil.copytree(ROOT, tmp_path / "c")
+    folder = tmp_path / "c" / NAME
+    victim = next(name for name in os.listdir(folder / "events") if name.startswith("event-00004"))
+    (folder / "events" / victim).write_bytes(b'{"kind": "Obs')
+    session = session_of(str(folder / "base_state.json"))
+    assert len(session.problems) == 1
+    assert victim in session.problems[0].message
+    assert len(list(joined(session))) == 5
+
+
+def test_a_damaged_state_still_has_its_events(tmp_path: Any) -> None:
+    shutil.copytree(ROOT, tmp_path / "c")
+    path = tmp_path / "c" / NAME / "base_state.json"
+    path.write_bytes(b'{"id": "aaaa')
+    assert READER.detect(path.read_bytes(), str(path))
+    assert len(list(joined(session_of(str(path))))) == 5
+    with pytest.raises(SourceUnreadable):
+        parts(str(tmp_path / "nowhere" / "base_state.json"))
+
+
+def test_events_come_by_their_number(tmp_path: Any) -> None:
+    """Beyond 99,999 the names no longer sort like the numbers."""
+    shutil.copytree(ROOT, tmp_path / "c")
+    folder = tmp_path / "c" / NAME
+    late = {"id": "z", "kind": "PauseEvent", "source": "user", "timestamp": "2026-05-01T13:00:00"}
+    (folder / "events" / "event-100000-00000000-0000-4000-8000-00000000000z.json").write_text(json.dumps(late))
+    lines = [json.loads(line) for line in dump(str(folder / "base_state.json"), "")]
+    assert [line["value"].get("kind") for line in lines if line["record"] == "event"][-1] == "PauseEvent"
+
+
+def test_nothing_is_written(tmp_path: Any) -> None:
+    shutil.copytree(ROOT, tmp_path / "c")
+    before = {path: os.stat(path).st_mtime_ns for path in map(str, sorted((tmp_path / "c").rglob("*")))}
+    session_of(str(tmp_path / "c" / NAME / "base_state.json"))
+    assert {path: os.stat(path).st_mtime_ns for path in map(str, sorted((tmp_path / "c").rglob("*")))} == before
+
+
+def test_one_event_alone_is_no_session() -> None:
+    """A folder that a person names is read by its state; the event files in it are passed over."""
+    head = b'{"id": "a", "timestamp": "t", "source": "user", "kind": "MessageEvent"}'
+    assert not READER.detect(head, os.path.join("c", "events", "event-00000-a.json"))
+    assert READER.detect(b"[" + head + b"]", "exported.json")
+
+
+def test_calls_of_another_agent_under_its_roof() -> None:
+    """Told again whenever the status changes: one call, one result."""
+    base = {"kind": "ACPToolCallEvent", "source": "agent", "timestamp": "2026-05-01T12:00:00", "tool_call_id": "x"}
+    more = {"title": "Run make", "tool_kind": "execute", "raw_input": {"command": "make"}}
+    (session,) = fed(
+        [
+            {**base, **more, "id": "1", "status": "pending"},
+            {**base, **more, "id": "2", "status": "in_progress"},
+            {**base, **more, "id": "3", "status": "failed", "raw_output": "no rule"},
+        ]
+    )
+    ((call, result),) = joined(session)
+    assert (call.kind, call.input) == ("shell", {"command": "make"})
+    assert result is not None
+    assert (result.is_error, result.text) == (True, "no rule")
+
+
+# Before the SDK.
+def runs() -> list[Session]:
+    return read(os.path.join(FIXTURES, "openhands", "output.jsonl"), READER)
+
+
+def test_results_join_by_the_event_that_caused_them() -> None:
+    """A model may use one call id twice."""
+    pairs = list(joined(runs()[0]))
+    assert [call.input.get("command") for call, _ in pairs] == ["ls", "view", "sleep 99"]
+    first, second, third = (result for _, result in pairs)
+    assert first is not None
+    assert (first.exit_code, first.is_error, first.text) == (0, None, "a.py")
+    assert second is not None
+    assert (second.is_error, second.detail) == (True, {"error": "NOT_FOUND"})
+    assert third is not None
+    assert (third.exit_code, third.detail) == (None, {"running": True})
+
+
+def test_a_response_counts_once() -> None:
+    """Each of its calls, and each of their results, carries a copy of it."""
+    session = runs()[0]
+    assert session.reported == usage(session) == Usage(input=110, output=11)
+    texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
+    assert texts == ["Look.", "Wait.", "I give up."]
+
+
+def test_older_runs_are_sessions_with_what_else_is_in_them() -> None:
+    first, second = runs()
+    assert first.id.startswith("w__w-1-")
+    assert (first.model, first.starter) == ("scripted", "headless")
+    names = [event.name for event in first.events if isinstance(event, Other)]
+    assert names == ["system", "recall", "recall", "error", "ending"]
+    assert [event.images for event in first.events if isinstance(event, UserMessage)] == [1]
+    assert [event.summary for event in first.events if isinstance(event, Compaction)] == ["Nothing found."]
+    ((call, result),) = joined(second)  # pairs of action and observation, no ids
+    assert (call.tool, call.kind, call.input) == ("run", "shell", {"command": "ls"})
+    assert result is not None
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'[{"id": 1'])
+def test_what_is_no_history_is_a_session_with_a_problem(data: bytes) -> None:
+    session = fed(data, "/some/where/cut.json")[0]
+    assert session.id == "cut"
+    assert {problem.file for problem in session.problems} == {"/some/where/cut.json"}
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_real_runs_have_the_calls_that_others_counted() -> None:
+    """They did not count the two `finish`, which have no result. One error came of a call that was never recorded."""
+    path = os.path.join(SHARED, "corpus", "openhands__OpenHands", "output.jsonl")
+    sessions = read(path, detect(path))
+    assert len(sessions) == 2
+    pairs = [pair for session in sessions for pair in joined(session)]
+    assert sum(call.tool != "finish" for call, _ in pairs) == 54
+    assert all(result is None for call, result in pairs if call.tool == "finish")
+    coded = sum(result is not None and result.exit_code is not None for _, result in pairs)
+    errors = [
+        event for session in sessions for event in session.events if isinstance(event, Other) and event.name == "error"
+    ]
+    assert (coded, len(errors)) == (25, 1)
+    assert all(session.reported == usage(session) for session in sessions)
+    assert not [problem for session in sessions for problem in session.problems]

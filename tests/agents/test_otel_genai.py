@@ -1,0 +1,175 @@
+"""OpenTelemetry GenAI spans: each message, call and token once, whatever the conventions of the day."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.agents.otel_genai.otlp import attributes_of
+from preheat.agents.otel_genai.reader import READER
+from preheat.agents.sources import read
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Session,
+    Spawn,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES
+
+FOLDER = os.path.join(FIXTURES, "otel_genai")
+
+
+def sessions(name: str = "traces.jsonl") -> list[Session]:
+    return read(os.path.join(FOLDER, name), READER)
+
+
+def fed(*spans: dict[str, Any], **more: Any) -> list[Session]:
+    parser = READER.parser("traces.json")
+    parser.feed(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}], **more}).encode(), 1)
+    return parser.take()
+
+
+def span(name: str, attributes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    held = [
+        {"key": key, "value": {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}}
+        for key, value in attributes.items()
+    ]
+    return {"traceId": "t", "spanId": name, "name": name, "startTimeUnixNano": "1", "attributes": held, **more}
+
+
+def test_a_conversation_is_a_session() -> None:
+    main, child = sessions()
+    assert main.id == "conv-1"
+    assert (main.version, main.model) == ("3.1", "scripted-2")
+    assert (main.started_at, main.ended_at) == (1_780_000_000, 1_780_000_030)
+    assert child.id == "conv-1/a000000000000007"
+
+
+def test_what_a_request_repeats_is_not_new() -> None:
+    """The second request holds the whole conversation again, as structured values this time."""
+    main = sessions()[0]
+    assert [event.text for event in main.events if isinstance(event, UserMessage)] == ["Fix the clock."]
+    texts = [event.text for event in main.events if isinstance(event, AssistantMessage) and event.text]
+    assert texts == ["I look.", "It is a typo."]
+    assert [event.text for event in main.events if isinstance(event, Reasoning)] == ["Look first."]
+    assert [call.call_id for call, _ in joined(main)] == ["c1", "c2", "c3"]
+
+
+def test_the_span_of_a_tool_says_how_it_ended() -> None:
+    pairs = {call.call_id: (call, result) for call, result in joined(sessions()[0])}
+    fine, failed, unsaid = (pairs[name][1] for name in ("c1", "c2", "c3"))
+    assert fine is not None
+    assert (fine.is_error, fine.text, fine.seconds) == (False, "import tme", 1.0)
+    assert failed is not None
+    assert (failed.is_error, failed.detail) == (True, {"error.type": "CommandError", "status": "exit status 2"})
+    assert unsaid is not None
+    assert unsaid.is_error is None
+    assert pairs["c1"][0].input == {"path": "clock.py"}
+
+
+def test_an_agents_sums_do_not_count_twice() -> None:
+    """Cached tokens are part of the input."""
+    assert usage(sessions()[0]) == Usage(input=190, output=25, cache_read=40, reasoning=6)
+
+
+def test_an_agent_inside_an_agent_is_a_child() -> None:
+    main, child = sessions()
+    assert (child.parent, child.relation) == ("conv-1", "subagent")
+    (spawn,) = [event for event in main.events if isinstance(event, Spawn)]
+    assert (spawn.session, spawn.call_id) == (child.id, "c3")
+
+
+def test_a_request_that_failed_is_kept() -> None:
+    child = sessions()[1]
+    (failed,) = [event for event in child.events if isinstance(event, Other) and event.name == "failed request"]
+    assert failed.raw["error.type"] == "timeout"
+
+
+def test_other_spans_are_no_part_of_it() -> None:
+    assert "GET /health" not in json.dumps([event.raw for event in sessions()[0].events if isinstance(event, Other)])
+
+
+def test_one_event_a_message_as_it_was_before() -> None:
+    (session,) = sessions("events.json")
+    assert session.id == "11112222333344445555666677778888"
+    ((call, result),) = joined(session)
+    assert (call.tool, call.call_id) == ("ls", "k1")
+    assert result is not None
+    assert result.text == "a.py"
+    assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["List it."]
+    assert usage(session) == Usage(input=10, output=3)
+
+
+def test_content_in_log_records_beside_the_spans() -> None:
+    """The event `gen_ai.client.inference.operation.details` belongs to the span whose ids it has."""
+    said = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+    record = {
+        "traceId": "t",
+        "spanId": "s",
+        "eventName": "gen_ai.client.inference.operation.details",
+        "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": said}}],
+    }
+    logs = [{"scopeLogs": [{"logRecords": [record]}]}]
+    (session,) = fed(span("s", {"gen_ai.operation.name": "chat"}), resourceLogs=logs)
+    assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["hi"]
+
+
+def test_without_content_there_are_still_calls_and_tokens() -> None:
+    (session,) = fed(
+        span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7}),
+        span("b", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "bash"}, startTimeUnixNano="2"),
+    )
+    ((call, result),) = joined(session)
+    assert (call.tool, call.kind, call.input) == ("bash", "shell", {})
+    assert result is not None
+    assert usage(session) == Usage(output=7)
+
+
+def test_an_agent_that_shows_no_requests_speaks_for_itself() -> None:
+    output = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}])
+    held = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.output_tokens": 4, "gen_ai.output.messages": output}
+    (session,) = fed(span("a", held))
+    assert usage(session) == Usage(output=4)
+    assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["Done.", ""]
+
+
+def test_a_span_that_was_sent_twice_counts_once() -> None:
+    one = span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7})
+    (session,) = fed(one, one)
+    assert usage(session) == Usage(output=7)
+
+
+def test_spans_in_a_ring_end() -> None:
+    held = {"gen_ai.operation.name": "invoke_agent"}
+    assert fed(span("a", held, parentSpanId="b"), span("b", held, parentSpanId="a"))
+
+
+def test_typed_values() -> None:
+    held = [
+        {"key": "a", "value": {"intValue": "12"}},
+        {"key": "b", "value": {"arrayValue": {"values": [{"boolValue": True}, {"doubleValue": 1.5}]}}},
+        {"key": "c", "value": {"kvlistValue": {"values": [{"key": "d", "value": {"stringValue": "e"}}]}}},
+        {"key": "f", "value": {}},
+        {"value": 3},
+    ]
+    assert attributes_of(held) == {"a": 12, "b": [True, 1.5], "c": {"d": "e"}, "f": None}
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"null", b'{"resourceSpans": 3}', b"\xff"])
+def test_what_holds_no_spans_is_a_session_with_a_problem(data: bytes) -> None:
+    parser = READER.parser("/some/where/cut.json")
+    parser.feed(data, 1)
+    (session,) = parser.take()
+    assert session.id == "cut"
+    assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
+
+
+def test_detection() -> None:
+    assert READER.detect(b'{"resourceSpans":[{"key":"gen_ai.system"', "t.json")
+    assert not READER.detect(b'{"resourceSpans":[{"key":"http.method"', "t.json")

@@ -1,0 +1,268 @@
+"""Pi: every trap of its session files; `fed` reads each of them whole and line by line from a saved state."""
+
+import json
+import os
+from typing import Any, TypeVar
+
+import pytest
+
+from preheat.agents.pi.places import PLACES
+from preheat.agents.pi.reader import READER
+from preheat.agents.sources import read
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+    standing,
+    usage,
+)
+from preheat.testing.feeding import fed
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+E = TypeVar("E", bound=Event)
+HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T10:00:00Z", "cwd": "/w/proj"}
+
+
+def recorded(name: str) -> Session:
+    (session,) = read(os.path.join(FIXTURES, "pi", name))
+    assert session.problems == ()
+    return session
+
+
+def all_of(session: Session, kind: type[E]) -> list[E]:
+    return [event for event in session.events if isinstance(event, kind)]
+
+
+def entry(name: str, parent: str | None, message: Any = None, kind: str = "message", **more: Any) -> dict[str, Any]:
+    moment = f"2026-03-01T10:00:{len(name):02}Z"
+    made = {"type": kind, "id": name, "parentId": parent, "timestamp": moment, **more}
+    return made if message is None else {**made, "message": message}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def calling(*names: str) -> dict[str, Any]:
+    blocks = [{"type": "toolCall", "id": name, "name": "bash", "arguments": {"command": "ls"}} for name in names]
+    return {"role": "assistant", "content": blocks}
+
+
+def result(name: str, text: str = "x", failed: bool = False) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"role": "toolResult", "toolCallId": name, "toolName": "bash", "content": content, "isError": failed}
+
+
+def session_of(*entries: dict[str, Any], header: dict[str, Any] = HEADER) -> Session:
+    return fed(READER, b"".join(json.dumps(line).encode() + b"\n" for line in (header, *entries)))
+
+
+# What the real program wrote.
+def test_a_headless_session() -> None:
+    """Flags, exit codes, tokens, thoughts and the heading are those of the script."""
+    session = recorded("headless.jsonl")
+    assert (session.agent, session.version, session.project, session.model) == ("pi", "3", "/w/proj", "scripted")
+    ends = [
+        (call.tool, call.kind, result and result.is_error, result and result.exit_code)
+        for call, result in joined(session)
+    ]
+    assert ends == [
+        ("bash", "shell", True, 2),
+        ("read", "read", True, None),
+        ("bash", "shell", False, None),
+        ("write", "write", False, None),
+        ("edit", "edit", False, None),
+        ("edit", "edit", True, None),
+        ("no_such_tool", "other", True, None),
+    ]
+    assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
+    assert usage(session) == Usage(input=575, output=82, cache_read=230)
+
+
+def test_going_back_is_a_rewind_and_the_branch_is_summarised() -> None:
+    session = recorded("branching.jsonl")
+    (back,) = all_of(session, Rewind)
+    kept = [event.text for event in standing(session) if isinstance(event, AssistantMessage)]
+    assert kept == ["The first way.", "The second way.", "It was the second way.", "After the summary."]
+    assert back.after == 5
+    injected = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
+    assert injected[0].startswith("The user explored a different conversation branch")
+    assert injected[1] == "Mind the clock."
+    assert session.title == "Two ways"
+
+
+def test_a_command_of_the_person_is_no_call() -> None:
+    """It is kept whole, exit code and all."""
+    session = recorded("branching.jsonl")
+    (own,) = (event for event in all_of(session, Other) if event.name == "bashExecution")
+    assert own.raw["message"]["exitCode"] == 3
+    assert [call.call_id for call, _ in joined(session)] == ["call_1", "call_2"]
+
+
+def test_a_time_out_is_told_from_an_exit() -> None:
+    last = all_of(recorded("branching.jsonl"), ToolResult)[-1]
+    assert (last.is_error, last.exit_code, last.detail) == (True, None, {"timeout": True})
+
+
+def test_a_compaction() -> None:
+    (compaction,) = all_of(recorded("branching.jsonl"), Compaction)
+    assert (compaction.summary, compaction.tokens_before) == ("Scripted side answer", 110)
+
+
+def test_a_fork_leaves_out_what_it_copied() -> None:
+    """The first entries are those of the other session and count there."""
+    parent, fork = recorded("branching.jsonl"), recorded("forked.jsonl")
+    assert (fork.parent, fork.relation) == (parent.id, "fork")
+    assert [event.text for event in all_of(fork, UserMessage)] == ["Go on elsewhere."]
+    assert all_of(fork, ToolCall) == []
+    assert all_of(fork, Rewind) == []
+    assert usage(fork) == Usage(input=100, output=10)
+
+
+def test_version_1_is_a_list() -> None:
+    """Entries without ids; the older fork field; an answer broken off in the middle of a call; images."""
+    session = recorded("version-1.jsonl")
+    assert (session.version, session.model) == ("", "scripted-2")
+    pairs = [(call.call_id, result and result.exit_code) for call, result in joined(session)]
+    assert pairs == [("call_a", 2), ("call_b", None), ("call_c", None)]
+    assert [event.images for event in all_of(session, UserMessage)] == [1, 0]
+    names = [event.name for event in all_of(session, Other)]
+    assert names == ["thinking_level_change", "model_change", "response_aborted"]
+    assert usage(session) == Usage(input=40, output=9, cache_read=10, cache_write=3)
+
+
+# Traps.
+def test_the_older_name_of_the_fork_field() -> None:
+    header = {**HEADER, "branchedFrom": "/home/me/.pi/agent/sessions/--w--/2026-02-01T00-00-00_abc-def.jsonl"}
+    session = session_of(entry("a", None, user("hi")), header=header)
+    assert (session.parent, session.relation) == ("abc-def", "fork")
+
+
+def test_back_to_the_very_beginning() -> None:
+    session = session_of(entry("a", None, user("one")), entry("bb", None, user("two")))
+    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["two"]
+
+
+def test_back_to_a_branch_that_was_left() -> None:
+    """What both branches share still stands, the rest of the older branch does not come back by itself."""
+    session = session_of(
+        entry("a", None, user("root")),
+        entry("bb", "a", user("left")),
+        entry("ccc", "a", user("right")),
+        entry("dddd", "bb", user("left again")),
+    )
+    assert [rewind.after for rewind in all_of(session, Rewind)] == [2, 2]
+    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["root", "left again"]
+
+
+def test_entries_that_are_no_messages_are_part_of_the_tree() -> None:
+    """A change of the model or a label stands between two messages without anybody having gone back."""
+    session = session_of(
+        entry("a", None, user("one")),
+        entry("bb", "a", kind="label", targetId="a", label="here"),
+        entry("ccc", "bb", kind="model_change", provider="p", modelId="m2"),
+        entry("dddd", "ccc", user("two")),
+    )
+    assert all_of(session, Rewind) == []
+    assert session.model == "m2"
+
+
+def test_the_same_entry_twice_counts_once() -> None:
+    """One release wrote the header and everything after it twice."""
+    once = [entry("a", None, calling("c1")), entry("bb", "a", result("c1"))]
+    session = session_of(*once, HEADER, *once)
+    assert len(all_of(session, ToolCall)) == len(all_of(session, ToolResult)) == 1
+
+
+def test_an_id_used_again_is_another_call() -> None:
+    session = session_of(
+        entry("a", None, calling("call_0")),
+        entry("bb", "a", result("call_0", "first")),
+        entry("ccc", "bb", calling("call_0")),
+        entry("dddd", "ccc", result("call_0", "second")),
+    )
+    assert [result and result.text for _, result in joined(session)] == ["first", "second"]
+
+
+def test_a_result_without_a_call_is_kept_as_something_else() -> None:
+    session = session_of(entry("a", None, result("nobody")))
+    assert [event.name for event in all_of(session, Other)] == ["result without a call"]
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "code", "detail"),
+    [
+        ("x\n\n\nCommand exited with code 137", True, 137, {}),
+        ("x\n\nCommand aborted", True, None, {"aborted": True}),
+        ("Command timed out after 1.5 seconds", True, None, {"timeout": True}),
+        ("cat log\nCommand exited with code 1\nmore", True, None, {}),
+        ("Command exited with code 1", False, None, {}),
+    ],
+)
+def test_only_the_programs_own_last_line_of_a_failure_counts(
+    text: str, failed: bool, code: int | None, detail: dict[str, Any]
+) -> None:
+    (ended,) = all_of(
+        session_of(entry("a", None, calling("c")), entry("bb", "a", result("c", text, failed))), ToolResult
+    )
+    assert (ended.exit_code, ended.detail, ended.is_error) == (code, detail, failed)
+
+
+def test_what_preheat_said_is_marked() -> None:
+    note = entry("a", None, kind="custom_message", customType="x", content="<preheat-context>warm", display=False)
+    assert [event.origin for event in all_of(session_of(note), UserMessage)] == ["preheat"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [None, 3, {"role": 4}, {"role": "assistant", "content": [None, 3, {}], "usage": [1]}, {"role": "toolResult"}],
+)
+def test_wrong_types_lose_nothing_else(message: Any) -> None:
+    broken = {"type": "message", "id": "b", "parentId": {}, "timestamp": [], "message": message}
+    session = session_of(entry("a", None, user("before")), broken, entry("ccc", "b", user("after")))
+    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'{"type":"session","id":"x"}',
+        b'{"type":"session.start","id":"x","timestamp":"t","cwd":"/"}',
+        b'{"type":"message","id":"x","timestamp":"t","cwd":"/"}',
+        b"[]",
+        b"",
+    ],
+)
+def test_not_taken_for_pi(head: bytes) -> None:
+    assert not READER.detect(head, "file")
+
+
+def test_places() -> None:
+    """Its own folder, another one, and a folder for sessions alone; `~` is the home."""
+    usual = os.path.join("/h", ".pi", "agent", "sessions")
+    assert PLACES.roots({"HOME": "/h", "USERPROFILE": "/h"}) == [usual]
+    assert PLACES.roots({"HOME": "/h", "USERPROFILE": "/h", "PI_CODING_AGENT_DIR": "/x"}) == [
+        os.path.join("/x", "sessions")
+    ]
+    moved = {"HOME": "/h", "USERPROFILE": "/h", "PI_CODING_AGENT_SESSION_DIR": "~/s"}
+    assert PLACES.roots(moved) == ["/h/s", usual]
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_the_real_session_counts_as_others_counted_it() -> None:
+    (session,) = read(os.path.join(SHARED, "corpus", "pi__pi-mono", "large-session.jsonl"))
+    pairs = list(joined(session))
+    assert (session.agent, session.problems, len(pairs)) == ("pi", (), 391)
+    assert sum(result is not None and result.is_error is not None for _, result in pairs) == 373
+    assert sum(result is not None and result.is_error is True for _, result in pairs) == 19
+    assert sum(result is not None and result.exit_code is not None for _, result in pairs) == 17

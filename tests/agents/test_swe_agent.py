@@ -1,0 +1,146 @@
+"""SWE-agent's trajectories: steps are calls, the history only tells how they were made."""
+
+import glob
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.agents.sources import detect, read
+from preheat.agents.swe_agent.reader import READER
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Session,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+FOLDER = os.path.join(FIXTURES, "swe_agent")
+
+
+def session_of(name: str) -> Session:
+    (session,) = read(os.path.join(FOLDER, name), READER)
+    return session
+
+
+def fed(document: Any, path: str = "task.traj") -> Session:
+    parser = READER.parser(path)
+    parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
+    (session,) = parser.take()
+    return session
+
+
+def test_commands_of_its_own_shell() -> None:
+    """The first word names the tool; anything else is the shell."""
+    pairs = list(joined(session_of("clock__clock-1.traj")))
+    assert [(call.tool, call.kind) for call, _ in pairs] == [
+        ("open", "read"),
+        ("edit", "edit"),
+        ("bash", "shell"),
+        ("submit", "other"),
+    ]
+    assert pairs[2][0].input == {"command": "python clock.py && echo fine"}
+    assert pairs[2][1] is not None
+    assert pairs[2][1].text == "1700000000.5\nfine"
+
+
+def test_there_is_no_word_on_how_a_call_ended() -> None:
+    """No exit code and no flag, whatever the text says."""
+    for name in ("clock__clock-1.traj", "functions.traj"):
+        results = [result for _, result in joined(session_of(name))]
+        assert {(result.is_error, result.exit_code) for result in results if result} == {(None, None)}
+
+
+def test_calls_as_functions() -> None:
+    """Name, arguments and id from the history; the last step is not in it any more."""
+    pairs = list(joined(session_of("functions.traj")))
+    first, second, last = (call for call, _ in pairs)
+    assert (first.call_id, first.tool, first.kind) == ("call_a", "str_replace_editor", "read")
+    assert first.input == {"command": "view", "path": "/testbed/a.py"}
+    assert (second.call_id, second.tool, second.kind) == ("call_b", "bash", "shell")
+    assert (last.tool, last.input) == ("submit", {"command": "submit"})
+    assert [result.seconds for _, result in pairs if result] == [0.25, 1.5, 0.1]
+    assert [event.text for event in session_of("functions.traj").events if isinstance(event, Reasoning)] == [
+        "First the file."
+    ]
+
+
+def test_a_demonstration_did_not_happen() -> None:
+    session = session_of("clock__clock-1.traj")
+    prompts = [event.text for event in session.events if isinstance(event, UserMessage)]
+    assert prompts == ["Issue: the clock does not run."]
+    assert [event.name for event in session.events if isinstance(event, Other)] == [
+        "system",
+        "demonstration",
+        "observation",
+        "ending",
+    ]
+
+
+def test_a_step_without_an_action_is_no_call() -> None:
+    session = session_of("clock__clock-1.traj")
+    texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
+    assert "I am lost." in texts
+    assert len(list(joined(session))) == 4
+
+
+def test_heading_and_totals() -> None:
+    session = session_of("clock__clock-1.traj")
+    assert (session.project, session.starter) == ("/clock", "headless")
+    assert session.id.startswith("clock__clock-1-")
+    assert session.reported == usage(session) == Usage(input=9000, output=300)
+    other = session_of("functions.traj")
+    assert (other.version, other.model, other.project, other.reported) == ("1.1.0", "scripted", "/testbed", None)
+
+
+def test_two_runs_of_one_task_are_two_sessions() -> None:
+    with open(os.path.join(FOLDER, "functions.traj"), "rb") as file:
+        data = file.read()
+    assert fed(data).id != fed(data.replace(b"0.25", b"0.26")).id
+    assert fed(data).id == fed(data.replace(b"1 failed", b"2 failed")).id
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"trajectory": 1}', b"\xff\xfe", b'{"trajectory": [{"action'])
+def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
+    session = fed(data, "/some/where/cut.traj")
+    assert session.id == "cut"
+    assert [problem.file for problem in session.problems] == ["/some/where/cut.traj"]
+
+
+def test_a_step_of_any_shape_is_kept() -> None:
+    session = fed({"trajectory": [7, {"action": ["x"]}, {"action": "ls", "observation": None, "state": "{"}]})
+    assert len(session.problems) == 1
+    assert len(list(joined(session))) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "path", "known"),
+    [
+        (b'{"environment": "e", "trajectory": [{"action": "ls", "obs', "x.json", True),
+        (b'{"trajectory": [], "history": [], "info": {}}', "x.traj", True),
+        (b'{"trajectory": [], "history": []}', "x.json", False),
+        (b'{"trajectory": [{"role": "user"}]}', "x.traj", False),
+        (b'{"trajectory_format": "mini-swe-agent-1"}', "x.traj.json", False),
+    ],
+)
+def test_detection(head: bytes, path: str, known: bool) -> None:
+    assert READER.detect(head, path) is known
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_real_trajectories_have_the_calls_that_others_counted() -> None:
+    files = glob.glob(os.path.join(SHARED, "corpus", "swe_agent__SWE-agent", "*.traj"))
+    sessions = [session for path in files for session in read(path, detect(path))]
+    assert len(sessions) == 13
+    assert {session.agent for session in sessions} == {"swe_agent"}
+    pairs = [pair for session in sessions for pair in joined(session)]
+    assert len(pairs) == 109
+    assert all(result and result.is_error is None and result.exit_code is None for _, result in pairs)
+    assert not [problem for session in sessions for problem in session.problems]

@@ -1,0 +1,187 @@
+"""tau-bench and tau2-bench: result files of many runs, with rewards."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.agents import reader_of
+from preheat.agents.sources import read
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+BOTH = pytest.mark.parametrize("agent", ["tau_bench", "tau2_bench"])
+
+
+def recorded(agent: str) -> list[Session]:
+    return read(os.path.join(FIXTURES, agent, "results.json"))
+
+
+def fed(agent: str, document: Any, path: str = "/some/where/results.json") -> list[Session]:
+    parser = reader_of(agent).parser(path)
+    parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
+    return parser.take()
+
+
+def reward(session: Session) -> Any:
+    (event,) = (event for event in session.events if isinstance(event, Other) and event.name == "reward")
+    assert event is session.events[-1]
+    return event.raw
+
+
+def test_tau_runs_are_sessions_with_rewards() -> None:
+    """The same task run twice is two sessions, also when both begin alike."""
+    first, second = recorded("tau_bench")
+    assert (first.title, second.title) == ("task 3, trial 0: reward 1", "task 3, trial 1: reward 0")
+    assert first.id != second.id
+    assert (reward(first)["reward"], reward(second)["reward"]) == (1.0, 0.0)
+    assert reward(first)["info"]["reward_info"]["reward"] == 1.0
+    assert [event.name for event in first.events if isinstance(event, Other)] == ["task", "system", "reward"]
+    assert [event.origin for event in first.events if isinstance(event, UserMessage)] == ["human", "human"]
+    ((call, result),) = joined(first)
+    assert (call.tool, call.input, result and result.text) == (
+        "get_clock_details",
+        {"clock_id": "C1"},
+        '{"late": true}',
+    )
+
+
+def test_tau_records_nothing_about_single_calls() -> None:
+    """Also where the text says error: that is for a judge to say."""
+    results = [event for session in recorded("tau_bench") for event in session.events if isinstance(event, ToolResult)]
+    assert [result.is_error for result in results] == [None, None]
+
+
+def test_tau_ids_do_not_depend_on_the_file() -> None:
+    """A file that has grown, or was renamed, holds the same runs under the same names."""
+    with open(os.path.join(FIXTURES, "tau_bench", "results.json"), "rb") as file:
+        runs = json.load(file)
+    again = fed("tau_bench", [runs[1], runs[0], {**runs[0], "task_id": 9}], "other.json")
+    assert [session.id for session in again[:2]] == [session.id for session in reversed(recorded("tau_bench"))]
+    assert len({session.id for session in again}) == 3
+
+
+def test_two_runs_that_are_alike_are_two_sessions() -> None:
+    run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": [{"role": "user", "content": "a"}]}
+    first, second = fed("tau_bench", [run, run])
+    assert first.id != second.id
+
+
+def test_tau2_runs_are_sessions_with_rewards() -> None:
+    (session,) = recorded("tau2_bench")
+    assert (session.id, session.model) == ("aaaaaaaa-0000-4000-8000-000000000001", "scripted-1")
+    assert (session.title, session.version) == ("clocks task 7, trial 0: reward 0", "0123456789ab")
+    assert reward(session)["reward"] == 0.0
+    assert reward(session)["termination_reason"] == "user_stop"
+    assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Look it up."]
+    names = [event.name for event in session.events if isinstance(event, Other)]
+    assert names == ["run", "task", "reward"]
+
+
+def test_tau2_times_are_the_same_on_every_machine() -> None:
+    """They are written without a zone."""
+    (session,) = recorded("tau2_bench")
+    assert (session.started_at, session.ended_at) == (1769940010.0, 1769940040.0)
+
+
+def test_tau2_has_the_programs_flag() -> None:
+    (session,) = recorded("tau2_bench")
+    assert [(call.tool, result and result.is_error) for call, result in joined(session)] == [
+        ("get_clock", True),
+        ("press_button", False),
+        ("read_dial", False),
+    ]
+
+
+def test_tau2_calls_of_the_simulated_person_are_told_apart() -> None:
+    """They are no part of a response, their results say whose they are, and their tokens are not the agent's."""
+    (session,) = recorded("tau2_bench")
+    details = [result.detail for result in session.events if isinstance(result, ToolResult)]
+    assert details == [{}, {"requestor": "user"}, {"requestor": "user"}]
+    calls = [call for call in session.events if isinstance(call, ToolCall)]
+    assert [bool(call.response) for call in calls] == [True, False, False]
+    assert usage(session) == Usage(input=220, output=14)
+    said = [event.text for event in session.events if isinstance(event, UserMessage)]
+    assert said == ["My clock is late.", "It says noon. ###STOP###"]
+
+
+@BOTH
+@pytest.mark.parametrize("data", [b"", b"[", b"{", b"7", b"\xff", b'{"simulations": 3}'])
+def test_what_is_no_result_file_is_a_session_with_a_problem(agent: str, data: bytes) -> None:
+    (session,) = fed(agent, data)
+    assert (session.id, session.events) == ("results", ())
+    assert [problem.file for problem in session.problems] == ["/some/where/results.json"]
+
+
+@pytest.mark.parametrize("run", [None, 3, [], "x"])
+def test_a_run_that_is_none_loses_nothing_else(run: Any) -> None:
+    good = {"task_id": 1, "reward": None, "info": 3, "traj": [{"role": "assistant", "content": "a"}, 7, {"role": []}]}
+    (session,) = fed("tau_bench", [run, good])
+    assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["a"]
+    assert len(session.problems) == 1
+    assert session.title == "task 1"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [{}, {"id": 4, "messages": {}}, {"messages": [None]}, {"reward_info": 3, "start_time": [], "task_id": {}}],
+)
+def test_tau2_wrong_types(run: Any) -> None:
+    (session,) = fed("tau2_bench", {"info": [], "tasks": {}, "simulations": [run]})
+    assert session.id
+    assert session.problems == ()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'[{"task_id":0,"traj":[{"role":"user","content":"a"}]}]',
+        b'[{"task_id":0,"reward":1,"info":{},"other":1}]',
+        b'{"info":{"exit_status":"x"},"messages":[]}',
+        b'{"info":{"num_trials":1},"simulations":[]}',
+        b'[{"role":"user","content":"a"}]',
+        b"[]",
+    ],
+)
+@BOTH
+def test_not_taken_for_results(agent: str, head: bytes) -> None:
+    assert not reader_of(agent).detect(head, "results.json")
+
+
+@BOTH
+def test_recognised_when_cut_off(agent: str) -> None:
+    """The first task or the guidelines may be longer than what is looked at."""
+    with open(os.path.join(FIXTURES, agent, "results.json"), "rb") as file:
+        head = file.read()
+    cut = head.index(b'"traj"' if agent == "tau_bench" else b'"agent_info"') + 20
+    assert reader_of(agent).detect(head[:cut], "results.json")
+
+
+@pytest.mark.corpus
+@needs_corpus
+@pytest.mark.parametrize(
+    ("agent", "sessions", "calls", "truth"), [("tau_bench", 100, 577, 0), ("tau2_bench", 58, 1016, 1016)]
+)
+def test_the_real_results_count_as_others_counted_them(agent: str, sessions: int, calls: int, truth: int) -> None:
+    folder = os.path.join(SHARED, "corpus", f"{agent}__sierra")
+    names = [name for name in sorted(os.listdir(folder)) if name != "INDEX.json"]
+    found = [session for name in names for session in read(os.path.join(folder, name))]
+    assert {session.agent for session in found} == {agent}
+    assert (len(found), len({session.id for session in found})) == (sessions, sessions)
+    pairs = [pair for session in found for pair in joined(session)]
+    assert len(pairs) == calls
+    assert sum(result is not None and result.is_error is not None for _, result in pairs) == truth
+    assert all(reward(session)["reward"] in (0.0, 1.0) for session in found)
+    assert not [problem for session in found for problem in session.problems]

@@ -1,0 +1,70 @@
+"""The real Pi program, run now against the scripted model: what it writes is what the reader gives."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from preheat.agents.pi.places import PLACES
+from preheat.agents.sources import read
+from preheat.model.session import AssistantMessage, Rewind, Session, Usage, UserMessage, joined, standing, usage
+from preheat.testing.model_server import Call, ModelServer, Reply
+from preheat.testing.programs.pi import PiDriver, PiHome, find_pi
+
+pytestmark = pytest.mark.program
+
+
+@pytest.fixture(autouse=True)
+def program() -> str:
+    path = find_pi()
+    if path is None:
+        reason = "the `pi` program is not installed: run `scripts/install-agents pi`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def found(home: PiHome) -> list[Session]:
+    """Every session, found where the reader looks for them."""
+    roots = PLACES.roots(home.environment)
+    paths = sorted(place.path for root in roots for place in PLACES.discover(root))
+    assert paths == sorted(home.sessions())
+    sessions = [session for path in paths for session in read(path)]
+    assert not [problem for session in sessions for problem in session.problems]
+    return sessions
+
+
+def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
+    script = [
+        Reply("I look.", [Call("bash", {"command": "exit 7"})], usage=Usage(input=60, cache_read=40, output=5)),
+        Reply(calls=[Call("read", {"path": "absent"}), Call("bash", {"command": "echo good"})]),
+        Reply("Done."),
+    ]
+    with ModelServer(script) as server:
+        home = PiHome(str(tmp_path), server.url)
+        home.prompt("Look.")
+    (session,) = found(home)
+    ends = [(result and result.is_error, result and result.exit_code) for _, result in joined(session)]
+    assert ends == [(True, 7), (True, None), (False, None)]
+    assert usage(session) == Usage(input=260, output=25, cache_read=40)
+    assert session.project == home.project
+    assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look."]
+
+
+def test_going_back_and_forking(tmp_path: Path) -> None:
+    """In place it is a rewind; in a session of its own only what is new counts."""
+    with ModelServer([Reply("One."), Reply("Two."), Reply("Three.")]) as server:
+        home = PiHome(str(tmp_path), server.url)
+        with PiDriver(home) as driver:
+            driver.prompt("First.")
+            entry = driver.ask("get_fork_messages")["messages"][0]["entryId"]
+            driver.ask("prompt", message=f"/back {entry}")
+            driver.prompt("Second.")
+            driver.ask("clone")
+            driver.prompt("Third.")
+    first, fork = found(home)
+    assert len([event for event in first.events if isinstance(event, Rewind)]) == 1
+    assert [event.text for event in standing(first) if isinstance(event, AssistantMessage)] == ["Two."]
+    assert [event.text for event in fork.events if isinstance(event, AssistantMessage)] == ["Three."]
+    assert (fork.parent, fork.relation) == (first.id, "fork")
