@@ -10,12 +10,11 @@ import os
 import shutil
 import tempfile
 
-from scripts.codex_fixtures import replacements, scrub
-
 from preheat.model.session import Usage
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs.cline import ClineHome, find_cline
 from preheat.testing.script import Call, Reply
+from scripts.codex_fixtures import replacements, scrub
 
 _BY_HAND = ("tagged", "native")
 

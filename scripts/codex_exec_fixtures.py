@@ -8,11 +8,10 @@ import os
 import shutil
 import tempfile
 
-from scripts.codex_fixtures import SHORT, WORK
-
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import Finished
 from preheat.testing.programs.codex import CodexHome, find_codex, thread_of
+from scripts.codex_fixtures import SHORT, WORK
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KEPT = os.path.join(CHECKOUT, "tests", "fixtures", "codex_exec", "items.jsonl")

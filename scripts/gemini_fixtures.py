@@ -11,11 +11,10 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from scripts.codex_fixtures import scrub_line
-
 from preheat.model.session import Usage
 from preheat.testing.programs import gemini
 from preheat.testing.script import Call, Reply
+from scripts.codex_fixtures import scrub_line
 
 WORK = (
     Reply(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from preheat.agents.openai_chat.reader import READER
-from preheat.agents.tool_names import kind_of
 from preheat.agents.sources import read
+from preheat.agents.tool_names import kind_of
 from preheat.model.session import (
     AssistantMessage,
     Other,

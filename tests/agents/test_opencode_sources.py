@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from scripts.opencode_fixtures import plant
 
 from preheat.agents.opencode.places import PLACES
 from preheat.agents.opencode.reader import READER
 from preheat.agents.sources import detect, read
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.session import AssistantMessage, Other, Session, ToolResult, UserMessage
+from scripts.opencode_fixtures import plant
 from tests.ingest.machine import Machine
 from tests.shared import FIXTURES, bound_by_permissions, needs_permissions
 

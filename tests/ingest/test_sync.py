@@ -144,6 +144,17 @@ def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
     assert len(loaded(machine, before[0][0]).events) == before[0][12]
 
 
+def test_a_session_that_went_back_and_then_on_shows_where_it_went(machine: Machine) -> None:
+    """A rewritten file that is shorter but has something new: its rows are the new ones, the old bytes stay."""
+    path = story(1, steps=6).write(machine.projects)
+    machine.sync()
+    with open(path, "wb") as stream:
+        stream.write(story(1, steps=1).call("Bash", {"command": "make other-way"}, call_id="toolu_new").data())
+    machine.sync()
+    assert "toolu_new" in {row[2] for row in machine.contents()["calls"]}
+    assert machine.rows("SELECT count(DISTINCT generation) FROM segments") == [(2,)]
+
+
 def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     renamed = os.path.join(os.path.dirname(path), "current.jsonl")

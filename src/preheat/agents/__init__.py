@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from preheat.agents.reader import Reader
 
 AGENTS = (
-    "gemini",
     "claude_code",
     "codex",
     "hermes",
     "opencode",
+    "gemini",
     "copilot",
     "cline",
     "cursor",

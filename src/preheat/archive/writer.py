@@ -19,6 +19,7 @@ _SESSION_COLUMNS = (
     "errors", "compactions",
 )  # fmt: skip
 _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
+_SHRUNK = "has shrunk"
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -66,9 +67,17 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
         )
         if session is not None:
             touched.append(session)
-    if not delta.grown:
+    if not delta.grown and not _has_shrunk(connection, source):
         _drop_unused_generations(connection, source, generation)
     return touched
+
+
+def _has_shrunk(connection: sqlite3.Connection, source: int) -> bool:
+    """Whether this reading has less than the one before, whose bytes then stay."""
+    found = connection.execute(
+        "SELECT 1 FROM problems WHERE source_id = ? AND message LIKE ?", (source, f"%{_SHRUNK}%")
+    )
+    return found.fetchone() is not None
 
 
 def _now_known(connection: sqlite3.Connection, delta: Delta) -> Known | None:
@@ -175,14 +184,9 @@ def _replace(
             # The other source lost this session: what it grows by later must be read whole.
             connection.execute("DELETE FROM positions WHERE source_id = ?", (provider,))
         elif events > rows.counts["events"] and _same_reader(delta):
-            connection.execute(
-                "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)",
-                (
-                    source,
-                    f"`{key}` has shrunk from {events} to {rows.counts['events']} events; the longer one is kept",
-                ),
-            )
-            return None
+            _tell(connection, source, f"`{key}` {_SHRUNK} from {events} to {rows.counts['events']} events")
+            if not _has_news(connection, session, rows):
+                return None
         clear_session(connection, session)
     values = {
         "key": key, "agent": delta.agent, "session": rows.session, "source_id": source, "generation": generation,
@@ -198,6 +202,21 @@ def _replace(
     )
     _insert_rows(connection, session, 0, rows)
     return session
+
+
+def _tell(connection: sqlite3.Connection, source: int, message: str) -> None:
+    connection.execute("INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)", (source, message))
+
+
+def _has_news(connection: sqlite3.Connection, session: int, rows: SessionRows) -> bool:
+    """Whether a shorter reading has something that the archive has not: somebody went back and then on."""
+    calls = {row[0] for row in connection.execute("SELECT call_id FROM calls WHERE session_id = ?", (session,))}
+    responses = {
+        row[0] for row in connection.execute("SELECT response FROM responses WHERE session_id = ?", (session,))
+    }
+    return any(call.call_id not in calls for call in rows.calls) or any(
+        response.response not in responses for response in rows.responses
+    )
 
 
 def _same_reader(delta: Delta) -> bool:
