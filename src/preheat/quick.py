@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents import AGENTS, places_of
+from preheat.agents import LIVE, places_of
 from preheat.archive import seen
 from preheat.settings import data_folder
 
@@ -40,7 +40,7 @@ def look(environment: Mapping[str, str] | None = None) -> Look | None:
         return None
     result = Look()
     forgotten = "forgotten" in known.values()
-    for agent in AGENTS:
+    for agent in LIVE:
         places = places_of(agent)
         for root in places.roots(os.environ if environment is None else environment):
             for found in places.discover(root):

@@ -1,6 +1,6 @@
 """The agents Preheat knows, one folder (or file, for import-only formats) each.
 
-Adding one: write its folder, add its name to `AGENTS`, add its fixtures. Nothing is imported until it is asked for: the
+Adding one: write its folder, add its name to `LIVE` or `IMPORTED`, add its fixtures. Nothing is imported until asked for: the
 `places` of an agent are light (they are on the path of a sync that finds nothing new), its `reader` is not.
 """
 
@@ -15,30 +15,18 @@ if TYPE_CHECKING:
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
 
-AGENTS = (
-    "claude_code",
-    "codex",
-    "hermes",
-    "opencode",
-    "gemini",
-    "copilot",
-    "cline",
-    "cursor",
-    "pi",
-    "codex_exec",
-    "tau_bench",
-    "tau2_bench",
-    "atif",
-    "swe_agent",
-    "openhands",
-    "specstory",
-    "aider",
-    "otel_genai",
-    "mini_swe_agent",
-    "anthropic_messages",
-    "openai_chat",
-)
-"""In order of detection: the more particular formats first."""
+LIVE = (
+    "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
+)  # fmt: skip
+"""Those that have places of their own on a machine."""
+
+IMPORTED = (
+    "codex_exec", "tau_bench", "tau2_bench", "atif", "swe_agent", "specstory", "aider", "otel_genai", "mini_swe_agent",
+    "sharegpt", "anthropic_messages", "openai_chat",
+)  # fmt: skip
+"""Those whose files are imported by name. Both in order of detection: the more particular formats first."""
+
+AGENTS = LIVE + IMPORTED
 
 
 def places_of(agent: str) -> Places:

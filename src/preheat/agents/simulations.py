@@ -33,6 +33,7 @@ class SimulationsParser:
     def __init__(self, path: str) -> None:
         self._path = path
         self._drafts: list[Draft] = []
+        self._names: set[str] = set()
 
     # What a reader writes.
     def runs(self, document: Any) -> list[Any] | None:
@@ -69,9 +70,9 @@ class SimulationsParser:
     def _run(self, run: dict[str, Any], number: int) -> None:
         draft = Draft(Heading(starter="headless"))
         self.fold(run, draft)
-        names = {other.heading.id for other in self._drafts}
-        if draft.heading.id in names:  # two runs of one name are two runs
+        if draft.heading.id in self._names:  # two runs of one name are two runs
             draft.heading.id = f"{draft.heading.id}-{number}"
+        self._names.add(draft.heading.id)
         self._drafts.append(draft)
 
     def take(self) -> list[Session]:

@@ -5,6 +5,7 @@ tokens and errors only. Knows nothing of who wrote the spans.
 """
 
 import os
+from bisect import bisect_right
 from typing import Any
 
 from preheat.agents.chat import mapping, string
@@ -54,6 +55,7 @@ class _Sorting:
     def __init__(self, found: list[Span]) -> None:
         self._all = {(span.trace, span.id): span for span in found}
         self._spans = [span for span in found if operation(span)]
+        self._lines = {id(span): number for number, span in enumerate(self._spans, 1)}
         self._named = {
             span.trace: name for span in reversed(found) if (name := string(span.attributes.get(_CONVERSATION)))
         }
@@ -106,8 +108,8 @@ class _Sorting:
             return
         tool = next((each for each in self._above(span) if operation(each) not in (INVOKE, *CHAT)), None)
         call = string(tool.attributes.get("gen_ai.tool.call.id")) if tool else ""
-        line = next(number for number, each in enumerate(self._spans, 1) if each is span)
-        place = next((at for at, event in enumerate(above.events) if event.line > line), len(above.events))
+        line = self._lines[id(span)]
+        place = bisect_right(above.events, line, key=lambda event: event.line)
         above.events.insert(place, Spawn(line=line, at=span.started, session=child, call_id=call))
 
 
