@@ -4,36 +4,27 @@ Knows no benchmark: how the runs lie in a document and what they are called is e
 """
 
 import json
-import os
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any
 
 from preheat.agents.chat import Joiner, calls_of, mapping, sequence, string, text_of, usage_of
+from preheat.agents.documents import DocumentParser
 from preheat.agents.parsing import Draft, loose, origin_of, seconds
 from preheat.agents.reader import Heading
 from preheat.agents.tool_names import kind_of
 from preheat.model.session import (
     AssistantMessage,
     Other,
-    Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolResult,
     UserMessage,
 )
 
 
-class SimulationsParser:
+class SimulationsParser(DocumentParser):
     """A document of many runs; each becomes a session."""
-
-    agent: ClassVar[str]
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
-        self._names: set[str] = set()
 
     # What a reader writes.
     def runs(self, document: Any) -> list[Any] | None:
@@ -44,45 +35,23 @@ class SimulationsParser:
         """One run."""
         raise NotImplementedError
 
-    # What every parser has.
-    def feed(self, block: bytes, line: int) -> None:
-        problems = []
+    # What every one has.
+    def read(self, block: bytes, line: int) -> None:
         try:
             document = loose(block)
         except (ValueError, RecursionError) as error:
-            document, found = None, None
-            problems.append(f"not a whole JSON document ({str(error)[:120]})")
-        else:
-            found = self.runs(document)
-            if found is None:
-                problems.append("no results of simulations in it")
+            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            return
+        found = self.runs(document)
+        if found is None:
+            self.problem("no results of simulations in it", line)
         for number, run in enumerate(found or (), 1):
             if isinstance(run, dict):
-                self._run(run, number)
+                draft = Draft(Heading(starter="headless"))
+                self.fold(run, draft)
+                self.add(draft)
             else:
-                problems.append(f"result {number} is no object; passed over")
-        if problems:
-            if not self._drafts:
-                stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
-                self._drafts.append(Draft(Heading(id=stem or self.agent)))
-            self._drafts[0].problems += [Problem(message, self._path, line) for message in problems]
-
-    def _run(self, run: dict[str, Any], number: int) -> None:
-        draft = Draft(Heading(starter="headless"))
-        self.fold(run, draft)
-        if draft.heading.id in self._names:  # two runs of one name are two runs
-            draft.heading.id = f"{draft.heading.id}-{number}"
-        self._names.add(draft.heading.id)
-        self._drafts.append(draft)
-
-    def take(self) -> list[Session]:
-        return [draft.take(self.agent) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+                self.problem(f"result {number} is no object; passed over", line)
 
 
 def digest(value: object) -> str:

@@ -9,9 +9,10 @@ import re
 from hashlib import sha256
 from typing import NamedTuple
 
+from preheat.agents.documents import DocumentParser
 from preheat.agents.parsing import Draft, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.model.session import AssistantMessage, Other, Problem, Session, UserMessage
+from preheat.model.session import AssistantMessage, Other, UserMessage
 
 AGENT = "aider"
 _START = "# aider chat started at "
@@ -31,36 +32,18 @@ class Part(NamedTuple):
     line: int
 
 
-class HistoryParser:
+class HistoryParser(DocumentParser):
     """All chats of one file."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
+    def read(self, block: bytes, line: int) -> None:
         lines = block.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
         starts = [index for index, text in enumerate(lines) if text.startswith(_START)]
-        names: set[str] = set()
-        for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines)], strict=False), 1):
-            draft = self._chat(lines[start:end], line + start)
-            heading = draft.heading
-            heading.id = heading.id if heading.id not in names else f"{heading.id}-{number}"
-            names.add(heading.id)
-            self._drafts.append(draft)
-        if not self._drafts:
-            stem = os.path.basename(self._path.replace("\\", "/")).lstrip(".").partition(".")[0]
-            self._drafts.append(Draft(Heading(id=stem or AGENT)))
-            self._drafts[0].problems.append(Problem("no chat begins in it", self._path, line))
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+        for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
+            self.add(self._chat(lines[start:end], line + start))
+        if not starts:
+            self.problem("no chat begins in it", line)
 
     def _chat(self, lines: list[str], first: int) -> Draft:
         when = lines[0].removeprefix(_START).strip()
@@ -73,8 +56,8 @@ class HistoryParser:
         heading.seen(at)
         heading.version = found[1] if (found := _VERSION.search(opening)) else ""
         heading.model = found[1] if (found := _MODEL.search(opening)) else ""
-        if os.path.isabs(self._path) and os.path.basename(self._path) == ".aider.chat.history.md":
-            heading.project = os.path.dirname(self._path)
+        if os.path.isabs(self.path) and os.path.basename(self.path) == ".aider.chat.history.md":
+            heading.project = os.path.dirname(self.path)
         draft.events.append(Other(line=first, at=at, name="start", raw=when))
         for part in parts:
             self._event(draft, part)

@@ -3,7 +3,6 @@
 Knows nothing of who wrote them, so it takes no program's flags but `is_error` on a result.
 """
 
-import os
 from hashlib import sha256
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 from preheat.agents.anthropic_messages.shape import are_messages, opened, without_repeats
 from preheat.agents.chat import Asked, Joiner, count, mapping, sequence, string, text_of
 from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.documents import DocumentParser
 from preheat.agents.parsing import Draft, arguments, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.agents.tool_names import kind_of
@@ -20,7 +20,6 @@ from preheat.model.session import (
     Other,
     Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolResult,
     Usage,
@@ -36,35 +35,16 @@ _OTHERS_NAME = "api_conversation_history.json"
 """An agent's own file of such messages, which its reader knows more about."""
 
 
-class MessagesParser:
+class MessagesParser(DocumentParser):
     """All conversations of one file."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
+    def read(self, block: bytes, line: int) -> None:
         found, problems = conversations(block, opened)
-        names: set[str] = set()
-        for index, conversation in enumerate(without_repeats(found)):
-            draft = _Conversation(conversation, self._path).draft
-            # Two conversations of one name are two conversations.
-            draft.heading.id = draft.heading.id if draft.heading.id not in names else f"{draft.heading.id}-{index + 1}"
-            names.add(draft.heading.id)
-            self._drafts.append(draft)
-        if not self._drafts:
-            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
-            self._drafts.append(Draft(Heading(id=stem or AGENT)))
-        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+        for conversation in without_repeats(found):
+            self.add(_Conversation(conversation, self.path).draft)
+        self.problems(problems, line)
 
 
 class _Conversation:

@@ -5,7 +5,6 @@ other has no flag for a failed call: what its writer put into `extra` is taken o
 themselves. Knows nothing of who wrote it.
 """
 
-import os
 from typing import Any
 
 import msgspec
@@ -13,78 +12,55 @@ import msgspec
 from preheat.agents.atif.notes import restored
 from preheat.agents.atif.steps import foreign
 from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.documents import DocumentParser
 from preheat.agents.outline import CUT, beginning_of, outline
 from preheat.agents.parsing import Draft, loose, whole_lines
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.model.session import Other, Problem, Session
+from preheat.model.session import Other, Problem
 
 AGENT = "atif"
 _VERSION = "ATIF-v"
 
 
-class TrajectoryParser:
+class TrajectoryParser(DocumentParser):
     """All trajectories of one file."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
+    def read(self, block: bytes, line: int) -> None:
         documents, problems = _documents(block)
         for document, at in documents:
-            self._drafts += self._read(document, at)
-        if not self._drafts:
-            self._drafts = [Draft(Heading(id=self._stem))]
-        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
-        self._tell_apart()
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
-
-    @property
-    def _stem(self) -> str:
-        return os.path.basename(self._path.replace("\\", "/")).partition(".")[0] or AGENT
+            for draft in self._read(document, at):
+                draft.heading.id = draft.heading.id or self.stem
+                self.add(draft)
+        self.problems(problems, line)
 
     def _read(self, document: Any, line: int) -> list[Draft]:
         if not isinstance(mapping(document).get("steps"), list):
-            draft = Draft(Heading(id=self._stem))
-            draft.problems.append(Problem("a trajectory without `steps`", self._path, line))
+            draft = Draft(Heading(id=self.stem))
+            draft.problems.append(Problem("a trajectory without `steps`", self.path, line))
             draft.events.append(Other(line=line, name="unreadable", raw=document))
             return [draft]
         try:
             noted = restored(document)
         except (ValueError, LookupError, TypeError) as error:
-            drafts = foreign(document, self._stem)
+            drafts = foreign(document, self.stem)
             message = f"Preheat's own notes in it do not fit ({str(error)[:120]}); read as anyone's"
-            drafts[0].problems.append(Problem(message, self._path, line))
+            drafts[0].problems.append(Problem(message, self.path, line))
             return drafts
         if noted is None:
-            return foreign(document, self._stem)
+            return foreign(document, self.stem)
         return self._own(*noted, document)
 
     def _own(self, note: dict[str, Any], events: list[Any], document: dict[str, Any]) -> list[Draft]:
         try:
             heading = msgspec.convert(note, Heading)
         except msgspec.ValidationError:
-            heading = Heading(id=string(document.get("session_id")) or self._stem)
+            heading = Heading(id=string(document.get("session_id")) or self.stem)
         draft = Draft(heading)
         draft.events += events
         children = [child for part in sequence(document.get("subagent_trajectories")) for child in self._read(part, 1)]
         return [draft, *children]
-
-    def _tell_apart(self) -> None:
-        """Two trajectories of one name are two trajectories."""
-        names: set[str] = set()
-        for index, draft in enumerate(self._drafts, 1):
-            if not draft.heading.id or draft.heading.id in names:
-                draft.heading.id = f"{draft.heading.id or self._stem}-{index}"
-            names.add(draft.heading.id)
 
 
 def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:

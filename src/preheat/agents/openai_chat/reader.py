@@ -4,7 +4,6 @@ Knows nothing of who wrote them, so it takes no program's flags but `error` on a
 file is `conversations.py`'s business.
 """
 
-import os
 from hashlib import sha256
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 
 from preheat.agents.chat import NO_RESULT, Joiner, calls_of, images_in, mapping, string, text_of, usage_of
 from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.documents import DocumentParser
 from preheat.agents.openai_chat.shape import are_messages
 from preheat.agents.parsing import Draft, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
@@ -21,7 +21,6 @@ from preheat.model.session import (
     Other,
     Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolResult,
     UserMessage,
@@ -31,35 +30,16 @@ AGENT = "openai_chat"
 _ID_KEYS = ("id", "conversation_id", "session_id", "thread_id", "chat_id")
 
 
-class ChatParser:
+class ChatParser(DocumentParser):
     """All conversations of one file."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
+    def read(self, block: bytes, line: int) -> None:
         found, problems = conversations(block)
-        names: set[str] = set()
-        for index, conversation in enumerate(found):
-            self._drafts.append(_draft(conversation, self._path))
-            heading = self._drafts[-1].heading
-            # Two conversations of one name are two conversations.
-            heading.id = heading.id if heading.id not in names else f"{heading.id}-{index + 1}"
-            names.add(heading.id)
-        if not self._drafts:
-            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
-            self._drafts.append(Draft(Heading(id=stem or AGENT)))
-        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+        for conversation in found:
+            self.add(_draft(conversation, self.path))
+        self.problems(problems, line)
 
 
 def _draft(conversation: Conversation, path: str) -> Draft:

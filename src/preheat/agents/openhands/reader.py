@@ -10,14 +10,15 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import count, mapping, sequence, string
+from preheat.agents.documents import DocumentParser, values_in
 from preheat.agents.openhands import folder
 from preheat.agents.openhands.events import EventState, fold
 from preheat.agents.openhands.history import drafted
 from preheat.agents.openhands.places import STATE
 from preheat.agents.outline import CUT, outline
-from preheat.agents.parsing import Draft, LinesParser, loose, whole_lines
+from preheat.agents.parsing import Draft, LinesParser
 from preheat.agents.reader import Framing, Heading, Parser, Part
-from preheat.model.session import AssistantMessage, Other, Problem, Session, Spawn, Usage
+from preheat.model.session import AssistantMessage, Other, Spawn, Usage
 
 AGENT = "openhands"
 OTHERS = "other responses"
@@ -95,41 +96,27 @@ def _usage(value: object) -> Usage:
     )
 
 
-class FileParser:
+class FileParser(DocumentParser):
     """Reads a file of events: an evaluation's runs, a trajectory, or the SDK's events in a list or one a line."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
-        stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0] or AGENT
-        values, problems = _values(block)
-        runs = [value for value in values if isinstance(mapping(value).get("history"), list)]
-        events = [value for value in values if not isinstance(mapping(value).get("history"), list)]
-        self._drafts = [drafted(run, stem) for run in runs]
+    def read(self, block: bytes, line: int) -> None:
+        found, problems = values_in(block)
+        runs = [value for value, _ in found if isinstance(mapping(value).get("history"), list)]
+        events = [value for value, _ in found if not isinstance(mapping(value).get("history"), list)]
+        for run in runs:
+            self.add(drafted(run, self.stem))
         if any("kind" in mapping(event) for event in events):
-            self._drafts.append(_of_events(events, stem))
+            self.add(_of_events(events, self.stem))
         elif any("action" in mapping(event) or "observation" in mapping(event) for event in events):
-            self._drafts.append(drafted({"history": events}, stem))
+            self.add(drafted({"history": events}, self.stem))
         elif events or not runs:
-            self._drafts.append(Draft(Heading(id=stem)))
-            self._drafts[-1].events += [Other(line=line, name="unknown", raw=event) for event in events]
+            draft = Draft(Heading(id=self.stem))
+            draft.events += [Other(line=line, name="unknown", raw=event) for event in events]
+            self.add(draft)
             problems.append(("there are no events in it", 1))
-        names: set[str] = set()
-        for number, draft in enumerate(self._drafts, 1):
-            draft.heading.id = draft.heading.id if draft.heading.id not in names else f"{draft.heading.id}-{number}"
-            names.add(draft.heading.id)
-        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+        self.problems(problems, line)
 
 
 def _of_events(events: list[Any], stem: str) -> Draft:
@@ -138,27 +125,6 @@ def _of_events(events: list[Any], stem: str) -> Draft:
     for number, event in enumerate(events, 1):
         fold(draft, state, event, number)
     return draft
-
-
-def _values(block: bytes) -> tuple[list[Any], list[tuple[str, int]]]:
-    """The records of a file, and what could not be read of it with its line."""
-    try:
-        document = loose(block)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return (document if isinstance(document, list) else [document]), []
-    found: list[Any] = []
-    problems: list[tuple[str, int]] = []
-    for line, text in enumerate(whole_lines(block), 1):
-        if not text.strip():
-            continue
-        try:
-            found.append(loose(text))
-        except (ValueError, RecursionError) as error:
-            if len(problems) < 20:
-                problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
-    return found, problems
 
 
 class OpenHandsReader:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import mapping, sequence, string
-from preheat.agents.parsing import loose, whole_lines
+from preheat.agents.documents import values_in
 
 _DEEPEST = 20
 _ERRORS = (2, "2", "STATUS_CODE_ERROR", "ERROR")
@@ -44,10 +44,10 @@ class Span(msgspec.Struct):
 
 def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
     """The spans of a file by their beginning, and what could not be read of it with its line."""
-    documents, problems = _documents(block)
+    documents, problems = values_in(block)
     found: dict[tuple[str, str], Span] = {}
     logs: list[tuple[str, str, SpanEvent]] = []
-    for document in documents:
+    for document, _ in documents:
         for span in _of_traces(document):
             found.setdefault(
                 (span.trace, span.id or f"span {len(found)}"), span
@@ -58,26 +58,6 @@ def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
             span_of.events.append(event)
     ordered = sorted(found.values(), key=lambda span: (span.started is None, span.started or 0.0))
     return ordered, problems
-
-
-def _documents(block: bytes) -> tuple[list[Any], list[tuple[str, int]]]:
-    try:
-        document = loose(block)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return (document if isinstance(document, list) else [document]), []
-    found: list[Any] = []
-    problems: list[tuple[str, int]] = []
-    for line, text in enumerate(whole_lines(block), 1):
-        if not text.strip():
-            continue
-        try:
-            found.append(loose(text))
-        except (ValueError, RecursionError) as error:
-            if len(problems) < 20:
-                problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
-    return found, problems
 
 
 def _either(value: dict[str, Any], name: str, other: str) -> Any:

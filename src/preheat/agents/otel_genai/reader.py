@@ -4,11 +4,11 @@ What is known of a call depends on what the instrumentation was told to record: 
 tokens and errors only. Knows nothing of who wrote the spans.
 """
 
-import os
 from bisect import bisect_right
 from typing import Any
 
 from preheat.agents.chat import mapping, string
+from preheat.agents.documents import DocumentParser
 from preheat.agents.otel_genai.conversation import Conversation
 from preheat.agents.otel_genai.messages import AGENT as INVOKE
 from preheat.agents.otel_genai.messages import CHAT, operation
@@ -16,37 +16,25 @@ from preheat.agents.otel_genai.otlp import Span, spans
 from preheat.agents.outline import outline
 from preheat.agents.parsing import Draft
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.model.session import Problem, Session, Spawn
+from preheat.model.session import Spawn
 
 AGENT = "otel_genai"
 _CONVERSATION = "gen_ai.conversation.id"
 _DEEPEST = 1000
 
 
-class SpansParser:
+class SpansParser(DocumentParser):
     """All conversations of one file."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
+    agent = AGENT
 
-    def feed(self, block: bytes, line: int) -> None:
+    def read(self, block: bytes, line: int) -> None:
         found, problems = spans(block)
-        self._drafts = _Sorting(found).drafts()
-        if not self._drafts:
-            stem = os.path.basename(self._path.replace("\\", "/")).partition(".")[0]
-            self._drafts = [Draft(Heading(id=stem or AGENT))]
+        for draft in _Sorting(found).drafts():
+            self.add(draft)
+        if not self.drafts:
             problems = problems or [("there are no spans of a model in it", 1)]
-        self._drafts[0].problems += [Problem(message, self._path, line + at - 1) for message, at in problems]
-
-    def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+        self.problems(problems, line)
 
 
 class _Sorting:

@@ -4,23 +4,20 @@ Thoughts, calls and results stand as tags in the text (`<think>`, `<tool_call>`,
 agent made them.
 """
 
-import os
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from preheat.agents.chat import Asked, Joiner, mapping, string
+from preheat.agents.documents import DocumentParser, values_in
 from preheat.agents.outline import outline
-from preheat.agents.parsing import Draft, arguments, loose, origin_of, whole_lines
+from preheat.agents.parsing import Draft, arguments, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.agents.simulations import digest, moment
 from preheat.agents.tool_names import kind_of
 from preheat.model.session import (
     AssistantMessage,
     Other,
-    Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolResult,
     UserMessage,
@@ -32,70 +29,33 @@ _MODELS = ("gpt", "assistant", "model", "chatgpt")
 _TOOLS = ("tool", "observation", "function_response")
 
 
-class ShareGPTParser:
+class ShareGPTParser(DocumentParser):
     """One file of conversations; each becomes a session."""
 
     agent = "sharegpt"
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._drafts: list[Draft] = []
-        self._problems: list[Problem] = []
-        self._names: set[str] = set()
-
-    def feed(self, block: bytes, line: int) -> None:
-        for place, value in self._values(block, line):
-            conversation = mapping(value)
-            turns = conversation.get("conversations")
+    def read(self, block: bytes, line: int) -> None:
+        found, problems = values_in(block)
+        for value, place in found:
+            turns = mapping(value).get("conversations")
             if isinstance(turns, list):
-                self._conversation(conversation, turns, place)
+                self.add(_conversation(value, turns))
             else:
-                self._problems.append(Problem("a value without `conversations`; passed over", self._path, place))
+                problems.append(("a value without `conversations`; passed over", place))
+        self.problems(sorted(problems, key=lambda problem: problem[1]), line)
 
-    def _values(self, block: bytes, line: int) -> Iterator[tuple[int, Any]]:
-        """The conversations with the lines they begin at."""
-        try:
-            document = loose(block)
-        except (ValueError, RecursionError):
-            for place, text in enumerate(whole_lines(block), line):
-                if text.strip():
-                    try:
-                        yield place, loose(text)
-                    except (ValueError, RecursionError) as error:
-                        message = f"not a JSON record ({str(error)[:120]}); passed over"
-                        self._problems.append(Problem(message, self._path, place))
-            return
-        for value in document if isinstance(document, list) else [document]:
-            yield line, value
 
-    def _conversation(self, about: dict[str, Any], turns: list[Any], line: int) -> None:
-        name = string(about.get("id")) or f"conversation-{digest(turns)}"
-        own = name if name not in self._names else f"{name}-{len(self._drafts)}"
-        self._names.add(own)
-        heading = Heading(id=own, model=string(about.get("model")))
-        heading.seen(moment(about.get("timestamp")))
-        draft = Draft(heading)
-        self._drafts.append(draft)
-        joiner = Joiner()
-        for number, turn in enumerate(turns, 1):
-            _turn(draft, joiner, turn, number)
-        rest = {key: value for key, value in about.items() if key != "conversations"}
-        if rest:
-            draft.events.append(Other(line=len(turns) + 1, name="about", raw=rest))
-
-    def take(self) -> list[Session]:
-        if self._problems and not self._drafts:
-            self._drafts.append(Draft(Heading(id=os.path.basename(self._path) or self.agent)))
-        if self._problems:
-            self._drafts[0].problems += self._problems
-            self._problems = []
-        return [draft.take(self.agent) for draft in self._drafts]
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
+def _conversation(about: dict[str, Any], turns: list[Any]) -> Draft:
+    name = string(about.get("id")) or f"conversation-{digest(turns)}"
+    draft = Draft(Heading(id=name, model=string(about.get("model"))))
+    draft.heading.seen(moment(about.get("timestamp")))
+    joiner = Joiner()
+    for number, turn in enumerate(turns, 1):
+        _turn(draft, joiner, turn, number)
+    rest = {key: value for key, value in about.items() if key != "conversations"}
+    if rest:
+        draft.events.append(Other(line=len(turns) + 1, name="about", raw=rest))
+    return draft
 
 
 def _turn(draft: Draft, joiner: Joiner, turn: Any, line: int) -> None:
