@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import stat
@@ -23,10 +24,10 @@ from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.ingest.changes import Change
 from preheat.ingest.sync import Result, run
-from preheat.pipeline import Watcher, load
+from preheat.pipeline import Watcher, load, sync
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
-from tests.shared import bound_by_permissions, needs_permissions
+from tests.shared import FIXTURES, bound_by_permissions, fixture_files, needs_permissions
 
 
 @pytest.fixture
@@ -507,3 +508,20 @@ def test_interrupting_leaves_no_process_behind(tmp_path: Any) -> None:
 def test_every_agent_has_its_places() -> None:
     for agent in AGENTS:
         assert isinstance(places_of(agent).roots({"HOME": "/h", "USERPROFILE": "/h"}), list)
+
+
+def test_a_named_session_in_several_files_has_changed_when_any_of_them_has(machine: Machine, tmp_path: Any) -> None:
+    """The person names the one file that stands for it."""
+    copy = tmp_path / "conversation"
+    source = next(os.path.dirname(path) for path in fixture_paths("openhands") if path.endswith("base_state.json"))
+    shutil.copytree(source, copy)
+    named = [("openhands", str(copy / "base_state.json"))]
+    assert sync(machine.folder, files=named).agents["openhands"].read == 1
+    assert sync(machine.folder, files=named).agents["openhands"].read == 0
+    events = copy / "events"
+    (events / "event-99999-00000000-0000-0000-0000-000000000000.json").write_text("{}")
+    assert sync(machine.folder, files=named).agents["openhands"].read == 1
+
+
+def fixture_paths(agent: str) -> list[str]:
+    return [os.path.join(FIXTURES, name) for name in fixture_files(agent)]

@@ -34,6 +34,7 @@ class Places:
         reader_version: int,
         roots: Callable[[Mapping[str, str]], list[str]],
         discover: Callable[[str], Iterator[Found]],
+        named: Callable[[str], Found | None] | None = None,
     ) -> None:
         self.agent = agent
         self.title = title
@@ -44,6 +45,8 @@ class Places:
         """The folders to look in, by the environment; empty for formats that are only imported."""
         self.discover = discover
         """The session files below one root."""
+        self.named = named or found_at
+        """One file that the person named; formats that keep a session in several files look at all of them."""
 
 
 def home(environment: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import Found, found_at, storable
+from preheat.agents.places import Found, storable
 from preheat.archive.forgotten import digest_of
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
@@ -104,7 +104,7 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
     counts: dict[str, int] = {}
     for agent, path in files:
         path = os.path.abspath(path)
-        found = found_at(path)
+        found = places_of(agent).named(path)
         if found is None:
             raise UserError(f"`{path}` is not there (any more)")
         before, version = known.get(storable(path)), places_of(agent).reader_version

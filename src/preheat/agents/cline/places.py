@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, files_below, home, stamp_of
+from preheat.agents.places import Found, Places, files_below, found_at, home, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,17 @@ def _settings(environment: Mapping[str, str]) -> str:
 def discover(root: str) -> Iterator[Found]:
     """The messages of every session; one has also changed when what is said of it beside them has."""
     for found in files_below(root, (MESSAGES, HISTORY), depth=1):
-        yield Found(found.path, found.size, f"{found.stamp}{companions_stamp(found.path)}")
+        yield _with_companions(found)
+
+
+def named(path: str) -> Found | None:
+    """The same for one file."""
+    found = found_at(path)
+    return _with_companions(found) if found is not None and path.endswith((MESSAGES, HISTORY)) else found
+
+
+def _with_companions(found: Found) -> Found:
+    return Found(found.path, found.size, f"{found.stamp}{companions_stamp(found.path)}")
 
 
 def companions(messages: str) -> list[str]:
@@ -67,4 +77,4 @@ def companions_stamp(messages: str) -> str:
     return stamp
 
 
-PLACES = Places("cline", "Cline", 1, roots, discover)
+PLACES = Places("cline", "Cline", 1, roots, discover, named)

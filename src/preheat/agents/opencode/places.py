@@ -52,6 +52,12 @@ def in_tree(path: str) -> bool:
     return folders[-4:-2] == ["storage", "session"] and folders[-1].startswith("ses_") and folders[-1].endswith(".json")
 
 
+def named(path: str) -> Found | None:
+    """A session of the tree by all its files; any other file by itself."""
+    storage = os.path.dirname(os.path.dirname(os.path.dirname(path)))
+    return _session(storage, path) if in_tree(path) else found_at(path)
+
+
 def _session(storage: str, path: str) -> Found | None:
     """A session of the tree, by the few files that tell whether anything in it has changed.
 
@@ -85,4 +91,4 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-PLACES = Places("opencode", "OpenCode", 1, roots, discover)
+PLACES = Places("opencode", "OpenCode", 1, roots, discover, named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, home, stamp_of
+from preheat.agents.places import Found, Places, found_at, home, stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,4 +61,9 @@ def _folders(root: str) -> list[str]:
         return []
 
 
-PLACES = Places("openhands", "OpenHands", 1, roots, discover)
+def named(path: str) -> Found | None:
+    """A conversation by the file of its state; any other file by itself."""
+    return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else found_at(path)
+
+
+PLACES = Places("openhands", "OpenHands", 1, roots, discover, named)
