@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from preheat.agents import AGENTS
 from preheat.agents.places import storable
 from preheat.archive import seen
-from preheat.archive.connect import archive_path, connect
+from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
 from preheat.ingest.changes import Change, survey, survey_again, survey_files
+from preheat.settings import archive_path
 
 if TYPE_CHECKING:
     from preheat.ingest.sync import Failure, Result

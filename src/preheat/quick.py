@@ -9,7 +9,7 @@ import os
 
 from preheat.agents import LIVE, places_of
 from preheat.archive import seen
-from preheat.settings import data_folder
+from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Look:
 def look(environment: Mapping[str, str] | None = None) -> Look | None:
     """Look in the places of all agents; None if there is no list, or it does not fit the archive."""
     folder = data_folder(environment)
-    known = seen.load(folder, os.path.join(folder, "archive.db"))
+    known = seen.load(folder, archive_path(folder))
     if known is None:
         return None
     result = Look()

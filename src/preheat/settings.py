@@ -27,3 +27,8 @@ def data_folder(environment: Mapping[str, str] | None = None) -> str:
         return os.path.join(base, "preheat")
     base = environment.get("XDG_DATA_HOME") or os.path.join(home(environment), ".local", "share")
     return os.path.join(base, "preheat")
+
+
+def archive_path(folder: str) -> str:
+    """The archive in Preheat's folder."""
+    return os.path.join(folder, "archive.db")

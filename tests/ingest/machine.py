@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.archive.connect import archive_path
 from preheat.pipeline import SyncReport, Watcher, opened, sync
+from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 
 

@@ -109,16 +109,20 @@ def read(path: str, by: Reader | None = None) -> list[Session]:
             return list(_read_database(path, cast(DatabaseReader, by)))
         parser = by.parser(storable(path))
         with opened(path) as stream:
-            if by.framing(path) == "document":
-                data = stream.read(LARGEST_DOCUMENT + 1)
-                if len(data) > LARGEST_DOCUMENT:
-                    raise UserError(f"`{path}` is larger than {LARGEST_DOCUMENT >> 20} MB: split it first")
-                parser.feed(data, 1)
-            else:
+            if by.framing(path) == "lines":
                 return _read_lines(storable(path), stream, parser)
+            parser.feed(whole_document(stream), 1)
         return parser.take()
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+
+
+def whole_document(stream: Readable) -> bytes:
+    """All of a stream. Raises SourceUnreadable if that is more than fits."""
+    data = stream.read(LARGEST_DOCUMENT + 1)
+    if len(data) > LARGEST_DOCUMENT:
+        raise SourceUnreadable(f"it is larger than {LARGEST_DOCUMENT >> 20} MB; split it first")
+    return data
 
 
 def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:

@@ -8,14 +8,10 @@ import sqlite3
 import time
 
 from preheat.errors import ArchiveBusy, ArchiveUnusable
+from preheat.settings import archive_path
 
 HEAD = "0001"
 """The newest migration; a test holds it to that."""
-FILE = "archive.db"
-
-
-def archive_path(folder: str) -> str:
-    return os.path.join(folder, FILE)
 
 
 def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from preheat.archive.forgotten import digest_of
+from preheat.archive.known import known_source
 from preheat.archive.packing import unpack
-from preheat.archive.rows import Batch, Delta, Known, SessionRows
+from preheat.archive.rows import Batch, Delta, SessionRows
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
@@ -19,7 +20,6 @@ _SESSION_COLUMNS = (
     "errors", "compactions",
 )  # fmt: skip
 _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
-_SHRUNK = "has shrunk"
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -51,10 +51,13 @@ def _inserted(cursor: sqlite3.Cursor) -> int:
 
 def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> list[int]:
     """Store one reading of a source; nothing if another sync was first, or it was forgotten."""
-    if _now_known(connection, delta) != delta.known or _is_forgotten(connection, delta.path, delta.part):
+    if known_source(connection, delta.path, delta.part) != delta.known or _is_forgotten(
+        connection, delta.path, delta.part
+    ):
         return []
     source, generation = _source(connection, delta, packs)
     touched: list[int] = []
+    shrunk: list[str] = []
     for rows in delta.sessions:
         key = f"{delta.agent}:{rows.session}"
         if _is_forgotten(connection, key):
@@ -63,29 +66,16 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
         session = (
             _grow(connection, source, key, rows)
             if delta.grown and _exists(connection, key)
-            else _replace(connection, delta, source, generation, key, rows)
+            else _replace(connection, delta, source, generation, key, rows, shrunk)
         )
         if session is not None:
             touched.append(session)
-    if not delta.grown and not _has_shrunk(connection, source):
+    connection.executemany(
+        "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)", [(source, why) for why in shrunk]
+    )
+    if not delta.grown and not shrunk:  # a reading with less than the one before leaves that one's bytes where they are
         _drop_unused_generations(connection, source, generation)
     return touched
-
-
-def _has_shrunk(connection: sqlite3.Connection, source: int) -> bool:
-    """Whether this reading has less than the one before, whose bytes then stay."""
-    found = connection.execute(
-        "SELECT 1 FROM problems WHERE source_id = ? AND message LIKE ?", (source, f"%{_SHRUNK}%")
-    )
-    return found.fetchone() is not None
-
-
-def _now_known(connection: sqlite3.Connection, delta: Delta) -> Known | None:
-    row = connection.execute(
-        "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ?",
-        (delta.path, delta.part),
-    ).fetchone()
-    return Known(*row) if row else None
 
 
 def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
@@ -171,9 +161,15 @@ def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest
 
 # Its sessions.
 def _replace(
-    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, key: str, rows: SessionRows
+    connection: sqlite3.Connection,
+    delta: Delta,
+    source: int,
+    generation: int,
+    key: str,
+    rows: SessionRows,
+    shrunk: list[str],
 ) -> int | None:
-    """Put a session that was read whole in the place of what is there, unless that is more."""
+    """Put a session that was read whole in the place of what is there, unless that is more; `shrunk` is told of that."""
     there = connection.execute("SELECT id, source_id, events FROM sessions WHERE key = ?", (key,)).fetchone()
     session: int | None = None
     if there is not None:
@@ -184,7 +180,7 @@ def _replace(
             # The other source lost this session: what it grows by later must be read whole.
             connection.execute("DELETE FROM positions WHERE source_id = ?", (provider,))
         elif events > rows.counts["events"] and _same_reader(delta):
-            _tell(connection, source, f"`{key}` {_SHRUNK} from {events} to {rows.counts['events']} events")
+            shrunk.append(f"`{key}` has shrunk from {events} to {rows.counts['events']} events")
             if not _has_news(connection, session, rows):
                 return None
         clear_session(connection, session)
@@ -202,10 +198,6 @@ def _replace(
     )
     _insert_rows(connection, session, 0, rows)
     return session
-
-
-def _tell(connection: sqlite3.Connection, source: int, message: str) -> None:
-    connection.execute("INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)", (source, message))
 
 
 def _has_news(connection: sqlite3.Connection, session: int, rows: SessionRows) -> bool:

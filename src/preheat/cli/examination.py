@@ -15,14 +15,13 @@ from preheat import pipeline
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import reason
-from preheat.archive.connect import archive_path
 from preheat.archive.queries import Totals, problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.cli.progress import Bar
 from preheat.cli.text import size
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
-from preheat.settings import data_folder
+from preheat.settings import archive_path, data_folder
 
 LITTLE_ROOM = 500_000_000
 

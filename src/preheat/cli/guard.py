@@ -41,8 +41,8 @@ def fail(message: str, code: int) -> int:
 
 
 def _about_archive(error: sqlite3.DatabaseError) -> str:
-    from preheat.archive.connect import archive_path, unusable
-    from preheat.settings import data_folder
+    from preheat.archive.connect import unusable
+    from preheat.settings import archive_path, data_folder
 
     return str(unusable(archive_path(data_folder()), error))
 

@@ -7,11 +7,10 @@ import msgspec
 
 from preheat import __version__, pipeline
 from preheat.agents import AGENTS, places_of
-from preheat.archive.connect import archive_path
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import columns, count, day, short_path, size
 from preheat.ingest.changes import Survey, survey
-from preheat.settings import data_folder
+from preheat.settings import archive_path, data_folder
 
 
 class Holdings(msgspec.Struct, frozen=True):

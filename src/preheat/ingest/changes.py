@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, storable
 from preheat.archive.forgotten import digest_of
+from preheat.archive.known import known_files, known_source
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
 from preheat.errors import UserError
@@ -42,7 +43,7 @@ def survey(
     connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
 ) -> Survey:
     """Look in the places of the agents and compare with the archive (None: there is none yet)."""
-    known, forgotten = _known(connection), _forgotten(connection)
+    known, forgotten = known_files(connection) if connection else {}, _forgotten(connection)
     changes: list[Change] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
@@ -61,9 +62,16 @@ def survey(
                     entries.append(forgotten_entry(found.path))
                     continue
                 entries.append((found.path, entry(found.stamp, place.reader_version)))
-                if before is None or before[1] != found.stamp or before[2] != place.reader_version:
-                    changes.append(Change(agent, found, place.reader_version, before))
+                changes += _changed(agent, found, before)
     return Survey(changes, counts, entries)
+
+
+def _changed(agent: str, found: Found, before: Known | None) -> list[Change]:
+    """The change, if there is one: another stamp, or a reader that gives something new."""
+    version = places_of(agent).reader_version
+    if before is not None and (before.stamp, before.reader_version) == (found.stamp, version):
+        return []
+    return [Change(agent, found, version, before)]
 
 
 def survey_again(connection: sqlite3.Connection, seen: "Look") -> Survey:
@@ -71,15 +79,10 @@ def survey_again(connection: sqlite3.Connection, seen: "Look") -> Survey:
     changes: list[Change] = []
     forgotten = _forgotten(connection)
     for agent, found in seen.changed:
-        name, version = storable(found.path), places_of(agent).reader_version
-        row = connection.execute(
-            "SELECT id, stamp, reader_version, generation FROM sources WHERE path = ? AND part = ''", (name,)
-        ).fetchone()
-        before = Known(*row) if row else None
-        if before is None and name in forgotten:
-            continue
-        if before is None or before[1] != found.stamp or before[2] != version:
-            changes.append(Change(agent, found, version, before))
+        name = storable(found.path)
+        before = known_source(connection, name)
+        if before is not None or name not in forgotten:
+            changes += _changed(agent, found, before)
     return Survey(changes, seen.counts, seen.entries)
 
 
@@ -99,7 +102,7 @@ def _forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
     """The same for files that the person named, given with the agent whose they are."""
-    known = _known(connection)
+    known = known_files(connection) if connection else {}
     changes: list[Change] = []
     counts: dict[str, int] = {}
     for agent, path in files:
@@ -107,15 +110,6 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
         found = places_of(agent).named(path)
         if found is None:
             raise UserError(f"`{path}` is not there (any more)")
-        before, version = known.get(storable(path)), places_of(agent).reader_version
         counts[agent] = counts.get(agent, 0) + 1
-        if before is None or before[1] != found.stamp or before[2] != version:
-            changes.append(Change(agent, found, version, before))
+        changes += _changed(agent, found, known.get(storable(path)))
     return Survey(changes, counts, [])
-
-
-def _known(connection: sqlite3.Connection | None) -> dict[str, Known]:
-    if connection is None:
-        return {}
-    rows = connection.execute("SELECT path, id, stamp, reader_version, generation FROM sources WHERE part = ''")
-    return {row[0]: Known(*row[1:]) for row in rows}

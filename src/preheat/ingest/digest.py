@@ -13,7 +13,7 @@ import zstandard
 from preheat.agents import reader_of
 from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader, Parser
-from preheat.agents.sources import LARGEST_DOCUMENT, blocks, closes, feed, opened, reason
+from preheat.agents.sources import blocks, closes, feed, opened, reason, whole_document
 from preheat.archive.packing import LEVEL, Packer
 from preheat.archive.rows import Batch, Delta, Known, Position, SessionRows
 from preheat.errors import SourceUnreadable
@@ -100,9 +100,7 @@ def _read(job: Job, cleaner: Cleaner) -> _Reading:
         return _read_lines(job, parser, cleaner)
     if framing == "document":
         with opened(job.path) as stream:
-            data = stream.read(LARGEST_DOCUMENT + 1)
-        if len(data) > LARGEST_DOCUMENT:
-            raise SourceUnreadable(f"it is larger than {LARGEST_DOCUMENT >> 20} MB")
+            data = whole_document(stream)
         parser.feed(cleaner.add(data), 1)
         return _Reading(parser, cleaner.redactions, [], None, False, len(data))
     size, line = 0, 1

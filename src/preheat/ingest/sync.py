@@ -11,14 +11,16 @@ from typing import NamedTuple, cast
 from preheat.agents import reader_of
 from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader
-from preheat.archive.connect import archive_path, unusable
+from preheat.archive.connect import unusable
 from preheat.archive.forgotten import digest_of
+from preheat.archive.known import known_parts
 from preheat.archive.packing import PACK
 from preheat.archive.rows import Batch, Delta, Known, Position
 from preheat.archive.writer import store, writing
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
+from preheat.settings import archive_path
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
@@ -114,11 +116,7 @@ def _position(connection: sqlite3.Connection, known: Known | None) -> Position |
 
 def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]) -> Iterator[Job]:
     path = storable(change.found.path)
-    rows = connection.execute(
-        "SELECT part, id, stamp, reader_version, generation FROM sources WHERE path = ? AND part <> ''",
-        (path,),
-    )
-    known = {row[0]: Known(*row[1:]) for row in rows}
+    known = known_parts(connection, path)
     parts = cast(DatabaseReader, reader_of(change.agent)).parts(change.found.path)
     size = change.found.size // max(1, len(parts))
     for part in parts:
