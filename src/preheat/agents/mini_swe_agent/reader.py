@@ -21,14 +21,13 @@ from preheat.agents.chat import (
     text_of,
     usage_of,
 )
+from preheat.agents.documents import DocumentParser
 from preheat.agents.parsing import Draft, loose, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import (
     AssistantMessage,
     Other,
-    Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolKind,
     ToolResult,
@@ -45,27 +44,30 @@ _TIMED_OUT = "The last command <command>"
 _FORMAT_ERROR = "FormatError"
 
 
-class TrajectoryParser:
+class TrajectoryParser(DocumentParser):
     """One document, one session."""
 
+    agent = AGENT
+
     def __init__(self, path: str) -> None:
-        self._path = path
+        super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
         self._joiner = Joiner()
         self._unfit = False
         """Whether the newest response held not exactly one command, which version 1 refuses to run."""
 
-    def feed(self, block: bytes, line: int) -> None:
-        stem = os.path.basename(self._path.replace("\\", "/")).partition(".traj")[0]
+    def read(self, block: bytes, line: int) -> None:
+        stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0]
         self._draft.heading.id = stem or "trajectory"
+        self.add(self._draft)
         try:
             document = loose(block)
         except (ValueError, RecursionError) as error:
-            self._problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         messages = mapping(document).get("messages")
         if not isinstance(messages, list):
-            self._problem("a trajectory without `messages`", line)
+            self.problem("a trajectory without `messages`", line)
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
         info = mapping(document.get("info"))
@@ -75,18 +77,6 @@ class TrajectoryParser:
         ending = {name: info[name] for name in ("exit_status", "submission", "model_stats") if name in info}
         if ending:
             self._draft.events.append(Other(line=len(messages) + 1, name="ending", raw=ending))
-
-    def take(self) -> list[Session]:
-        return [self._draft.take(AGENT)] if self._draft.heading.id else []
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
-
-    def _problem(self, message: str, line: int) -> None:
-        self._draft.problems.append(Problem(message, self._path, line))
 
     def _heading(self, name: str, info: dict[str, Any], messages: list[Any]) -> None:
         config = mapping(info.get("config"))
@@ -118,7 +108,7 @@ class TrajectoryParser:
         elif role in ("system", "developer", "exit"):
             self._draft.events.append(Other(line=line, at=at, name=str(role), raw=raw))
         else:
-            self._problem("a message of no role that is known; kept as it is", line)
+            self.problem("a message of no role that is known; kept as it is", line)
             self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
 
     def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from preheat.agents.chat import Asked, Joiner, calls_of, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.documents import DocumentParser
 from preheat.agents.outline import CUT, beginning_of, outline
 from preheat.agents.parsing import Draft, loose, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
@@ -17,9 +18,7 @@ from preheat.agents.swe_agent.tools import called
 from preheat.model.session import (
     AssistantMessage,
     Other,
-    Problem,
     Reasoning,
-    Session,
     ToolCall,
     ToolResult,
     Usage,
@@ -34,25 +33,28 @@ _ENDING = ("exit_status", "submission", "model_stats", "edited_files30", "edited
 _LONGEST_SECONDS = 1e9
 
 
-class TrajectoryParser:
+class TrajectoryParser(DocumentParser):
     """One document, one session."""
 
+    agent = AGENT
+
     def __init__(self, path: str) -> None:
-        self._path = path
+        super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
         self._joiner = Joiner()
 
-    def feed(self, block: bytes, line: int) -> None:
-        stem = os.path.basename(self._path.replace("\\", "/")).partition(".traj")[0] or AGENT
+    def read(self, block: bytes, line: int) -> None:
+        stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0] or AGENT
         self._draft.heading.id = stem
+        self.add(self._draft)
         try:
             document = loose(block)
         except (ValueError, RecursionError) as error:
-            self._draft.problems.append(Problem(f"not a whole JSON document ({str(error)[:120]})", self._path, line))
+            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         steps = mapping(document).get("trajectory")
         if not isinstance(steps, list):
-            self._draft.problems.append(Problem("a document without `trajectory`", self._path, line))
+            self.problem("a document without `trajectory`", line)
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
         self._heading(stem, document, steps)
@@ -60,15 +62,6 @@ class TrajectoryParser:
         for number, step in enumerate(steps, 1):
             self._step(step, answers, number)
         self._ending(mapping(document.get("info")), len(steps) + 1)
-
-    def take(self) -> list[Session]:
-        return [self._draft.take(AGENT)] if self._draft.heading.id else []
-
-    def save(self) -> bytes | None:
-        return None
-
-    def load(self, state: bytes) -> None:
-        """A document is always read whole."""
 
     def _heading(self, stem: str, document: dict[str, Any], steps: list[Any]) -> None:
         heading = self._draft.heading
@@ -105,7 +98,7 @@ class TrajectoryParser:
     def _step(self, value: Any, answers: list[dict[str, Any]], line: int) -> None:
         step, response = mapping(value), f"step {line}"
         if not step:
-            self._draft.problems.append(Problem("a step that is no object; kept as it is", self._path, line))
+            self.problem("a step that is no object; kept as it is", line)
             self._draft.events.append(Other(line=line, name="unknown", raw=value))
             return
         answer = _answer(step, answers)

@@ -5,15 +5,10 @@ Knows how Pi is configured and called, not what it writes.
 
 import json
 import os
-import queue
-import subprocess
-import threading
-import time
-from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
-from preheat.testing.programs import Finished, ProgramFailed, clean_environment, end_group, find, run
+from preheat.testing.programs import Finished, ProgramFailed, clean_environment, find, run
+from preheat.testing.programs.talking import Talking
 
 MODEL = "scripted/scripted"
 _BACK = """\
@@ -78,70 +73,22 @@ class PiHome:
         return sorted(found, key=os.path.basename)
 
 
-class PiDriver:
+class PiDriver(Talking):
     """Pi in RPC mode; use it as a context manager."""
 
     def __init__(self, home: PiHome, *options: str, limit: float = 60.0) -> None:
-        self._limit = limit
-        self._messages: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._process = subprocess.Popen(
-            [home.program, "--mode", "rpc", "--model", MODEL, "--extension", home.extension, *options],
-            cwd=home.project,
-            env=home.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-
-    def __enter__(self) -> "PiDriver":
-        self._listener.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            end_group(self._process)
-            self._process.wait()
-        self._listener.join()
-        self._process.stdout.close()
+        command = [home.program, "--mode", "rpc", "--model", MODEL, "--extension", home.extension, *options]
+        super().__init__(command, home.project, home.environment, limit)
 
     def prompt(self, text: str) -> None:
         """Give a prompt and wait until the agent has ended."""
         self.ask("prompt", message=text)
-        self._wait(lambda message: message.get("type") == "agent_end")
+        self.wait(lambda message: message.get("type") == "agent_end")
 
     def ask(self, kind: str, **more: Any) -> dict[str, Any]:
         """Send a command; what it answers."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"type": kind, **more}) + "\n")
-        self._process.stdin.flush()
-        answer = self._wait(lambda message: message.get("type") == "response" and message.get("command") == kind)
+        self.send({"type": kind, **more})
+        answer = self.wait(lambda message: message.get("type") == "response" and message.get("command") == kind)
         if not answer.get("success"):
             raise ProgramFailed(f"`{kind}` failed: {answer.get('error')}")
         return answer.get("data") or {}
-
-    def _wait(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        end = time.monotonic() + self._limit
-        while (left := end - time.monotonic()) > 0:
-            try:
-                message = self._messages.get(timeout=left)
-            except queue.Empty:
-                break
-            if wanted(message):
-                return message
-        raise ProgramFailed(f"Pi did not answer within {self._limit:.0f} seconds")
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("{"):
-                self._messages.put(json.loads(line))
