@@ -1,6 +1,7 @@
 """The real Gemini CLI, run now against the scripted model: what it writes is what the reader gives."""
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,17 @@ def test_nothing_but_the_model_is_asked(program: str, tmp_path: Path) -> None:
     ]
 
 
+def wait_for_room_in_the_minute(seconds: float) -> None:
+    """Files are named by the minute: resumed in another one, the program leaves a second file of the same session with only
+    the opening context in it, and goes on in the first."""
+    left = 60 - time.time() % 60
+    if left < seconds:
+        time.sleep(left)
+
+
 def test_a_resumed_session_grows_and_a_compaction_is_seen(program: str, tmp_path: Path) -> None:
     """Resuming rewrites the whole history into the journal: the events before stay the beginning of those after."""
+    wait_for_room_in_the_minute(30)
     run(
         program,
         tmp_path,
