@@ -6,7 +6,6 @@ Knows how Gemini CLI is configured and called, not what it writes.
 import glob
 import json
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import msgspec
 
 from preheat.testing import programs
 from preheat.testing.model_server import AUXILIARY_TEXT, ModelServer, Request
-from preheat.testing.programs.alone import can_be_alone, run_alone
+from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
 
 MODEL = "gemini-2.5-flash"
@@ -121,14 +120,5 @@ def run_here(job: Job) -> Finished:
         return Finished(finished.output, finished.errors, server.requests, server.remaining)
 
 
-def main(asked: str, answered: str) -> None:
-    """Run the job in a file and write what came of it to another."""
-    with open(asked, "rb") as file:
-        job = msgspec.json.decode(file.read(), type=Job)
-    finished = run_here(job)
-    with open(answered, "wb") as file:
-        file.write(msgspec.json.encode(finished))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    answer(Job, run_here)

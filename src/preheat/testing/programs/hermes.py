@@ -6,14 +6,13 @@ system lets us make one: the program calls home by itself. Knows nothing of Preh
 
 import os
 import re
-import sys
 from collections.abc import Sequence
 
 import msgspec
 
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
-from preheat.testing.programs.alone import can_be_alone, run_alone
+from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
 
 _CONFIG = """\
@@ -86,14 +85,5 @@ def run_here(job: Job) -> Finished:
         return Finished(finished.output, finished.errors, server.requests)
 
 
-def main(asked: str, answered: str) -> None:
-    """Run the job in a file and write what came of it to another."""
-    with open(asked, "rb") as file:
-        job = msgspec.json.decode(file.read(), type=Job)
-    finished = run_here(job)
-    with open(answered, "wb") as file:
-        file.write(msgspec.json.encode(finished))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    answer(Job, run_here)

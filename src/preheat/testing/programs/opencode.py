@@ -6,7 +6,6 @@ program; everything that it would fetch by itself (models, updates, language ser
 
 import json
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import msgspec
 
 from preheat.testing import programs
 from preheat.testing.model_server import AUXILIARY_TEXT, MODEL, ModelServer, Request
-from preheat.testing.programs.alone import can_be_alone, run_alone
+from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
 
 _QUIET = (
@@ -103,14 +102,5 @@ def _config(url: str, window: int) -> dict[str, Any]:
     }
 
 
-def main(asked: str, answered: str) -> None:
-    """Run the job in a file and write what came of it to another."""
-    with open(asked, "rb") as file:
-        job = msgspec.json.decode(file.read(), type=Job)
-    finished = run_here(job)
-    with open(answered, "wb") as file:
-        file.write(msgspec.json.encode(finished))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    answer(Job, run_here)
