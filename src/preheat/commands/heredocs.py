@@ -1,0 +1,79 @@
+"""Here-documents taken out of a shell text. Knows no other shell syntax.
+
+Their bodies are data of any size and of any language; the parser is slow on them and stumbles over what may follow `<<X`
+on its line. Each becomes a plain redirection from a numbered place, and its body is kept.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_START = re.compile(r"""(?<!<)<<(-?)[ \t]*(?:'([^'\n]{1,100})'|"([^"\n]{1,100})"|\\?([A-Za-z_][\w.-]{0,99}))""")
+_MISSES = 50
+"""Signs of a here-document without an end after which no more are looked for: each costs a look at the whole text."""
+PLACE = "/dev/heredoc/"
+_PUT = re.compile(rf"< {PLACE}([0-9]{{1,6}}) ")
+
+
+class Heredoc(NamedTuple):
+    operator: str
+    body: str
+    """Its lines, each with its line break."""
+    end: str
+    """Its last line."""
+
+
+def without_heredocs(text: str) -> tuple[str, tuple[Heredoc, ...]]:
+    """The text with `< /dev/heredoc/N` for each here-document, and these. One without its last line stays."""
+    if "<<" not in text or "\n" not in text:
+        return text, ()
+    found: list[Heredoc] = []
+    pieces: list[str] = []
+    done = position = misses = 0
+    while misses < _MISSES and (first := _START.search(text, position)):
+        line_end = text.find("\n", first.end())
+        if line_end < 0:
+            break
+        body = line_end
+        for start in _START.finditer(text, first.start(), line_end):
+            end = _end(text, body, start[2] or start[3] or start[4], bool(start[1]))
+            if end is None:
+                misses += 1
+                continue
+            pieces += text[done : start.start()], f"< {PLACE}{len(found)} "
+            done = start.end()
+            found.append(Heredoc(start[0], text[body + 1 : end.start() + 1], end[0].strip("\n")))
+            body = end.end()
+        if body > line_end:
+            pieces.append(text[done:line_end])
+            done = body
+        position = body
+    pieces.append(text[done:])
+    return "".join(pieces), tuple(found)
+
+
+def _end(text: str, start: int, word: str, indented: bool) -> re.Match[str] | None:
+    """The last line of a here-document, with the line break before it."""
+    return _last_line(word, indented).search(text, start)
+
+
+@lru_cache(maxsize=64)
+def _last_line(word: str, indented: bool) -> re.Pattern[str]:
+    tabs = "\\t*" if indented else ""
+    return re.compile(rf"\n{tabs}{re.escape(word)}(?=\n|\Z)")
+
+
+def with_heredocs(text: str, heredocs: tuple[Heredoc, ...]) -> str:
+    """What `without_heredocs` took out of a part of a text, put back: a quoted script is data too."""
+    if PLACE not in text:
+        return text
+    lines: list[str] = []
+    done: set[int] = set()
+    for line in text.split("\n"):
+        numbers = {int(put[1]) for put in _PUT.finditer(line) if int(put[1]) < len(heredocs)}
+        for number in sorted(numbers):
+            line = line.replace(f"< {PLACE}{number} ", heredocs[number].operator)
+        lines.append(line)
+        lines += [heredocs[number].body + heredocs[number].end for number in sorted(numbers - done)]
+        done |= numbers
+    return "\n".join(lines)

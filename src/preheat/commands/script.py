@@ -1,0 +1,101 @@
+"""The shape of a shell text: statements, pipelines, commands. Knows no program and no parser."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+
+class Simple(msgspec.Struct, frozen=True, gc=False):
+    """Words, and what the shell does around them."""
+
+    words: tuple[str, ...]
+    writes: bool = False
+    """Its output goes into a file."""
+    heredoc: str | None = None
+    inner: tuple["Script", ...] = ()
+    """What stands in `$(…)`, backquotes and `<(…)`."""
+
+
+class Compound(msgspec.Struct, frozen=True, gc=False):
+    """Several scripts that stand as one command. A part marked True gives its exit code to the whole.
+
+    `loop` is one that waits for something (`while`, `until`), `each` one over words (`for`), `branches` are `if` and `case`.
+    """
+
+    kind: Literal["group", "loop", "each", "branches", "function"]
+    parts: tuple[tuple[bool, "Script"], ...]
+    name: str = ""
+    writes: bool = False
+
+
+Item: TypeAlias = Simple | Compound
+
+
+class Pipeline(msgspec.Struct, frozen=True, gc=False):
+    items: tuple[Item, ...]
+    negated: bool = False
+
+
+class Statement(msgspec.Struct, frozen=True, gc=False):
+    """Pipelines joined by `&&` and `||` (one operator fewer than pipelines)."""
+
+    pipelines: tuple[Pipeline, ...]
+    operators: tuple[str, ...] = ()
+    background: bool = False
+
+
+Script: TypeAlias = tuple[Statement, ...]
+
+Token: TypeAlias = Item | str
+"""A command, or one of the operators `;` `&` `&&` `||` `|` `!`."""
+
+
+def grouped(tokens: list[Token]) -> Script:
+    """Commands and operators in the order of the text, bound as the shell binds them.
+
+    The parser's own tree is not used for that: it lets a redirection swallow a whole `&&` list and a here-document the
+    rest of its line.
+    """
+    if len(tokens) == 1 and not isinstance(tokens[0], str):
+        return (Statement((Pipeline((tokens[0],)),)),)
+    statements: list[Statement] = []
+    pipelines: list[Pipeline] = []
+    operators: list[str] = []
+    items: list[Item] = []
+    negated = piped = False
+
+    def end_pipeline() -> None:
+        nonlocal items, negated
+        if items:
+            pipelines.append(Pipeline(tuple(items), negated))
+        items, negated = [], False
+
+    def end_statement(background: bool) -> None:
+        nonlocal pipelines, operators
+        end_pipeline()
+        if pipelines:
+            statements.append(Statement(tuple(pipelines), tuple(operators[: len(pipelines) - 1]), background))
+        pipelines, operators = [], []
+
+    for part in tokens:
+        if not isinstance(part, str):
+            if items and not piped:
+                end_statement(False)  # a line break between two commands gives no token
+            items.append(part)
+            piped = False
+        elif part == "|":
+            piped = True
+        elif part == "!":
+            if items and not piped:
+                end_statement(False)
+            negated = not negated
+        else:
+            piped = False
+            if part in ("&&", "||"):
+                end_pipeline()
+                if len(operators) < len(pipelines):
+                    operators.append(part)
+            else:
+                end_statement(part == "&")
+    end_statement(False)
+    return tuple(statements)

@@ -1,0 +1,272 @@
+"""A whole shell text: its commands, the main one, and whose exit code can be seen. Knows no program by itself."""
+
+from functools import lru_cache
+from itertools import pairwise
+
+from preheat.commands.families import FAMILIES
+from preheat.commands.parse import parse
+from preheat.commands.plain import words_only
+from preheat.commands.programs import FILTERS, TRIVIAL
+from preheat.commands.script import Compound, Item, Pipeline, Script, Simple, Statement
+from preheat.commands.single import single
+from preheat.commands.values import CHECKS, Command, Purpose, Understanding
+from preheat.commands.words import names, operands
+from preheat.commands.wrappers import SHELLS
+
+_CACHED = 4096
+"""Characters of the longest text that is remembered: the cache must stay small whatever it is given."""
+
+_NESTED = 3
+"""Scripts within scripts (`bash -c "bash -c …"`) that are followed."""
+
+_WEIGHTS: dict[Purpose, float] = {
+    **dict.fromkeys(CHECKS, 6.0), "vcs": 5.0, "run": 5.0, "package": 5.0, "other": 5.0, "edit": 4.0, "format": 4.0,
+    "poll": 3.0, "network": 2.0, "search": 1.0, "list": 1.0, "read": 1.0,
+}  # fmt: skip
+_FILTER, _TRIVIAL, _SUBSTITUTED = 0.5, 0.0, 0.75
+_LOOKS: frozenset[Purpose] = frozenset(("search", "list", "read"))
+_VCS_LOOKS = names(
+    "status diff log show blame branch remote rev-parse ls-files describe shortlog reflog rev-list cat-file ls-tree merge-base"
+    " config tag view list checks whatchanged name-rev for-each-ref show-ref var count-objects check-ignore info"
+)
+_SIGNALS = frozenset(("kill", "pkill", "killall", "taskkill", "stop-process"))
+_INLINE = frozenset(("-c", "-e", "-ne", "-pe", "-p", "-n", "-"))
+_INTERPRETERS = frozenset(("perl", "python", "python3", "node", "ruby"))
+_SLEEPS = frozenset(("sleep", "start-sleep"))
+_LEAVES = frozenset(("exit", "return"))
+
+Codes = tuple[tuple[int, ...], tuple[int, ...]]
+"""Numbers of the commands whose code is reported, and of those whose failure makes the whole fail."""
+_NOBODY: Codes = ((), ())
+
+
+def understand(text: str) -> Understanding:
+    """What a shell text is for. Takes any text, and time in proportion to its length."""
+    return _remembered(text) if len(text) <= _CACHED else _understand(text)
+
+
+def _understand(text: str) -> Understanding:
+    words = words_only(text)
+    script, complete = parse(text) if not words else ((), True)
+    simple = Simple(words) if words else _only(script)
+    command = _alone(simple) if simple is not None and complete else None
+    if command is not None:
+        return Understanding((command,), command.purpose, command, (command,), False, True)
+    if words:
+        script, complete = parse(text)
+    reading = _Reading()
+    decides, seen = reading.script(script)
+    commands = tuple(reading.commands)
+    if not commands:
+        return Understanding((), "other", None, (), False, complete)
+    main = reading.weights.index(max(reading.weights))  # the first of equals
+    deciding = tuple([commands[n] for n in (decides if len(decides) < 2 else dict.fromkeys(decides))])
+    masked = main not in seen or any([each.purpose in CHECKS and n not in seen for n, each in enumerate(commands)])
+    return Understanding(commands, commands[main].purpose, commands[main], deciding, masked, complete)
+
+
+_remembered = lru_cache(maxsize=8192)(_understand)
+
+
+def _only(script: Script) -> Simple | None:
+    """What a script consists of that is nothing but one command."""
+    if len(script) != 1 or script[0].operators or script[0].background:
+        return None
+    pipeline = script[0].pipelines[0]
+    item = pipeline.items[0]
+    only = len(pipeline.items) == 1 and not pipeline.negated and type(item) is Simple and item.words and not item.inner
+    return item if only else None  # type: ignore[return-value]
+
+
+def _alone(simple: Simple) -> Command | None:
+    """The command of a text that has no other: the short way for most texts. None where there is more to it."""
+    found = single(simple.words, simple.writes)
+    command = found.command
+    if found.script or command.program in _LEAVES or (simple.heredoc and command.program in SHELLS):
+        return None
+    return command
+
+
+def is_look(command: Command) -> bool:
+    """Whether a command only shows something."""
+    if command.purpose == "vcs":
+        return not _VCS_LOOKS.isdisjoint(operands(command.words, ("-C", "-c", "-R", "--repo"))[:2])
+    return command.purpose in _LOOKS
+
+
+def is_trivial(command: Command) -> bool:
+    """Whether a command only prepares or announces: `cd`, `echo`, `export`."""
+    return command.program.lower() in TRIVIAL
+
+
+class _Reading:
+    """One walk over one script, nested scripts included."""
+
+    __slots__ = ("commands", "errexit", "functions", "nested", "pipefail", "substituted", "weights")
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.weights: list[float] = []
+        self.functions: dict[str, Codes] = {}
+        self.errexit = self.pipefail = False
+        self.nested = self.substituted = 0
+
+    def script(self, script: Script) -> Codes:
+        decides, seen = _NOBODY
+        before: tuple[int, ...] = ()
+        first = len(self.commands)
+        for statement in script:
+            start = len(self.commands)
+            codes = self.statement(statement)
+            left = self.leaves_with(codes)
+            if left is not None:  # `cmd | tee log; exit ${PIPESTATUS[0]}` hands on what came before
+                decides = seen = tuple(range(first, start)) if "status[" in left.lower() else before or seen
+            elif self.errexit:
+                decides, seen = decides + codes[0], seen + codes[1]
+            else:
+                decides, seen = codes
+            before += codes[1]
+        return decides, seen
+
+    def leaves_with(self, codes: Codes) -> str | None:
+        """The argument of an `exit` that hands a code on."""
+        if len(codes[0]) != 1:
+            return None
+        command = self.commands[codes[0][0]]
+        if command.program not in _LEAVES or len(command.words) > 2:
+            return None
+        argument = command.words[1] if len(command.words) == 2 else "$?"
+        return argument if argument.startswith("$") else None
+
+    def statement(self, statement: Statement) -> Codes:
+        decides, seen = self.pipeline(statement.pipelines[0])
+        if not statement.operators:
+            return _NOBODY if statement.background else (decides, seen)
+        for operator, pipeline in zip(statement.operators, statement.pipelines[1:], strict=True):
+            after = self.pipeline(pipeline)
+            if operator == "&&":
+                decides, seen = decides + after[0], seen + after[1]
+            else:
+                decides, seen = after[0], seen + after[1] if self.always_fails(after) else after[1]
+        return _NOBODY if statement.background else (decides, seen)
+
+    def always_fails(self, codes: Codes) -> bool:
+        command = self.commands[codes[0][-1]] if codes[0] else None
+        if command is None:
+            return False
+        if command.program in _LEAVES:
+            return command.words[1:2] not in ((), ("0",))
+        return command.program == "false"
+
+    def pipeline(self, pipeline: Pipeline) -> Codes:
+        if len(pipeline.items) == 1 and not pipeline.negated:
+            return self.item(pipeline.items[0], False)
+        every = [self.item(item, item is not pipeline.items[0]) for item in pipeline.items]
+        if pipeline.negated:
+            return _NOBODY
+        if self.pipefail:
+            return tuple(n for codes in every for n in codes[0]), tuple(n for codes in every for n in codes[1])
+        return every[-1]
+
+    def item(self, item: Item, piped: bool) -> Codes:
+        return self.compound(item) if isinstance(item, Compound) else self.simple(item, piped)
+
+    def compound(self, compound: Compound) -> Codes:
+        start = len(self.commands)
+        decides: tuple[int, ...] = ()
+        seen: tuple[int, ...] = ()
+        for counts, script in compound.parts:
+            codes = self.script(script)
+            if counts:
+                decides, seen = decides + codes[0], seen + codes[1]
+        if compound.kind in ("loop", "each"):
+            self.mark_polling(start, compound.kind == "loop")
+        if compound.kind == "function":
+            self.functions[compound.name] = decides, seen
+            return _NOBODY
+        return decides, seen
+
+    def mark_polling(self, start: int, waits: bool) -> None:
+        """Looks and requests in a loop that sleeps wait for something; a `for` does when it can break off."""
+        programs = {command.program.lower() for command in self.commands[start:]}
+        if programs.isdisjoint(_SLEEPS) or not (waits or "break" in programs):
+            return
+        for number in range(start, len(self.commands)):
+            command = self.commands[number]
+            if command.purpose == "network" or (is_look(command) and not is_trivial(command)):
+                self.commands[number] = Command(command.program, command.words, "poll", command.wrappers)
+                self.weights[number] = max(self.weights[number], _WEIGHTS["poll"])
+
+    def simple(self, simple: Simple, piped: bool) -> Codes:
+        codes = _NOBODY
+        if simple.words:
+            found = single(simple.words, simple.writes)
+            command = found.command
+            inside = found.script or (_heredoc(command, simple) if simple.heredoc else None)
+            codes = self.nest(inside, command) if inside and self.nested < _NESTED else self.command(command, piped)
+        if simple.inner:
+            self.substituted += 1
+            for script in simple.inner:
+                inner = self.script(script)
+                codes = codes if simple.words else inner  # `x=$(cmd)` reports the code of `cmd`
+            self.substituted -= 1
+        return codes
+
+    def nest(self, text: str, shell: Command) -> Codes:
+        script, _complete = parse(text)
+        start = len(self.commands)
+        outside = self.errexit, self.pipefail
+        self.errexit, self.pipefail = False, False
+        self.options(shell.words)
+        self.nested += 1
+        codes = self.script(script)
+        self.nested -= 1
+        self.errexit, self.pipefail = outside
+        around = (*shell.wrappers, shell.program)
+        for number in range(start, len(self.commands)):
+            inner = self.commands[number]
+            self.commands[number] = Command(inner.program, inner.words, inner.purpose, around + inner.wrappers)
+        return codes
+
+    def command(self, command: Command, piped: bool) -> Codes:
+        program = command.program
+        if program in self.functions:
+            self.add(Command(program, command.words, "other", command.wrappers), _TRIVIAL)
+            return self.functions[program]
+        if program == "set":
+            self.options(command.words)
+        self.add(command, self.weight(command, piped))
+        number = (len(self.commands) - 1,)
+        return number, number
+
+    def add(self, command: Command, weight: float) -> None:
+        self.commands.append(command)
+        self.weights.append(max(weight - _SUBSTITUTED, 0.0) if self.substituted else weight)
+
+    def weight(self, command: Command, piped: bool) -> float:
+        """How much a text is for this command: checks before actions, edits, waiting, looking, and only then `cd`."""
+        program = command.program.lower()
+        filters = piped and program in FILTERS and "xargs" not in command.wrappers
+        if filters and (program not in _INTERPRETERS or not _INLINE.isdisjoint(command.words)):
+            return _FILTER
+        prepares = program in FAMILIES and command.purpose == "other"  # `nvm use 18`
+        if prepares or (program in TRIVIAL and command.purpose in ("other", "list")):
+            return _TRIVIAL
+        if program in _SIGNALS:
+            return _WEIGHTS["network"]
+        if command.purpose == "vcs" and is_look(command):
+            return _WEIGHTS["read"]
+        return _WEIGHTS[command.purpose]
+
+    def options(self, words: tuple[str, ...]) -> None:
+        """`set -e`, `set -euo pipefail`, `bash -ec …`."""
+        for before, word in pairwise(words):
+            if word == "pipefail":
+                self.pipefail = before[:1] == "-"
+            elif word[:1] in ("-", "+") and word[1:2] != "-" and "e" in word[1:]:
+                self.errexit = word[0] == "-"
+
+
+def _heredoc(command: Command, simple: Simple) -> str | None:
+    """The here-document that a shell runs as its script."""
+    return None if command.program not in SHELLS or operands(command.words, ("-o",)) else simple.heredoc

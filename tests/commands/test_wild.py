@@ -1,0 +1,110 @@
+"""Any text at all: never an error, never slow, and the short way gives what the parser gives."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.commands import benign, understand
+from preheat.commands.heredocs import with_heredocs, without_heredocs
+from preheat.commands.parse import parse_fully
+from preheat.commands.plain import parse_plainly
+from preheat.commands.words import names
+
+PIECES = (
+    *sorted(
+        names(
+            "a bc grep -rn x.py --flag=v 2 if then fi for in do done while case esac export time A=b a=1 ./x ~/y * ? {} $x ${y}"
+        )
+    ),
+    *sorted(
+        names(
+            "$? '' \"\" \\; \\( && || | ; & > >> < 2>&1 2>/dev/null >f &>g <h # #c é % @ : , + ^ = ! [ ] ( ) { } ` $("
+        )
+    ),
+    *("'q r'", '"s t"', '"u $v"', '"w \\" x"', "\\", "<<", "<<E", "'E'", ";;", "|&", "<(", "$((", "))"),
+    *(" ", "\n", "\t", "\nE\n", "'", '"', "\x00"),
+)
+WILD = st.lists(st.sampled_from(PIECES), max_size=25).flatmap(
+    lambda parts: st.sampled_from((" ", "", "  ")).map(lambda gap: gap.join(parts))
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(WILD, st.text(max_size=200)), st.integers(-1, 260))
+def test_never_raises(text: str, code: int) -> None:
+    """Every text is understood somehow: the main command is one of the commands, and so are the deciding ones."""
+    seen = understand(text)
+    assert seen.main is None or seen.main in seen.commands
+    assert all(command in seen.commands and command.words for command in seen.decides)
+    assert (seen.main is None) == (not seen.commands)
+    benign(seen, code)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(WILD)
+def test_short_way_gives_the_same(text: str) -> None:
+    """For a text that the short way takes, the parser finds no error and gives the same shape."""
+    stripped, heredocs = without_heredocs(text)
+    plain = parse_plainly(stripped, heredocs)
+    if plain is not None:
+        assert parse_fully(stripped, heredocs) == (plain, True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["cat <<E", "cat <<'F' >f", "a <<-E | b", "E", "\tE", "F", "x", "", "<<", "a <<E <<F"]),
+        max_size=12,
+    )
+)
+def test_heredocs_come_back(lines: list[str]) -> None:
+    """What is taken out of a text can be put back exactly."""
+    text = "\n".join(lines)
+    assert with_heredocs(*without_heredocs(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 1_000_000,
+        "a " * 500_000,
+        "a|" * 500_000,
+        "a;" * 500_000,
+        "a &&\n" * 200_000,
+        "$(" * 500_000,
+        "(" * 1_000_000,
+        ")" * 1_000_000,
+        "'" * 1_000_001,
+        '"' * 1_000_001,
+        "\\" * 1_000_001,
+        "<<A " * 250_000,
+        "<<A\n" * 250_000,
+        "".join(f"<<A{number}\n" for number in range(100_000)),
+        "cat <<E\n" + "x\n" * 500_000 + "E\nls",
+        "cat <<E >f\nx\nE\n" * 60_000,
+        "bash -c '" + "bash -c " * 100_000 + "'",
+        "\x00" * 1_000_000,
+        "if " * 300_000,
+        "sudo " * 200_000,
+        "{ " * 300_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_huge(text: str) -> None:
+    """A megabyte of anything is done with at once."""
+    start = time.process_time()
+    understand(text)
+    assert time.process_time() - start < 2.0
+
+
+def test_parser_only_when_needed() -> None:
+    """A plain command loads no parser; one with a substitution does."""
+    code = (
+        "import sys; from preheat.commands import understand; understand('cd a && git status | head -5')\n"
+        "assert 'tree_sitter' not in sys.modules; understand('a $(b)'); assert 'tree_sitter' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
