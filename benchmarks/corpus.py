@@ -5,19 +5,15 @@ Files of formats that no reader knows yet are counted as such; an exception ends
 
 import os
 import re
-import tarfile
 import tempfile
 import time
 from typing import Any
 
-import zstandard
-
 from benchmarks.measuring import SHARED, table
+from benchmarks.real import SKIPPED, unpack
 from preheat.agents.sources import detect, read
 from preheat.errors import NotRecognised
 from preheat.model.session import ToolCall, ToolResult
-
-_SKIPPED = ("INDEX.json", "outcomes.json", "SOURCES.md", "BASELINES.md")
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -33,7 +29,7 @@ def run(quick: bool) -> dict[str, Any]:
     if not quick:
         for archive in sorted(os.listdir(os.path.join(SHARED, "corpus-projects"))):
             with tempfile.TemporaryDirectory() as unpacked:
-                _unpack(os.path.join(SHARED, "corpus-projects", archive), unpacked)
+                unpack(os.path.join(SHARED, "corpus-projects", archive), unpacked)
                 name = f"projects: {archive.partition('.')[0]}"
                 result[name] = {**_read(unpacked), "stated_calls": None}
                 rows.append(_row(name, result[name]))
@@ -47,7 +43,7 @@ def _read(folder: str) -> dict[str, Any]:
     started = time.perf_counter()
     for parent, _, names in os.walk(folder):
         for name in names:
-            if name in _SKIPPED:
+            if name in SKIPPED:
                 continue
             path = os.path.join(parent, name)
             found["files"] += 1
@@ -82,10 +78,3 @@ def _stated(path: str) -> dict[str, int]:
     with open(path, encoding="utf-8") as stream:
         rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in stream if line.startswith("| ")]
     return {row[0]: int(row[7]) for row in rows if len(row) == 9 and re.fullmatch(r"\d+", row[7])}
-
-
-def _unpack(archive: str, target: str) -> None:
-    with open(archive, "rb") as stream:
-        plain = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(stream)
-        with tarfile.open(fileobj=plain, mode="r|") as tar:
-            tar.extractall(target, filter="data")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
+    from preheat.model.outcome import Dialect
 
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
@@ -39,6 +40,18 @@ def reader_of(agent: str) -> Reader:
     """How to read what the agent keeps."""
     found: Reader = _module(f"preheat.agents.{agent}.reader").READER
     return found
+
+
+def dialect_of(agent: str) -> Dialect:
+    """How the agent's program words what becomes of a call. A format that any agent's session may come in speaks them all."""
+    from importlib.util import find_spec
+
+    if agent in AGENTS and find_spec(f"preheat.agents.{agent}.dialect"):
+        own: Dialect = _module(f"preheat.agents.{agent}.dialect").DIALECT
+        return own
+    from preheat.model.outcome import merged
+
+    return merged(dialect_of(each) for each in AGENTS if find_spec(f"preheat.agents.{each}.dialect"))
 
 
 def _module(name: str) -> Any:

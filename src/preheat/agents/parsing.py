@@ -34,6 +34,17 @@ _ONE_VALUE = json.JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+_LONGEST_FRAME = 2_000
+
+
+def frame_of(seen: str, text: str) -> tuple[str, str]:
+    """What stands before and after `text` in what the model saw; nothing where that was rewritten altogether."""
+    at = seen.find(text)
+    if at < 0 or len(seen) - len(text) > _LONGEST_FRAME:
+        return "", ""
+    return seen[:at], seen[at + len(text) :]
+
+
 class Draft:
     """A session being read: its heading, and what came since the last `take`."""
 

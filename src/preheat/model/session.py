@@ -21,6 +21,10 @@ Starter: TypeAlias = Literal["human", "headless", "background", "preheat", "unkn
 Origin: TypeAlias = Literal["human", "injected", "preheat"]
 """Whose words a user message is: typed by a person, put there by a program, or put there by Preheat."""
 
+LATE_ENDING = "late_ending"
+"""The name of an `Other` that says how a call ended after its result had said that it goes on: `raw` has its `call_id` and,
+where known, its `exit_code`."""
+
 PREHEAT_MARK = "<preheat-"
 """Every text that Preheat puts before a model begins with this, so that it never learns from itself."""
 
@@ -111,6 +115,14 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
     seconds: float | None = None
     detail: dict[str, Any] = {}
     """What else the program recorded that a judge can use (small; never a copy of the text)."""
+    frame: tuple[str, str] = ("", "")
+    """What the program put before and after `text` for the model to see (a line with the exit code, tags), where the reader
+    took that off."""
+
+    @property
+    def seen(self) -> str:
+        """The result as the model got it."""
+        return f"{self.frame[0]}{self.text}{self.frame[1]}"
 
 
 class Compaction(_Event, frozen=True, kw_only=True, tag="compaction"):

@@ -253,6 +253,7 @@ class ClineParser(LinesParser[State, Row]):
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
                 detail=ending.detail,
+                frame=ending.frame,
             )
         )
 

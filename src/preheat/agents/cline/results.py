@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import images_in, mapping, sequence, string, text_of
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import frame_of, loose
 
 HEADER = re.compile(r"\[([a-z][a-z_]{2,40})(?: for '.{0,20000}?')?\] Result:\s?", re.DOTALL)
 """How the extensions begin the result of a call that stood in the model's text."""
@@ -32,6 +32,7 @@ class Ending(msgspec.Struct, frozen=True):
     is_error: bool | None = None
     exit_code: int | None = None
     detail: dict[str, Any] = {}
+    frame: tuple[str, str] = ("", "")
 
 
 def ending_of(block: dict[str, Any]) -> Ending:
@@ -63,7 +64,8 @@ def ending_of_text(text: str) -> Ending:
     code = _EXIT_STATUS.search(status[-400:])
     if code is None:
         return Ending(text)
-    return Ending(output.removeprefix("\n") if mark else text, exit_code=int(code[1]))
+    output = output.removeprefix("\n") if mark else text
+    return Ending(output, exit_code=int(code[1]), frame=frame_of(text, output))
 
 
 def _items(content: object) -> list[dict[str, Any]]:

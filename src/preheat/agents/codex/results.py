@@ -41,6 +41,8 @@ class Answer(msgspec.Struct):
     seconds: float | None = None
     running: str = ""
     images: int = 0
+    header: str = ""
+    """The program's own lines before the text."""
 
 
 def ending_of_item(item: Item) -> Ending:
@@ -125,7 +127,7 @@ def _answer_of_header(output: str) -> Answer:
         if output.startswith(_OUTPUT_MARK, place):
             place += len(_OUTPUT_MARK)
             place += output.startswith("\n", place)
-        answer.text = output[place:]
+        answer.header, answer.text = output[:place], output[place:]
     return answer
 
 

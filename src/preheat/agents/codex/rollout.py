@@ -16,6 +16,7 @@ from preheat.agents.codex.state import CodexState, Open, Shown, Speaker
 from preheat.agents.codex.tools import SPAWN_TOOL, full_name, kind_of
 from preheat.agents.parsing import LinesParser, arguments, loose, origin_of, seconds
 from preheat.model.session import (
+    LATE_ENDING,
     AssistantMessage,
     Compaction,
     Event,
@@ -203,6 +204,7 @@ class CodexParser(LinesParser[CodexState, Line]):
                 exit_code=answer.exit_code if ending.exit_code is None else ending.exit_code,
                 seconds=answer.seconds if ending.seconds is None else ending.seconds,
                 detail=detail,
+                frame=(answer.header, ""),
             )
         )
         if call is not None and call.tool == SPAWN_TOOL:
@@ -282,7 +284,7 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif call_id in self.state.running:
             # It ended after the model had been told that it runs; the result stands as the model got it.
             raw = {"call_id": call_id, "exit_code": ending.exit_code, "status": ending.status}
-            self._add(Other(line=line, at=at, name="late_ending", raw=raw))
+            self._add(Other(line=line, at=at, name=LATE_ENDING, raw=raw))
         elif call_id not in self.state.ended:
             # A command the person ran, or one inside another call: no call of the model's.
             self.other(name, line, at)

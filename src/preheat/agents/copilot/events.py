@@ -234,6 +234,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
                 exit_code=ending.exit_code,
                 seconds=took,
                 detail=detail,
+                frame=("", ending.trailer),
             ),
         )
 

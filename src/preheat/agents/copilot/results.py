@@ -27,6 +27,8 @@ class Ending(NamedTuple):
     is_error: bool | None
     exit_code: int | None
     detail: dict[str, Any]
+    trailer: str = ""
+    """The program's own line after the text."""
 
 
 def ending_of(data: Data, hooked: bool) -> Ending:
@@ -37,7 +39,9 @@ def ending_of(data: Data, hooked: bool) -> Ending:
         text = _without_guidance(text)
     exit_code = _stated_exit_code(data, result)
     last_line = _EXIT_LINE.search(text, max(0, len(text) - 200))
+    trailer = ""
     if last_line is not None:
+        trailer = text[last_line.start() :]
         exit_code = int(last_line[1]) if exit_code is None else exit_code
         text = text[: last_line.start()]
     detail: dict[str, Any] = {}
@@ -51,7 +55,7 @@ def ending_of(data: Data, hooked: bool) -> Ending:
     if string(properties.get("shell_error_category")):
         detail["category"] = string(properties.get("shell_error_category"))[:100]
     is_error = not data.success if isinstance(data.success, bool) else None
-    return Ending(text, is_error, exit_code, detail)
+    return Ending(text, is_error, exit_code, detail, trailer)
 
 
 def _stated_exit_code(data: Data, result: dict[str, Any]) -> int | None:

@@ -295,7 +295,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         self.draft().events.append(
             ToolResult(
                 line=line, at=at, call_id=opened.own, text=came.text, is_error=came.is_error,
-                exit_code=came.exit_code, detail=came.detail,
+                exit_code=came.exit_code, detail=came.detail, frame=came.frame,
             )
         )  # fmt: skip
         self._injected(came.hook_text, line, at)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from preheat.agents.chat import mapping, sequence, string, text_of
 from preheat.agents.gemini.tools import SHELL
+from preheat.agents.parsing import frame_of
 
 ENDED = frozenset(("success", "error", "cancelled"))
 """The states of a call that has its result."""
@@ -35,6 +36,7 @@ class Outcome(NamedTuple):
     detail: dict[str, Any]
     hook_text: str = ""
     """What hooks added to the result: no words of the tool."""
+    frame: tuple[str, str] = ("", "")
 
 
 def outcome(call: dict[str, Any], call_id: str) -> Outcome:
@@ -107,7 +109,7 @@ def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, 
             detail[name] = stated
     output = _bare(text[:begin])
     # The status of a command that ran is `success` whatever it ended with: the exit code is the better word then.
-    return Outcome(output, None if code is not None else is_error, code, detail, hook_text)
+    return Outcome(output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output))
 
 
 def _bare(text: str) -> str:

@@ -22,7 +22,7 @@ from preheat.agents.chat import (
     usage_of,
 )
 from preheat.agents.documents import DocumentParser
-from preheat.agents.parsing import Draft, loose, origin_of, seconds
+from preheat.agents.parsing import Draft, frame_of, loose, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import (
     AssistantMessage,
@@ -199,7 +199,16 @@ class TrajectoryParser(DocumentParser):
         output = extra.get("raw_output")
         shown = output if isinstance(output, str) else _unwrapped(text)
         self._draft.events.append(
-            ToolResult(line=line, at=at, call_id=own, text=shown, is_error=failed, exit_code=code, detail=detail)
+            ToolResult(
+                line=line,
+                at=at,
+                call_id=own,
+                text=shown,
+                is_error=failed,
+                exit_code=code,
+                detail=detail,
+                frame=frame_of(text, shown),
+            )
         )
 
 

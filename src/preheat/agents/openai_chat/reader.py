@@ -136,6 +136,7 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
     if "error" in message:
         failed = bool(error)
         detail = {"error": error[:500]} if isinstance(error, str) and error else {}
+        text = text or string(error)  # what the model is then given in place of a result
     draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, detail=detail))
 
 

@@ -1,0 +1,54 @@
+"""Calls that were judged by reading them: how often the judge says the same. The labels are in `labels/*.jsonl`, by reference."""
+
+import json
+import os
+from collections import Counter, defaultdict
+from typing import Any
+
+from benchmarks.measuring import table
+from preheat.model.outcome import CAUSES, Outcome
+from preheat.profiles.rates import wilson
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
+
+
+def labels() -> list[dict[str, Any]]:
+    """All labels, with the name of the set they are in."""
+    found = []
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".jsonl"):
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as stream:
+                found += [{**json.loads(line), "set": name.removesuffix(".jsonl")} for line in stream]
+    return found
+
+
+def rate_labels(judged: dict[tuple[str, str], Outcome]) -> dict[str, Any]:
+    """Status accuracy and cause F1 by set; calls whose session is not at hand are left out and counted."""
+    known = [(label, judged.get((label["session"], label["call"]))) for label in labels()]
+    pairs = [(label, outcome) for label, outcome in known if outcome is not None]
+    result: dict[str, Any] = {"labels": len(known), "missing": len(known) - len(pairs)}
+    rows = [["hand-labelled", "calls", "status right", "95 %", "cause macro-F1", *(f"{cause} F1" for cause in CAUSES)]]
+    groups: dict[str, list[tuple[dict[str, Any], Outcome]]] = {"all": pairs}
+    for field in ("set", "stratum", "agent"):
+        split = defaultdict(list)
+        for pair in pairs:
+            split[f"{field}: {pair[0][field]}"].append(pair)
+        groups |= dict(sorted(split.items()))
+    for name, group in groups.items():
+        right = wilson(sum(label["status"] == outcome.status for label, outcome in group), len(group))
+        causes = [_f1(group, cause) for cause in CAUSES]
+        macro = sum(causes) / len(causes)
+        result[name] = {"calls": len(group), "status_accuracy": right.value, "low": right.low, "high": right.high,
+                        "cause_f1": dict(zip(CAUSES, causes, strict=True)), "cause_macro_f1": macro}  # fmt: skip
+        rows.append([name, str(len(group)), f"{right.value:.3f}", f"{right.low:.3f}-{right.high:.3f}", f"{macro:.3f}",
+                     *(f"{value:.3f}" for value in causes)])  # fmt: skip
+    table(rows)
+    wrong = Counter((label["status"], outcome.status) for label, outcome in pairs if label["status"] != outcome.status)
+    print("label -> verdict, where they differ:", ", ".join(f"{a} -> {b} {n}" for (a, b), n in wrong.most_common()))
+    return result
+
+
+def _f1(pairs: list[tuple[dict[str, Any], Outcome]], cause: str) -> float:
+    hits = sum(label["cause"] == cause == outcome.cause for label, outcome in pairs)
+    stated = sum(label["cause"] == cause for label, _ in pairs) + sum(outcome.cause == cause for _, outcome in pairs)
+    return 2 * hits / stated if stated else 1.0

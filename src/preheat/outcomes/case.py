@@ -1,0 +1,197 @@
+"""One call and its result, as the rungs look at it: what was asked, what came back, what the agent's program says.
+
+Knows no verdicts.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from preheat.commands import Understanding, text_of, understand
+from preheat.model.outcome import Dialect, Ending
+from preheat.model.session import ToolCall, ToolResult
+from preheat.outcomes import lines
+from preheat.outcomes.stated import stated_code
+from preheat.outcomes.structure import output_in
+
+_NOTHING = re.compile(
+    r"\s*[\[(<]?(?:(?:\w+ )?(?:(?:command|tool|it) )?(?:completed|ran|executed|succeeded|finished)?(?: successfully)?"
+    r"(?: with| and(?: did not produce(?: any)?| produced)?)? ?(?:no|any) output|no content|empty|no output|none)?"
+    r"[\])>]?\.?\s*\Z",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(r"\s*<output>\s*\n?([\s\S]*?)\s*</output>\s*\Z")
+_READING = frozenset(
+    [
+        "log",
+        "show",
+        "diff",
+        "blame",
+        "grep",
+        "cat-file",
+        "status",
+        "branch",
+        "ls-files",
+        "reflog",
+        "shortlog",
+        "ls-tree",
+        "tag",
+    ]
+)
+"""What git prints, not does."""
+
+
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):  # noqa: N801 - used like `property`
+    """Computed once, when first asked for. `functools.cached_property` takes a lock each time, and there are millions."""
+
+    def __init__(self, compute: "Callable[[Any], Value]") -> None:
+        self._compute = compute
+        self._name = compute.__name__
+
+    def __get__(self, case: "Case", owner: object = None) -> Value:
+        value = self._compute(case)
+        case.__dict__[self._name] = value
+        return value
+
+
+class Voice:
+    """A dialect, compiled."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.fields = dialect.fields
+        for name in ("denied", "interrupted", "timeout", "misuse", "failed", "worked", "empty", "running"):
+            texts: tuple[str, ...] = getattr(dialect, name)
+            pattern = re.compile("|".join(f"(?:{text})" for text in texts)) if texts else None
+            setattr(self, name, pattern)
+
+    denied: "re.Pattern[str] | None"
+    interrupted: "re.Pattern[str] | None"
+    timeout: "re.Pattern[str] | None"
+    misuse: "re.Pattern[str] | None"
+    failed: "re.Pattern[str] | None"
+    worked: "re.Pattern[str] | None"
+    empty: "re.Pattern[str] | None"
+    running: "re.Pattern[str] | None"
+
+    def by_field(self, detail: dict[str, object]) -> Ending | None:
+        """What the program's own record of the call means."""
+        for name, meaning in self.fields.items():
+            value = detail.get(name)
+            if value is None or value is False:
+                continue
+            if isinstance(meaning, str):
+                return meaning
+            if isinstance(value, str) and value in meaning:
+                return meaning[value]
+        return None
+
+    def runs(self, text: str) -> bool:
+        """The result says that what was asked for goes on."""
+        return self.running is not None and self.running.match(text) is not None
+
+    def by_text(self, text: str) -> Ending | None:
+        """What stands in the place of a result means."""
+        if self.denied and self.denied.match(text):
+            return "denied"
+        if self.interrupted and self.interrupted.match(text):
+            return "interrupted"
+        if self.timeout and self.timeout.match(text):
+            return "timeout"
+        return "running" if self.runs(text) else None
+
+
+class Case:
+    """A call with its result."""
+
+    def __init__(self, call: ToolCall, result: ToolResult, voice: Voice, late_code: int | None) -> None:
+        self.call = call
+        self.result = result
+        self.voice = voice
+        self.is_error = result.is_error
+        self.kind = call.kind
+        self.late_code = late_code
+        self.recorded = late_code if result.exit_code is None else result.exit_code
+
+    @lazy
+    def code(self) -> int | None:
+        """The exit code that was recorded, or for a command the one that its text states."""
+        if self.recorded is not None:
+            return self.recorded
+        return stated_code(self.result.seen) if self.kind == "shell" else None
+
+    @lazy
+    def shell(self) -> Understanding | None:
+        return understand(text_of(self.call.input)) if self.kind == "shell" else None
+
+    @lazy
+    def text(self) -> str:
+        """The result without colours, by its two ends where it is long."""
+        text = self.result.text
+        if self.kind == "shell" and text.startswith("{"):
+            inner = output_in(text)
+            text = text if inner is None else inner
+        text = lines.ends(text)
+        wrapped = _WRAPPED.match(text) if text.endswith("</output>") else None
+        return wrapped[1] if wrapped else text
+
+    @lazy
+    def blank(self) -> bool:
+        """Nothing came back, or a sentence that says so."""
+        text = self.result.text
+        return len(text) < 100 and _NOTHING.match(text) is not None
+
+    @lazy
+    def programs(self) -> frozenset[str]:
+        return frozenset(command.program for command in self.shell.commands) if self.shell else frozenset()
+
+    @lazy
+    def shows(self) -> bool:
+        """The command prints what lies there: a file, a listing, a history."""
+        shell = self.shell
+        if shell is None or shell.main is None:
+            return False
+        if shell.purpose in ("read", "list", "search", "poll"):
+            return True
+        return shell.purpose == "vcs" and not _READING.isdisjoint(shell.main.words[1:3])
+
+    @lazy
+    def sign(self) -> lines.Sign | None:
+        """The line that says what went wrong, if there is one."""
+        return _sign(self)
+
+
+def _sign(case: Case) -> lines.Sign | None:
+    text, shell = case.text, case.shell
+    if shell is None:
+        return None
+    if case.shows:
+        return _of_look(text, shell.purpose == "vcs", case.programs)
+    if not lines.notable(text, case.programs):
+        return lines.of_edges(text)
+    if shown := _in_own_name(text, case.programs):
+        return shown
+    if shell.purpose == "vcs":
+        return None if lines.vcs_done(text) else lines.of_vcs(text) or lines.of_check(text) or lines.of_edges(text)
+    if shell.checks or shell.purpose == "format":
+        return lines.of_check(text) or lines.of_exception(text) or lines.of_run(text) or lines.of_edges(text)
+    if shell.purpose == "edit":
+        return lines.of_exception(text) or lines.of_edges(text)
+    if lines.caught(text):
+        return None
+    return lines.of_exception(text) or lines.of_run(text) or lines.of_check(text) or lines.of_edges(text)
+
+
+def _of_look(text: str, vcs: bool, programs: frozenset[str]) -> lines.Sign | None:
+    """What is shown may say anything; only the shell and the programs themselves are listened to."""
+    if lines.speaks(text, programs) and (shown := _in_own_name(text, programs)):
+        return shown
+    return lines.of_vcs(text) if vcs and text.startswith(("fatal:", "error:")) else None
+
+
+def _in_own_name(text: str, programs: frozenset[str]) -> lines.Sign | None:
+    """The shell or one of the programs complains."""
+    complaints = lines.of_program(text, programs)
+    return lines.Sign(complaints[-1]) if complaints else lines.of_shell(text)

@@ -1,0 +1,138 @@
+"""Judges calls: by the program's own flag, an exit code, a value in the result, a line of its text, in this order.
+
+Knows no agent: what is particular to one comes as its `Dialect`. Never looks for a word anywhere in an output.
+"""
+
+from preheat.commands import benign
+from preheat.model.outcome import NO_DIALECT, Dialect, Outcome, Rung
+from preheat.model.session import LATE_ENDING, Other, Session, joined
+from preheat.outcomes import messages, shell
+from preheat.outcomes.case import Case, Voice
+from preheat.outcomes.structure import told
+from preheat.outcomes.verdict import LIKELY, ended, failed, other_lines, outcome
+
+VERSION = 1
+"""Of the rules: a session judged by an older one is judged again."""
+
+
+def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...]:
+    """What came of every call of the session, in the order of the calls."""
+    voice = Voice(dialect)
+    late = _late_codes(session)
+    return tuple(
+        [
+            Outcome(call.call_id, "unknown", "none", confidence=0.0)
+            if result is None
+            else _climb(Case(call, result, voice, late.get(call.call_id)))
+            for call, result in joined(session)
+        ]
+    )
+
+
+def _late_codes(session: Session) -> dict[str, int]:
+    """Exit codes of commands that ended after their result had said that they run."""
+    codes = {}
+    for event in session.events:
+        if type(event) is Other and event.name == LATE_ENDING and isinstance(event.raw, dict):
+            code = event.raw.get("exit_code")
+            if isinstance(code, int):
+                codes[str(event.raw.get("call_id"))] = code
+    return codes
+
+
+def _climb(case: Case) -> Outcome:
+    for rung in RUNGS:
+        found = rung(case)
+        if found is not None:
+            return found
+    return outcome(case, "unknown", "none", 0.0)
+
+
+def by_flag(case: Case) -> Outcome | None:
+    """What the agent's program recorded about the call itself."""
+    result, voice, is_error = case.result, case.voice, case.is_error
+    ending = voice.by_field(result.detail) if result.detail else None
+    if ending == "running" and case.late_code is not None:
+        ending = None
+    if ending is None and is_error:
+        ending = voice.by_text(result.text)
+    elif ending is None and is_error is False and voice.runs(result.text):
+        ending = "running"
+    elif ending == "interrupted" and voice.by_text(result.text) == "denied":
+        ending = "denied"  # one word of the program for both; its sentence tells them apart
+    if ending is not None:
+        return ended(case, ending, "flag")
+    if is_error is None or (result.exit_code is not None and case.kind == "shell"):
+        return None
+    if not is_error:
+        return shell.succeeded(case, "flag") if case.kind == "shell" else _worked(case, "flag")
+    if case.kind == "shell" and case.code is not None:
+        return None
+    if case.kind in messages.LOOKS and shell.found_none(result.text):
+        return outcome(case, "empty", "flag")
+    return failed(case, "flag", result.text)
+
+
+def by_exit_code(case: Case) -> Outcome | None:
+    """The exit code, recorded or stated in the text."""
+    code = case.code
+    if code is None:
+        return None
+    if code == 0:
+        return shell.succeeded(case, "exit_code")
+    understood, sign = case.shell, case.sign
+    if understood is not None:
+        # A benign exit code with a complaint beside it is none: `grep` also ends with 1 where there is no such folder.
+        answer = benign(understood, code) if sign is None or not sign.sure else None
+        if answer is not None:
+            return outcome(case, answer, "exit_code", code=code)
+        if sign is not None and shell.none_there(sign.line, understood.purpose):
+            return outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
+    return failed(case, "exit_code", case.text)
+
+
+def by_structure(case: Case) -> Outcome | None:
+    """A JSON value in the result that says how the call went."""
+    found = told(case.result.text, case.kind)
+    if found is None:
+        return None
+    if found.ending is not None:
+        return ended(case, found.ending, "structure")
+    if found.exit_code is not None and case.shell is not None:
+        answer = "ok" if found.exit_code == 0 and not found.failed else benign(case.shell, found.exit_code)
+        if answer is not None:
+            return outcome(case, answer, "structure", code=found.exit_code)
+        return failed(case, "structure", found.message or case.text, found.exit_code)
+    if found.failed is None:
+        return None
+    return failed(case, "structure", found.message) if found.failed else _worked(case, "structure")
+
+
+def by_text(case: Case) -> Outcome | None:
+    """A sentence or line that can only mean one thing; a result that shows nothing wrong is likely fine."""
+    text, voice = case.result.text, case.voice
+    if (ending := voice.by_text(text)) is not None:
+        return ended(case, ending, "text")
+    for pattern in (voice.misuse, voice.failed):
+        if pattern is not None and pattern.match(text):
+            return failed(case, "text", text)
+    if case.kind == "shell":
+        return shell.said(case)
+    if voice.worked is not None and voice.worked.match(text):
+        return outcome(case, "ok", "text")
+    if messages.says_error(case):
+        return failed(case, "text", text)
+    if case.blank:
+        return outcome(case, "empty", "text", LIKELY) if case.kind in messages.LOOKS else None
+    return _worked(case, "text", LIKELY)
+
+
+RUNGS = (by_flag, by_exit_code, by_structure, by_text)
+"""Best first; the first that can tell decides."""
+
+
+def _worked(case: Case, rung: Rung, confidence: float | None = None) -> Outcome:
+    """A tool that is no shell reports success."""
+    if rung == "flag" and messages.overrules(case):
+        return failed(case, "text", case.result.text)
+    return outcome(case, "empty" if messages.says_nothing_found(case) else "ok", rung, confidence)

@@ -1,0 +1,173 @@
+"""Finds the line of an output that can only mean that a command went wrong, by what the command was for.
+
+What a command merely shows (a file, a search, a log) is looked at only for what the shell or the program itself says in its
+own name. Knows nothing of agents, exit codes or sessions.
+"""
+
+import re
+from typing import NamedTuple
+
+from preheat.model.outcome import Cause
+from preheat.outcomes import forms
+
+HEAD, TAIL = 12_000, 12_000
+"""A longer output is looked at by its two ends."""
+
+
+class Sign(NamedTuple):
+    """A line that says that something went wrong."""
+
+    line: str
+    cause: Cause | None = None
+    sure: bool = True
+    """Whether it may overrule a success that was reported."""
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_SPEAKERS = ("sh:", "sh[", "(eval)", "fatal: ", "is not recognized")
+
+
+def ends(text: str) -> str:
+    """The text without colours, or its two ends where it is long."""
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]}\n{text[-TAIL:]}"
+    if "\r" in text:
+        text = text.replace("\r", "")
+    return _COLOUR.sub("", text) if "\x1b[" in text else text
+
+
+def notable(text: str, programs: frozenset[str]) -> bool:
+    """Whether a closer look at the whole of it can find anything."""
+    return any(f"{name}: " in text for name in programs) or forms.NOTABLE.search(text) is not None
+
+
+def speaks(text: str, programs: frozenset[str]) -> bool:
+    """Whether the shell or one of the programs may have said something in its own name."""
+    return any(name in text for name in _SPEAKERS) or any(f"{name}: " in text for name in programs)
+
+
+def of_shell(text: str) -> Sign | None:
+    """The shell could not do what it was told."""
+    return _first(forms.SHELL, text) or of_signal(text)
+
+
+def of_signal(text: str) -> Sign | None:
+    """The program was ended from outside."""
+    return _first(forms.SIGNAL, text)
+
+
+def of_program(text: str, programs: frozenset[str]) -> list[str]:
+    """Lines in which one of the programs complains in its own name."""
+    found = []
+    for line in text.split("\n"):
+        name, colon, rest = line.partition(": ")
+        if not colon or len(name) > 120 or name.rpartition("/")[2] not in programs:
+            if name == "fatal" and "git" in programs:  # it does not say its name
+                found.append(line.strip())
+            continue
+        if forms.COMPLAINT.search(rest) and not forms.NO_COMPLAINT.search(rest):
+            found.append(line.strip())
+    return found
+
+
+def complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
+    """All lines in which the shell or one of the programs complains, and what they add on how they are used."""
+    found = {match[0].strip() for match in forms.SHELL.finditer(text)}
+    found.update(of_program(text, programs))
+    found.update(line.strip() for line in text.split("\n") if forms.ADDED.match(line))
+    return frozenset(found)
+
+
+def of_check(text: str) -> Sign | None:
+    """A check reports that it found something. Where it says that all is well, errors in between are its subject."""
+    found = _first(forms.VERDICT, text, "finding")
+    if found is None:
+        found = _first(forms.DETAIL, text, "finding")
+        if found is not None and forms.PASSED.search(text) is not None:
+            return None
+    return found
+
+
+def of_exception(text: str) -> Sign | None:
+    """An interpreter ended by an exception that nobody caught."""
+    last = _exception(text)
+    if last is not None:
+        return None if _told_again(text, last) else Sign(last[0].strip())
+    syntax = forms.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
+    return Sign(syntax[1]) if syntax else None
+
+
+def caught(text: str) -> bool:
+    """An exception was caught and printed: what else stands there about it is no failure either."""
+    last = _exception(text)
+    return last is not None and _told_again(text, last)
+
+
+def _exception(text: str) -> "re.Match[str] | None":
+    begin = forms.TRACEBACK.search(text) if "Traceback (most" in text else None
+    return None if begin is None else _raised(text, begin.end())
+
+
+def _raised(text: str, start: int) -> "re.Match[str] | None":
+    """The line that names the exception: the first after the frames that stands at the left edge; of several, the last."""
+    last = None
+    while True:
+        found = forms.LEFT.search(text, start)
+        if found is None:
+            return last
+        if forms.EXCEPTION.fullmatch(found[0]):
+            last = found
+        again = forms.TRACEBACK.search(text, found.end())
+        if again is None:
+            return last
+        start = again.end()
+
+
+def _told_again(text: str, exception: "re.Match[str]") -> bool:
+    """The program itself speaks of the exception too: it was caught, and printed."""
+    message = exception[0].partition(": ")[2].strip()
+    if len(message) < 8:
+        return forms.CAUGHT.search(text) is not None
+    others = f"{text[: exception.start()]}\n{text[exception.end() :]}"
+    return any(message in line and not forms.RAISED.match(line) for line in others.split("\n"))
+
+
+def of_run(text: str) -> Sign | None:
+    """A program ended badly."""
+    return _first(forms.RUN, text) or (_first(forms.THROWN, text) if forms.FRAME in text else None)
+
+
+def of_vcs(text: str) -> Sign | None:
+    """Version control refuses."""
+    return _first(forms.VCS, text)
+
+
+def vcs_did(text: str) -> bool:
+    """Something that lasts was done: a commit made, a branch pushed."""
+    return forms.VCS_DONE.search(text) is not None
+
+
+def vcs_done(text: str) -> bool:
+    """It was all done: what hooks printed on the way there does not count."""
+    return vcs_did(text) and forms.VCS_REFUSED.search(text) is None
+
+
+def of_edges(text: str) -> Sign | None:
+    """The first or one of the last lines begins as an error does."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    for line in (*lines[:1], *lines[-2:]):
+        if forms.EDGE.match(line.strip()) and not forms.FINE.search(line):
+            return Sign(line.strip(), sure=False)
+    return None
+
+
+def nested(text: str) -> Sign | None:
+    """A script inside the command says that it failed."""
+    if not any(words in text for words in forms.NESTED_WORDS):
+        return None
+    return _first(forms.NESTED, text, "finding")
+
+
+def _first(pattern: "re.Pattern[str] | forms.Forms", text: str, cause: Cause | None = None) -> Sign | None:
+    found = pattern.search(text)
+    return Sign(found[0].strip(), cause) if found else None

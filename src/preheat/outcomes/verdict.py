@@ -1,0 +1,117 @@
+"""Puts a verdict into words: status, evidence, exit code, and for a failure its cause and signature.
+
+Knows no rungs: they decide, this says it.
+"""
+
+import re
+
+from preheat.model.outcome import Cause, Ending, Outcome, Rung, Status
+from preheat.outcomes import lines
+from preheat.outcomes.case import Case
+from preheat.outcomes.cause import cause_of
+from preheat.outcomes.signature import signature
+from preheat.outcomes.structure import message_in
+
+CONFIDENCE: dict[Rung, float] = {"flag": 0.98, "exit_code": 0.95, "structure": 0.95, "text": 0.9, "none": 0.0}
+"""About the share of verdicts on this evidence that agree with the hand-labelled calls, half of which are hard ones."""
+LIKELY = 0.7
+"""For a line that only looks like an error, and for a success that nothing contradicts."""
+
+_MISSING = re.compile(
+    r"no such file|permission denied|is a directory|not a directory|cannot access|can't read", re.IGNORECASE
+)
+"""One of the things that were to be shown could not be; the others may have been."""
+_TAG = re.compile(r"</?[\w-]*error[\w-]*>")
+_EXIT_LINE = re.compile(r"(?i)exit(?:ed)?\b.{0,20}\b(?:code|status)\b.{0,5}\d+|command exited|</?\w+>$|^[`~=\-+*#]{3,}")
+_NO_HELP = re.compile(
+    r"(?i)for more (?:information|details)|try .*--help|run .* for (?:usage|help)|visit https?://|^hint:|^npm notice"
+)
+_SHORT_HEADING = 12
+_BEGINNING = 1_000
+
+
+def outcome(
+    case: Case,
+    status: Status,
+    rung: Rung,
+    confidence: float | None = None,
+    cause: Cause | None = None,
+    sign: str = "",
+    code: int | None = None,
+) -> Outcome:
+    """The verdict on a case."""
+    return Outcome(
+        case.call.call_id,
+        status,
+        rung,
+        case.recorded if code is None else code,
+        sign,
+        cause,
+        CONFIDENCE[rung] if confidence is None else confidence,
+    )
+
+
+def ended(case: Case, ending: Ending, rung: Rung) -> Outcome:
+    """The verdict on a call that was refused, cut off, has found nothing or goes on."""
+    if ending == "running":
+        sign = case.sign if case.kind == "shell" else None
+        if sign is not None and sign.sure and not case.shows:
+            return failed(case, "text", case.text)
+        return outcome(case, "unknown", rung, 0.5)
+    if ending == "empty":
+        return outcome(case, "empty", rung)
+    message = signature(first_line(message_in(case.result.text) or case.result.text))
+    if ending == "timeout":
+        return outcome(case, "failed", rung, None, "environment", message or "timed out")
+    return outcome(case, ending, rung, None, "environment", message)
+
+
+def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcome:
+    """The verdict on a call that failed with this text."""
+    refused = case.voice.misuse
+    if refused is not None and refused.match(case.result.text):  # the call itself, before any tool
+        return outcome(case, "failed", rung, None, "misuse", signature(first_line(case.result.text)), code)
+    if case.kind != "shell":
+        message = first_line(message_in(text) or text)
+        return outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)
+    sign, shell = case.sign, case.shell
+    message = sign.line if sign is not None else _last_line(case.text)
+    cause = cause_of(message, shell, case.text, sign.cause if sign is not None else None)
+    if not message:
+        program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
+        message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
+    confidence = LIKELY if rung == "text" and sign is not None and not sign.sure else None
+    status: Status = "partial" if rung != "text" and _partly(case) else "failed"
+    return outcome(case, status, rung, confidence, cause, signature(message), case.code if code is None else code)
+
+
+def _partly(case: Case) -> bool:
+    """A part of it was done: a commit was made, some of the files were shown."""
+    sign, shell = case.sign, case.shell
+    if shell is not None and shell.purpose == "vcs" and lines.vcs_did(case.text):
+        return True
+    return case.shows and sign is not None and _MISSING.search(sign.line) is not None and other_lines(case) > 0
+
+
+def other_lines(case: Case) -> int:
+    """How many lines of the output are no complaints."""
+    complaints = set(lines.complaints(case.text, case.programs))
+    if case.sign is not None:
+        complaints.add(case.sign.line)
+    return sum(1 for line in case.text.split("\n") if line.strip() and line.strip() not in complaints)
+
+
+def first_line(text: str) -> str:
+    """What an error message begins with."""
+    line, _, rest = _TAG.sub("", text[:_BEGINNING]).lstrip("# \n").partition("\n")
+    if len(line) < _SHORT_HEADING and rest.strip():  # a heading such as `Error`: the next line says which
+        line = f"{line} {rest.strip().partition(chr(10))[0]}"
+    return line.strip()
+
+
+def _last_line(text: str) -> str:
+    """What an output ends with, apart from lines that only frame it or offer help."""
+    for line in reversed(text.rsplit("\n", 12)[-12:]):
+        if line.strip() and not _EXIT_LINE.search(line) and not _NO_HELP.search(line):
+            return line.strip()
+    return ""

@@ -1,0 +1,57 @@
+"""What the programs themselves say in the place of a result, told apart: refused, cut off, out of time, wrongly called."""
+
+import pytest
+
+from preheat.agents import dialect_of
+from preheat.model.outcome import Cause, Status
+from tests.outcomes.calls import judged, ran
+
+SENTENCES: list[tuple[str, str, Status, Cause | None]] = [
+    ("claude_code", "The user doesn't want to proceed with this tool use. It was rejected.", "denied", "environment"),
+    ("claude_code", "<tool_use_error>Sibling tool call errored</tool_use_error>", "interrupted", "environment"),
+    ("claude_code", "[Request interrupted by user for tool use]", "interrupted", "environment"),
+    ("claude_code", "<tool_use_error>File has not been read yet.</tool_use_error>", "failed", "misuse"),
+    ("claude_code", "Command timed out after 2m 0s", "failed", "environment"),
+    ("codex", "aborted by user after 3.1s", "interrupted", "environment"),
+    ("gemini", "[Operation Cancelled] Reason: User denied execution.", "denied", "environment"),
+    ("opencode", "The user rejected permission to use this tool.", "denied", "environment"),
+    ("opencode", "Tool execution aborted", "interrupted", "environment"),
+    ("cline", "The user denied this operation.", "denied", "environment"),
+    ("hermes", "Tool 'x' does not exist.", "failed", "misuse"),
+    ("pi", "Command aborted", "interrupted", "environment"),
+    ("mini_swe_agent", "Please always provide EXACTLY ONE action in triple backticks, found 2.", "failed", "misuse"),
+]
+
+
+@pytest.mark.parametrize(("agent", "text", "status", "cause"), SENTENCES)
+def test_a_program_s_own_sentence_is_understood(agent: str, text: str, status: Status, cause: Cause | None) -> None:
+    flagged = judged(text, kind="edit", is_error=True, dialect=dialect_of(agent))
+    bare = judged(text, kind="edit", dialect=dialect_of(agent))
+    assert (flagged.status, flagged.cause) == (status, cause)
+    assert (bare.status, bare.cause) == (status, cause), "also when the flag is not known"
+
+
+@pytest.mark.parametrize(("agent", "text", "status", "cause"), SENTENCES)
+def test_a_format_that_any_agent_s_session_may_come_in_understands_them_all(
+    agent: str, text: str, status: Status, cause: Cause | None
+) -> None:
+    assert judged(text, kind="edit", dialect=dialect_of("openai_chat")).status == status
+
+
+FIELDS: list[tuple[str, dict[str, object], Status]] = [
+    ("claude_code", {"denial": "user-rejected"}, "denied"),
+    ("claude_code", {"returnCodeInterpretation": "No matches found"}, "empty"),
+    ("codex", {"status": "declined"}, "denied"),
+    ("codex", {"running": "17"}, "unknown"),
+    ("gemini", {"exception": "timeout"}, "failed"),
+    ("hermes", {"status": "timeout"}, "failed"),
+    ("hermes", {"status": "blocked"}, "denied"),
+    ("pi", {"aborted": True}, "interrupted"),
+    ("openhands", {"rejected": "user"}, "denied"),
+    ("copilot", {"permission": "denied-by-rules"}, "denied"),
+]
+
+
+@pytest.mark.parametrize(("agent", "detail", "status"), FIELDS)
+def test_a_program_s_own_field_is_understood(agent: str, detail: dict[str, object], status: Status) -> None:
+    assert ran("sleep 9", "", detail=detail, dialect=dialect_of(agent)).status == status
