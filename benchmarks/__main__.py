@@ -8,7 +8,7 @@ import platform
 import sys
 import time
 
-NAMES = ("sync", "readers", "redaction", "corpus")
+NAMES = ("sync", "readers", "redaction", "corpus", "outcomes", "judging")
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
 

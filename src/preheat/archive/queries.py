@@ -90,48 +90,50 @@ _SHORT_ENOUGH = 24
 _DIALECT = sqlite.dialect(paramstyle="named")
 
 
-def _run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
+def run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
+    """Ask the archive, which is opened without SQLAlchemy."""
     compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     return connection.execute(str(compiled), compiled.params)
 
 
-def _conditions(chosen: Filter) -> ColumnElement[bool]:
+def conditions(chosen: Filter) -> ColumnElement[bool]:
+    """What a filter asks of a row of `sessions`."""
     table = SESSIONS.c
-    conditions: list[ColumnElement[bool]] = []
+    given: list[ColumnElement[bool]] = []
     for column, text in (
         (table.agent, chosen.agent),
         (table.project, chosen.project),
         (table.model, chosen.model),
     ):
         if text is not None:
-            conditions.append(func.instr(func.lower(column), text.lower()) > 0)
+            given.append(func.instr(func.lower(column), text.lower()) > 0)
     if chosen.since is not None:
-        conditions.append(table.ended_at >= chosen.since)
+        given.append(table.ended_at >= chosen.since)
     if chosen.until is not None:
-        conditions.append(table.started_at <= chosen.until)
+        given.append(table.started_at <= chosen.until)
     if chosen.min_messages is not None:
-        conditions.append(table.messages >= chosen.min_messages)
+        given.append(table.messages >= chosen.min_messages)
     if chosen.max_messages is not None:
-        conditions.append(table.messages <= chosen.max_messages)
+        given.append(table.messages <= chosen.max_messages)
     if not chosen.subagents:
-        conditions.append(or_(table.relation.is_(None), table.relation != "subagent"))
-    return and_(True, *conditions)
+        given.append(or_(table.relation.is_(None), table.relation != "subagent"))
+    return and_(True, *given)
 
 
 def sessions(connection: sqlite3.Connection, chosen: Filter, limit: int | None = None) -> list[Summary]:
     """Sessions, the newest first."""
     statement = (
         select(*_COLUMNS)
-        .where(_conditions(chosen))
+        .where(conditions(chosen))
         .order_by(SESSIONS.c.started_at.desc().nulls_last(), SESSIONS.c.key)
         .limit(limit)
     )
-    return [_summary(row) for row in _run(connection, statement)]
+    return [_summary(row) for row in run(connection, statement)]
 
 
 def count(connection: sqlite3.Connection, chosen: Filter) -> int:
-    statement = select(func.count()).select_from(SESSIONS).where(_conditions(chosen))
-    return int(_run(connection, statement).fetchone()[0])
+    statement = select(func.count()).select_from(SESSIONS).where(conditions(chosen))
+    return int(run(connection, statement).fetchone()[0])
 
 
 def _summary(row: tuple[Any, ...]) -> Summary:
@@ -145,7 +147,7 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
     else:
         table = SESSIONS.c
         exact = select(*_COLUMNS).where(or_(table.key == name, table.session == name))
-        found = [_summary(row) for row in _run(connection, exact)]
+        found = [_summary(row) for row in run(connection, exact)]
         if not found and len(name) >= 3:
             size = len(name)
             begins = or_(
@@ -153,7 +155,7 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
                 func.substr(table.session, 1, size) == name,
                 func.instr(table.session, f":{name}") > 0,
             )
-            found = [_summary(row) for row in _run(connection, select(*_COLUMNS).where(begins).limit(20))]
+            found = [_summary(row) for row in run(connection, select(*_COLUMNS).where(begins).limit(20))]
             mains = [summary for summary in found if summary.relation != "subagent"]
             found = mains if len(mains) == 1 else found
     if not found:
@@ -172,7 +174,7 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
         .where(table.agent == summary.agent, table.parent == summary.session)
         .order_by(table.started_at, table.key)
     )
-    return [_summary(row) for row in _run(connection, statement)]
+    return [_summary(row) for row in run(connection, statement)]
 
 
 def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
@@ -223,8 +225,8 @@ def search(
             continue
         first, session, packed = found
         if session not in known:
-            statement = select(*_COLUMNS).where(SESSIONS.c.id == session, _conditions(chosen))
-            row = _run(connection, statement).fetchone()
+            statement = select(*_COLUMNS).where(SESSIONS.c.id == session, conditions(chosen))
+            row = run(connection, statement).fetchone()
             known[session] = _summary(row) if row else None
         summary = known[session]
         if summary is None:
@@ -268,7 +270,7 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
     by_agent: dict[str, dict[str, Any]] = {}
 
     def fill(statement: Select[Any], *names: str) -> None:
-        for agent, *values in _run(connection, statement):
+        for agent, *values in run(connection, statement):
             by_agent.setdefault(agent, {}).update(zip(names, values, strict=True))
 
     fill(select(SOURCES.c.agent, func.count()).group_by(SOURCES.c.agent), "sources")
@@ -300,7 +302,7 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
 def sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     """Agent and path of every file and database that the archive has something from."""
     statement = select(SOURCES.c.agent, SOURCES.c.path).distinct().order_by(SOURCES.c.path)
-    return list(_run(connection, statement))
+    return list(run(connection, statement))
 
 
 def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
@@ -312,7 +314,7 @@ def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
             .select_from(CONTENTS.join(SOURCES, CONTENTS.c.source_id == SOURCES.c.id))
             .where(CONTENTS.c.key == key)
         )
-        found |= {row[0] for row in _run(connection, statement)}
+        found |= {row[0] for row in run(connection, statement)}
     return sorted(found)
 
 
@@ -320,7 +322,7 @@ def redactions(connection: sqlite3.Connection) -> dict[str, int]:
     """How many secrets were taken out, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
     return {
-        kind: int(number) for kind, number in _run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
+        kind: int(number) for kind, number in run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
     }
 
 
@@ -332,7 +334,7 @@ def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str
         .order_by(SOURCES.c.path, PROBLEMS.c.line)
         .limit(limit)
     )
-    return list(_run(connection, statement))
+    return list(run(connection, statement))
 
 
 def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
@@ -344,4 +346,4 @@ def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]
         .group_by(CALLS.c.tool)
         .order_by(func.count().desc(), CALLS.c.tool)
     )
-    return list(_run(connection, statement))
+    return list(run(connection, statement))

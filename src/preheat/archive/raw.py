@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from preheat.archive import seen
 from preheat.archive.forgotten import digest_of
+from preheat.archive.judged import drop_unused
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
@@ -122,6 +123,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
             _remember(connection, digest_of(key))
         for source in sources:
             _forget_source(connection, source)
+        drop_unused(connection)
         connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
         _count_again(connection, copies)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -14,9 +14,11 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 METADATA = MetaData()
@@ -118,6 +120,7 @@ CALLS = Table(
     Column("output_size", BigInteger),
     Column("copied", Boolean, nullable=False),
     Index("calls_call_id", "call_id"),
+    Index("calls_copied", "session_id", "seq", sqlite_where=text("copied"), postgresql_where=text("copied")),
     sqlite_with_rowid=False,
 )  # fmt: skip
 """`copied`: the same call stands in another session, which it was forked or continued from, and counts there."""
@@ -178,3 +181,64 @@ FORGOTTEN = Table(
     Column("at", Float, nullable=False),
 )  # fmt: skip
 """Hashes of the sources and sessions that were deleted for good, so that the next sync leaves them alone."""
+
+JUDGEMENTS = Table(
+    "judgements", METADATA,
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("version", Text, nullable=False),
+    Column("source_id", _ID, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("events", Integer, nullable=False),
+)  # fmt: skip
+"""By which version of the judge a session was judged, and from what: while the session still is that, the judgement
+holds."""
+
+PROFILES = Table(
+    "profiles", METADATA,
+    Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)  # fmt: skip
+"""The profile of a session as JSON. Apart from the judgements, because those are looked through in every run."""
+
+PURPOSES = Table(
+    "purposes", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("tool", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("activity", Text, nullable=False),
+    Column("bookkeeping", Boolean, nullable=False),
+    UniqueConstraint("tool", "kind", "activity", "bookkeeping"),
+)  # fmt: skip
+"""What a call can be: a few hundred rows, so that an outcome needs one small number for it."""
+
+SIGNATURES = Table(
+    "signatures", METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("text", Text, nullable=False, unique=True),
+)  # fmt: skip
+
+_WITH_SIGNATURE = text("signature_id IS NOT NULL")
+
+OUTCOMES = Table(
+    "outcomes", METADATA,
+    Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("message", Integer, nullable=False),
+    Column("era", Integer, nullable=False),
+    Column("purpose_id", _ID, ForeignKey("purposes.id"), nullable=False),
+    Column("status", SmallInteger, nullable=False),
+    Column("rung", SmallInteger, nullable=False),
+    Column("cause", SmallInteger),
+    Column("exit_code", BigInteger),
+    Column("signature_id", _ID, ForeignKey("signatures.id")),
+    Column("confidence", Float, nullable=False),
+    Column("repeated", Boolean, nullable=False),
+    Column("reread", Boolean, nullable=False),
+    Column("seconds", Float),
+    Column("lost_seconds", Float, nullable=False),
+    Column("lost_tokens", BigInteger, nullable=False),
+    Column("recovered_in", SmallInteger),
+    Index("outcomes_signature", "signature_id", sqlite_where=_WITH_SIGNATURE, postgresql_where=_WITH_SIGNATURE),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""A judged call; status, rung and cause are places in the tuples of `model.outcome`."""

@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
+import msgspec
+
 from preheat.agents import reader_of
 from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader
@@ -21,6 +23,8 @@ from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
 from preheat.settings import archive_path
+
+_BATCH = msgspec.msgpack.Decoder(Batch)
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
@@ -151,4 +155,8 @@ def _digested(groups: list[list[Job]]) -> Iterator[Batch]:
         return map(digest, groups)
     from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
 
-    return side_by_side(groups, workers)
+    return map(_BATCH.decode, side_by_side(_digest_packed, groups, workers))
+
+
+def _digest_packed(jobs: list[Job]) -> bytes:
+    return msgspec.msgpack.encode(digest(jobs))

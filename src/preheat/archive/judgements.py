@@ -1,0 +1,149 @@
+"""Asks the archive what the judge said: facts of sessions and calls for a population, failures, profiles.
+
+Knows nothing of how a call is judged; storing is in `judged.py`. Everything is streamed, sessions in the order of their
+numbers and calls in that of their sessions. Only sessions that have been judged are told of, and a call that was copied from
+another session counts there.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Integer, Select, func, select, text, type_coerce
+
+from preheat.archive.queries import Filter, conditions, run
+from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
+from preheat.model.outcome import CAUSES, FAILURES, STATUSES, Cause
+from preheat.model.profile import CallFact, FailureFact, SessionFact, SessionProfile
+
+_PROFILE = msgspec.json.Decoder(SessionProfile)
+_CAUSES: dict[int | None, Cause | None] = {None: None, **dict(enumerate(CAUSES))}
+_VERDICTS = [
+    (status, cause, repeated, reread)
+    for reread in (False, True)
+    for repeated in (False, True)
+    for cause in (*CAUSES, None)
+    for status in STATUSES
+]
+"""Status, cause and two truths by the one number that `calls` asks the database for."""
+_FAILURES = [place for place, status in enumerate(STATUSES) if status in FAILURES]
+
+
+_NOT_COPIED = (
+    "NOT EXISTS (SELECT 1 FROM calls INDEXED BY calls_copied "
+    "WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
+)
+"""By itself SQLite would look each call up in the table of all of them, which is many times larger than the outcomes."""
+
+
+def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionFact]:
+    """The sessions that were judged."""
+    table = SESSIONS.c
+    statement = (
+        select(
+            table.id, table.key, table.agent, table.model, table.project, table.messages, table.parent, table.relation,
+            table.started_at,
+        )
+        .where(conditions(chosen), table.id.in_(select(JUDGEMENTS.c.session_id)))
+        .order_by(table.id)
+    )  # fmt: skip
+    return map(SessionFact._make, run(connection, statement))
+
+
+def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
+    """Every judged call of the sessions that `sessions` tells of."""
+    table = OUTCOMES.c
+    repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
+    verdict = table.status + len(STATUSES) * (
+        func.coalesce(table.cause, len(CAUSES)) + (len(CAUSES) + 1) * (repeated + 2 * reread)
+    )
+    statement = _counted(
+        select(
+            table.session_id, table.seq, table.message, table.era, table.purpose_id, verdict, table.signature_id,
+            table.lost_seconds, table.lost_tokens, table.recovered_in,
+        ),
+        chosen,
+    )  # fmt: skip
+    purposes = _purposes(connection)
+    # A million rows go through this loop: few columns, what can be looked up is, and nothing is called by name.
+    new, verdicts = tuple.__new__, _VERDICTS
+    for session, seq, message, era, purpose, number, signature, seconds, tokens, recovered in run(
+        connection, statement
+    ):
+        tool, kind, activity, bookkeeping = purposes[purpose]
+        status, cause, again, read_again = verdicts[number]
+        yield new(
+            CallFact,
+            (
+                session, seq, message, era, tool, kind, activity, bookkeeping, status, cause, signature, again, read_again,
+                seconds, tokens, recovered,
+            ),
+        )  # fmt: skip
+
+
+def _counted(statement: Select[Any], chosen: Filter) -> Select[Any]:
+    """Outcomes of the chosen sessions, without copies, in order."""
+    table = OUTCOMES.c
+    statement = statement.where(text(_NOT_COPIED)).order_by(table.session_id, table.seq)
+    if chosen != Filter():
+        statement = statement.where(table.session_id.in_(select(SESSIONS.c.id).where(conditions(chosen))))
+    return statement
+
+
+def _purposes(connection: sqlite3.Connection) -> dict[int, tuple[str, str, str, bool]]:
+    statement = select(*PURPOSES.c)
+    return {
+        number: (tool, kind, activity, bool(bookkeeping))
+        for number, tool, kind, activity, bookkeeping in run(connection, statement)
+    }
+
+
+def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[FailureFact]:
+    """The calls that failed or worked in part only, with the call that repaired each where one did."""
+    table, call, repair = OUTCOMES.c, CALLS.alias("call"), CALLS.alias("repair")
+    joined = (
+        OUTCOMES.join(SESSIONS, SESSIONS.c.id == table.session_id)
+        .join(PURPOSES, PURPOSES.c.id == table.purpose_id)
+        .join(call, (call.c.session_id == table.session_id) & (call.c.seq == table.seq))
+        .outerjoin(SIGNATURES, SIGNATURES.c.id == table.signature_id)
+        .outerjoin(repair, (repair.c.session_id == table.session_id) & (repair.c.seq == table.seq + table.recovered_in))
+    )
+    statement = _counted(
+        select(
+            SESSIONS.c.key, table.seq, SESSIONS.c.agent, SESSIONS.c.project, call.c.at, PURPOSES.c.tool, PURPOSES.c.kind,
+            PURPOSES.c.activity, PURPOSES.c.bookkeeping, table.status, table.cause, SIGNATURES.c.text, call.c.summary,
+            table.lost_seconds, table.lost_tokens, table.recovered_in, repair.c.tool, repair.c.summary,
+        ).select_from(joined).where(table.status.in_(_FAILURES)),
+        chosen,
+    )  # fmt: skip
+    for row in run(connection, statement):
+        fact = FailureFact._make(row)
+        yield fact._replace(
+            bookkeeping=bool(fact.bookkeeping),
+            status=STATUSES[row[9]],
+            cause=_CAUSES[row[10]],
+            signature=fact.signature or "",
+        )
+
+
+def profiles(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionProfile]:
+    """The profiles of the sessions that `sessions` tells of."""
+    statement = (
+        select(PROFILES.c.data)
+        .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)
+        .where(conditions(chosen))
+        .order_by(SESSIONS.c.id)
+    )
+    return (_PROFILE.decode(data) for (data,) in run(connection, statement))
+
+
+def profile_of(connection: sqlite3.Connection, key: str) -> SessionProfile | None:
+    """The profile of one session; None if it has not been judged."""
+    statement = (
+        select(PROFILES.c.data)
+        .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)
+        .where(SESSIONS.c.key == key)
+    )
+    row = run(connection, statement).fetchone()
+    return _PROFILE.decode(row[0]) if row else None

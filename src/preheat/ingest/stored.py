@@ -1,0 +1,40 @@
+"""Reads sessions anew from the bytes that the archive keeps of a source.
+
+Knows nothing of the archive or of files: the bytes are handed over.
+"""
+
+from collections.abc import Iterable
+
+from preheat.agents import reader_of
+from preheat.agents.sources import blocks, feed
+from preheat.model.session import Session
+
+
+def sessions_in(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> list[Session]:
+    """The sessions of a source, by its agent's present reader; `path` and `part` are only names here."""
+    reader = reader_of(agent)
+    parser = reader.parser(path, part)
+    if reader.framing(path) == "document":
+        parser.feed(b"".join(pieces), 1)
+    else:
+        for block in blocks(_Stream(pieces)):
+            feed(parser, block, path)
+    return parser.take()
+
+
+class _Stream:
+    """The pieces of a source as something to read from."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._piece, self._at = b"", 0
+
+    def read(self, size: int) -> bytes:
+        while self._at >= len(self._piece):
+            following = next(self._pieces, None)
+            if following is None:
+                return b""
+            self._piece, self._at = following, 0
+        start = self._at
+        self._at += size
+        return self._piece[start : self._at]

@@ -1,0 +1,201 @@
+"""Measurements: of one call in its session, of one session, of many.
+
+Frozen values; how they are measured is in `profiles`. A rate that has too little to go on is None, never a NaN.
+"""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from preheat.model.outcome import Cause, Rung, Status
+from preheat.model.session import Relation, ToolKind
+
+ToolType: TypeAlias = Literal["terminal", "code", "file", "research", "meta", "general"]
+"""The seeds' families of tools: what most calls of a session are."""
+
+Style: TypeAlias = Literal["command_driven", "conversational", "terse", "detailed", "balanced", "unknown"]
+
+
+class CallRecord(msgspec.Struct, frozen=True, gc=False):
+    """One judged call and its place in the session. What the archive keeps of a judgement, one row each.
+
+    Not by keyword only: a record is made for every call there is, and keywords would cost six times as much.
+    """
+
+    seq: int
+    """0-based place among the session's calls, in recorded order (as `calls.seq` of the archive)."""
+    tool: str
+    kind: ToolKind
+    activity: str
+    """What it was for, the unit of tool mix: the kind, or for a shell command its purpose (`shell:test`)."""
+    message: int
+    """1-based place among the session's messages, counted as the archive counts them."""
+    era: int
+    """How many compactions came before it."""
+    bookkeeping: bool
+    """The agent's notes to itself (plans, memory, questions): not counted in any rate."""
+    status: Status
+    rung: Rung
+    exit_code: int | None
+    signature: str
+    cause: Cause | None
+    confidence: float
+    repeated: bool
+    """The same tool with the same arguments was called earlier in the session."""
+    reread: bool
+    """A read of what was read before and not written since."""
+    seconds: float | None
+    """From the call to its result."""
+    lost_seconds: float
+    """Time that a failure cost: from the model's previous input to this call's result, capped at ten minutes, no second lost
+    twice; 0 for successes and findings (a failing test that a person wanted to see was no loss)."""
+    lost_tokens: int
+    """Tokens that a failure cost: its share of the response that made it, and its result; 0 for successes and findings."""
+    recovered_in: int | None
+    """For a failure: how many calls later the same intent succeeded, if within five; `seq` + this is the call that did."""
+
+
+class Rate(msgspec.Struct, frozen=True, gc=False):
+    """A share with its interval: `low` and `high` are None when `total` is 0."""
+
+    count: int
+    total: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class ToolUse(msgspec.Struct, frozen=True):
+    calls: int
+    errors: Rate
+    misuse: Rate
+
+
+class UserStyle(msgspec.Struct, frozen=True):
+    """How the person writes, by the first implementation's rules."""
+
+    messages: int
+    average_length: float
+    questions: float
+    """Share of messages that ask something."""
+    commands: float
+    """Share of messages that begin with a slash."""
+    style: Style
+
+
+class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """One session, measured."""
+
+    agent: str
+    session: str
+    model: str
+    project: str
+    messages: int
+    prompts: int
+    calls: int
+    """Without bookkeeping."""
+    bookkeeping_calls: int
+    statuses: dict[str, int]
+    """Of the calls; they add up to `calls`."""
+    causes: dict[str, int]
+    """Of the failures; they add up to `errors.count`. `unknown` where the judge gave none."""
+    rungs: dict[str, int]
+    """What the verdicts rest on; they add up to `calls`."""
+    errors: Rate
+    misuse: Rate
+    tools: dict[str, ToolUse]
+    early: Rate
+    """Errors in the first fifth of the calls."""
+    late: Rate
+    proficiency_gain: float | None
+    """Late minus early error rate: negative is better."""
+    slope: float | None
+    """Change of the error rate per 100 calls, by least squares over this session alone."""
+    slope_low: float | None
+    slope_high: float | None
+    recovery: Rate
+    """Failures followed by a success of the same intent within five calls."""
+    recovery_calls: float | None
+    """How many calls a recovery took, on average."""
+    repeats: Rate
+    repeated_failures: Rate
+    """Failures with a signature that had failed before in the session, of all failures."""
+    rereads: Rate
+    lost_seconds: float
+    lost_tokens: int
+    seconds: float | None
+    """From the first event to the last."""
+    tokens: int
+    context_peak: int | None
+    """The most tokens that stood before the model at once."""
+    context_window: int | None
+    """The size of the model's window, where the agent recorded it."""
+    compactions: int
+    user: UserStyle
+    dominant_tool_type: ToolType
+    context_markers: tuple[str, ...]
+    """Paths, addresses and code blocks people and assistant referred to, most frequent first, at most 20."""
+    proficiency: float
+    """The seeds' score, 0 to 1: 0.7 x success rate + 0.3 x min(1, messages / 100); 0 under ten messages."""
+
+
+class SessionFact(NamedTuple):
+    """A judged session, as far as a population needs it."""
+
+    session: int
+    """The archive's number for it; `CallFact.session` is the same."""
+    key: str
+    agent: str
+    model: str
+    project: str
+    messages: int
+    parent: str | None
+    """The id of the session it came out of, of the same agent."""
+    relation: Relation | None
+    started_at: float | None
+
+
+class CallFact(NamedTuple):
+    """A judged call, as far as a population needs it. The fields are those of `CallRecord`."""
+
+    session: int
+    seq: int
+    message: int
+    era: int
+    tool: str
+    kind: ToolKind
+    activity: str
+    bookkeeping: bool
+    status: Status
+    cause: Cause | None
+    signature_id: int | None
+    """The archive's number for the signature: equal for the same mistake."""
+    repeated: bool
+    reread: bool
+    lost_seconds: float
+    lost_tokens: int
+    recovered_in: int | None
+
+
+class FailureFact(NamedTuple):
+    """A call that failed or worked in part only, and what repaired it where something did."""
+
+    key: str
+    seq: int
+    agent: str
+    project: str
+    at: float | None
+    tool: str
+    kind: ToolKind
+    activity: str
+    bookkeeping: bool
+    status: Status
+    cause: Cause | None
+    signature: str
+    summary: str
+    """The argument that tells most about the call."""
+    lost_seconds: float
+    lost_tokens: int
+    recovered_in: int | None
+    repair_tool: str | None
+    repair_summary: str | None

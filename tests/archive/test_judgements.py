@@ -1,0 +1,184 @@
+"""What the judge said, in the archive: kept with its session, gone with it, and asked."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from preheat.archive import judged, judgements, queries
+from preheat.archive.connect import HEAD, connect
+from preheat.archive.judged import pending
+from preheat.archive.queries import Filter
+from preheat.archive.raw import forget
+from preheat.archive.writer import writing
+from preheat.ingest.judging import Assessment, Judge
+from preheat.model.outcome import CAUSES, RUNGS, STATUSES
+from preheat.model.profile import CallRecord
+from preheat.model.session import Session
+from preheat.pipeline import assess, judge_archive, load
+from tests.archive.judged_machine import counts, fields, judge_with, key, with_sessions
+from tests.ingest.machine import Machine, story
+
+
+@pytest.fixture
+def machine(tmp_path: Any) -> Machine:
+    return with_sessions(tmp_path)
+
+
+def test_forgetting_takes_the_judgement_with_it(machine: Machine) -> None:
+    """Rows and texts: a signature is a piece of the session."""
+    told = story(9).answer("so").ran("frob", "frob: quicksilver is not a known vessel", exit_code=2)
+    told.write(machine.projects)
+    machine.sync()
+    judge_with(machine, Judge("1", assess_with_text))
+    assert b"quicksilver" in machine.everything_on_disk()
+    before = counts(machine)
+    connection = machine.connection()
+    assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    assert forget(connection, [key(9)]) == 1
+    connection.close()
+    after = counts(machine)
+    assert (after["judgements"], after["profiles"]) == (before["judgements"] - 1, before["profiles"] - 1)
+    assert after["outcomes"] == before["outcomes"] - 4
+    assert b"quicksilver" not in machine.everything_on_disk()
+
+
+def assess_with_text(session: Session) -> Assessment:
+    records, profile = assess(session)
+    kept = [*records[:-1], CallRecord(**{**fields(records[-1]), "signature": f"quicksilver {session.id}"})]
+    return Assessment(tuple(kept if session.id == story(9).session else records), profile)
+
+
+def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
+    connection = machine.connection()
+    for table in ("outcomes", "signatures", "purposes", "profiles", "judgements"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("DROP INDEX calls_copied")
+    connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    connection.close()
+    connection = connect(machine.folder)
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
+    connection.close()
+    assert judge_archive(machine.folder).calls == 15
+
+
+# Asking.
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        Filter(), Filter(project="PROJ"), Filter(project="other"), Filter(agent="codex"), Filter(model="sonnet"),
+        Filter(since=1_767_606_000.0 + 4500), Filter(until=1_767_606_000.0 + 2500), Filter(min_messages=9),
+        Filter(max_messages=8), Filter(subagents=False),
+    ],
+)  # fmt: skip
+def test_facts_are_of_the_sessions_that_the_filter_chooses(machine: Machine, chosen: Filter) -> None:
+    """The same as in every list, and the calls are those of the sessions."""
+    judge_archive(machine.folder)
+    connection = machine.connection()
+    listed = queries.sessions(connection, chosen)
+    facts = list(judgements.sessions(connection, chosen))
+    assert sorted(fact.key for fact in facts) == sorted(summary.key for summary in listed)
+    by_key = {summary.key: summary for summary in listed}
+    for fact in facts:
+        for name in ("agent", "model", "project", "messages", "parent", "relation", "started_at"):
+            assert getattr(fact, name) == getattr(by_key[fact.key], name)
+    calls = list(judgements.calls(connection, chosen))
+    assert [(call.session, call.seq) for call in calls] == [
+        (fact.session, seq) for fact in facts for seq in range(by_key[fact.key].calls)
+    ]
+    failures = list(judgements.failures(connection, chosen))
+    assert len(failures) == sum(call.status in ("failed", "partial") for call in calls)
+    assert {failure.key for failure in failures} <= set(by_key)
+    assert len(list(judgements.profiles(connection, chosen))) == len(facts)
+    connection.close()
+
+
+def test_a_copied_call_counts_where_it_was_copied_from(machine: Machine) -> None:
+    old = story(7, steps=4)
+    with open(story(8).write(machine.projects), "wb") as stream:
+        stream.write(old.data().replace(old.session.encode(), story(8).session.encode()))
+    old.write(machine.projects)
+    machine.sync()
+    judge_archive(machine.folder)
+    connection = machine.connection()
+    owners = {
+        fact.session: queries.find(connection, fact.key).calls for fact in judgements.sessions(connection, Filter())
+    }
+    calls = list(judgements.calls(connection, Filter()))
+    assert len(calls) == 15 + 4
+    for session, own in owners.items():
+        assert sum(call.session == session for call in calls) == own
+    assert sum(failure.key in (key(7), key(8)) for failure in judgements.failures(connection, Filter())) <= 2
+    connection.close()
+
+
+def test_a_failure_comes_with_what_repaired_it(machine: Machine) -> None:
+    """The tool and the words of the call that so many places later did what was wanted."""
+
+    told, _ = judge_with(machine, Judge("1", assess_repaired))
+    assert told
+    connection = machine.connection()
+    failures = list(judgements.failures(connection, Filter()))
+    connection.close()
+    (failure,) = [fact for fact in failures if fact.key == key(1)]
+    assert (failure.key, failure.seq, failure.tool, failure.summary) == (key(1), 0, "Bash", "make step-0")
+    assert (failure.signature, failure.cause, failure.lost_tokens) == ("no <n>", "misuse", 12)
+    assert (failure.recovered_in, failure.repair_tool, failure.repair_summary) == (2, None, None)
+    assert failure.at is not None
+
+
+def assess_repaired(session: Session) -> Assessment:
+    records, profile = assess(session)
+    first = {
+        **fields(records[0]), "status": "failed", "cause": "misuse", "signature": "no <n>", "lost_tokens": 12,
+        "recovered_in": 2,
+    }  # fmt: skip
+    return Assessment((CallRecord(**first), *records[1:]), profile)
+
+
+def test_the_repair_is_the_call_so_many_places_later(machine: Machine) -> None:
+    judge_with(machine, Judge("1", assess_repaired))
+    connection = machine.connection()
+    failures = [fact for fact in judgements.failures(connection, Filter(min_messages=11)) if fact.signature == "no <n>"]
+    connection.close()
+    assert {(fact.repair_tool, fact.repair_summary) for fact in failures} == {("Bash", "make step-2")}
+
+
+RECORDS = st.builds(
+    CallRecord, seq=st.just(0), tool=st.text(max_size=5), kind=st.sampled_from(["read", "shell", "other"]),
+    activity=st.text(max_size=5), message=st.integers(1, 10**6), era=st.integers(0, 100), bookkeeping=st.booleans(),
+    status=st.sampled_from(STATUSES), rung=st.sampled_from(RUNGS), exit_code=st.none() | st.integers(-(2**31), 2**32),
+    signature=st.text(max_size=8), cause=st.none() | st.sampled_from(CAUSES), confidence=st.floats(0, 1),
+    repeated=st.booleans(), reread=st.booleans(), seconds=st.none() | st.floats(0, 1e6), lost_seconds=st.floats(0, 1e6),
+    lost_tokens=st.integers(0, 10**12), recovered_in=st.none() | st.integers(1, 5),
+)  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(records=st.lists(RECORDS, min_size=5, max_size=5))
+def test_whatever_a_record_holds_comes_back(machine: Machine, records: list[CallRecord]) -> None:
+    records = [CallRecord(**{**fields(record), "seq": seq}) for seq, record in enumerate(records)]
+    connection = machine.connection()
+    session = next(
+        session
+        for group in pending(connection, "none").groups
+        for unit in group
+        for session in unit.sessions
+        if session.key == key(5)
+    )
+    profile = assess(load(connection, key(5))).profile
+    with writing(connection):
+        judged.store(connection, "1", [judged.encoded(session, tuple(records), profile)])
+    names = dict(connection.execute("SELECT id, text FROM signatures").fetchall())
+    for record, fact in zip(records, judgements.calls(connection, Filter()), strict=True):
+        for name in ("seq", "tool", "kind", "activity", "message", "era", "bookkeeping", "status", "cause", "repeated"):
+            assert getattr(fact, name) == getattr(record, name)
+        for name in ("reread", "lost_seconds", "lost_tokens", "recovered_in"):
+            assert getattr(fact, name) == getattr(record, name)
+        assert (names[fact.signature_id] if fact.signature_id else "") == record.signature
+    rest = connection.execute("SELECT rung, exit_code, confidence, seconds FROM outcomes ORDER BY seq").fetchall()
+    assert rest == [(RUNGS.index(r.rung), r.exit_code, r.confidence, r.seconds) for r in records]
+    failed = [record for record in records if record.status in ("failed", "partial")]
+    assert [fact.signature for fact in judgements.failures(connection, Filter())] == [r.signature for r in failed]
+    connection.close()
