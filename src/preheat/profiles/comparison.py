@@ -1,0 +1,224 @@
+"""Compares two sessions, or two sets of sessions, measure by measure.
+
+Knows nothing of where sessions are kept. Two sessions are two samples of calls: Newcombe's interval of the difference and
+Fisher's test for shares; calls drawn anew and calls dealt out anew for amounts. Two sets are two samples of sessions, whose
+calls are alike: sessions drawn anew (cluster bootstrap) for the interval, sessions dealt out anew (permutation) for the test.
+A difference counts as shown if the 95 % interval leaves zero out and the test gives 5 % or less.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from preheat.model.comparison import Comparison, Difference, Finding, Side, Unit
+from preheat.profiles.counts import Counted, Counts, count_calls
+from preheat.profiles.intervals import fisher, newcombe
+
+if TYPE_CHECKING:
+    from preheat.profiles.bootstrap import Floats
+
+FEWEST_CALLS = 5
+FEWEST_SESSIONS = 5
+LEVEL = 0.05
+_DEALS = 1999
+_SEED = 20_261
+_FEW_EVENTS = 5
+_METHODS: dict[Literal["sessions", "sets"], str] = {
+    "sessions": "Newcombe interval and Fisher's exact test over calls; bootstrap and permutation over calls for amounts",
+    "sets": "bootstrap and permutation over sessions",
+}
+
+
+class _Measure(NamedTuple):
+    name: str
+    unit: Unit
+    events: str
+    total: str
+
+
+MEASURES = (
+    _Measure("errors", "share", "failures", "judged"),
+    _Measure("misuse", "share", "misuse", "judged"),
+    _Measure("recovered", "share", "recovered", "failures"),
+    _Measure("repeated calls", "share", "repeats", "calls"),
+    _Measure("repeated reads", "share", "rereads", "reads"),
+    _Measure("time lost per call", "seconds", "lost_seconds", "timed"),
+    _Measure("tokens lost per call", "tokens", "lost_tokens", "calls"),
+)
+"""The first is the one that the verdict rests on."""
+
+
+def compare_sessions(a: tuple[str, Sequence[Counted]], b: tuple[str, Sequence[Counted]]) -> Comparison:
+    """Two sessions, each with its label."""
+    sides = [_calls(calls) for _, calls in (a, b)]
+    return _compare("sessions", (a[0], 1, sides[0]), (b[0], 1, sides[1]), 0)
+
+
+def compare_sets(a: tuple[str, Sequence[Counts]], b: tuple[str, Sequence[Counts]], shared: int = 0) -> Comparison:
+    """Two sets of sessions, each with its label; `shared` were in both and have been taken out of one."""
+    return _compare("sets", (a[0], len(a[1]), a[1]), (b[0], len(b[1]), b[1]), shared)
+
+
+def _calls(calls: Sequence[Counted]) -> list[Counts]:
+    """Each call counted alone; whether times were recorded is known of the session only."""
+    timed = count_calls(calls).timed > 0
+    return [count_calls([call])._replace(timed=int(timed)) for call in calls if not call.bookkeeping]
+
+
+_Given = tuple[str, int, Sequence[Counts]]
+
+
+def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int) -> Comparison:
+    totals = _sum(a[2]), _sum(b[2])
+    resampled = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
+    differences = tuple(
+        _difference(of, measure, totals, resampled[place] if resampled else None)
+        for place, measure in enumerate(MEASURES)
+    )
+    return Comparison(
+        a=_side(a, totals[0]),
+        b=_side(b, totals[1]),
+        of=of,
+        method=_METHODS[of],
+        differences=differences,
+        shared=shared,
+        verdict=differences[0].finding,
+    )
+
+
+def _side(given: _Given, total: Counts) -> Side:
+    return Side(label=given[0], sessions=given[1], calls=total.calls, judged=total.judged)
+
+
+def _sum(parts: Sequence[Counts]) -> Counts:
+    total = Counts()
+    for part in parts:
+        total = total.plus(part)
+    return total
+
+
+def _difference(
+    of: Literal["sessions", "sets"], measure: _Measure, totals: tuple[Counts, Counts], resampled: "_Resampled | None"
+) -> Difference:
+    count_a, count_b = (getattr(total, measure.events) for total in totals)
+    total_a, total_b = (getattr(total, measure.total) for total in totals)
+    value_a, value_b = (_value(measure, total) for total in totals)
+    low = high = p = None
+    finding: Finding = "too little data"
+    if value_a is not None and value_b is not None and resampled is not None and resampled.enough:
+        difference = value_a - value_b  # percentiles of draws may lie on one side of what was found
+        low, high, p = min(resampled.low, difference), max(resampled.high, difference), resampled.p
+        if measure.unit == "share":
+            exact = newcombe(count_a, total_a, count_b, total_b)
+            if of == "sessions":
+                low, high, p = *exact, fisher(count_a, total_a, count_b, total_b)
+            elif count_a + count_b < _FEW_EVENTS:
+                # Sessions drawn anew hardly ever show what rare events may do; independent calls show the least of it.
+                low, high = min(low, exact[0]), max(high, exact[1])
+        finding = _finding(low, high, p)
+    return Difference(
+        measure=measure.name,
+        unit=measure.unit,
+        a_count=count_a,
+        a_total=total_a,
+        a=value_a,
+        b_count=count_b,
+        b_total=total_b,
+        b=value_b,
+        difference=None if value_a is None or value_b is None else value_a - value_b,
+        low=low,
+        high=high,
+        p=p,
+        finding=finding,
+    )
+
+
+def _value(measure: _Measure, total: Counts) -> float | None:
+    count, of = getattr(total, measure.events), getattr(total, measure.total)
+    if of <= 0 or (measure.unit != "share" and total.avoidable and not count):
+        return None  # failures that cost nothing at all: times (or tokens) were not recorded
+    return float(count / of)
+
+
+def _enough_units(of: Literal["sessions", "sets"], units: Sequence[Counts]) -> bool:
+    return len(units) >= (FEWEST_SESSIONS if of == "sets" else FEWEST_CALLS)
+
+
+def _finding(low: float, high: float, p: float) -> Finding:
+    if p > LEVEL or low <= 0 <= high:
+        return "no difference shown"
+    return "a is higher" if low > 0 else "b is higher"
+
+
+class _Resampled(NamedTuple):
+    """One measure over units (sessions, or calls) drawn and dealt out anew."""
+
+    enough: bool
+    low: float
+    high: float
+    p: float
+
+
+def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
+    """Every measure's interval by drawing units anew, and its test by dealing them out to the two sides anew."""
+    import numpy as np
+
+    from preheat.profiles.bootstrap import SEED, bounds, effective, ratios, resampled
+
+    rows = [
+        np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
+        for units in (a, b)
+    ]
+    drawn = [resampled(side, seed=SEED + place) for place, side in enumerate(rows)]
+    p = _dealt(rows[0], rows[1])
+    found = []
+    for place in range(len(MEASURES)):
+        events, total = 2 * place, 2 * place + 1
+        sizes = [side[:, total] for side in rows]
+        draws = [ratios(side[:, events], side[:, total]) for side in drawn]
+        interval = bounds(draws[0] - draws[1], min(map(effective, sizes)))
+        enough = interval is not None and all(np.count_nonzero(size) >= FEWEST_CALLS for size in sizes)
+        low, high = interval or (0.0, 0.0)
+        found.append(_Resampled(enough, low, high, float(p[place])))
+    return found
+
+
+def _dealt(a: "Floats", b: "Floats") -> "Floats":
+    """For every measure, how often a deal of the units to the two sides at random parts them as much as they are.
+
+    Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
+    that a side with few large ones would look surprising too often.
+    """
+    import numpy as np
+
+    both = np.concatenate([a, b])
+    events, total = both[:, 0::2], both[:, 1::2]
+    columns = np.concatenate([events, total, events * events, events * total, total * total], axis=1)
+    everything = columns.sum(axis=0)
+    found = columns[: len(a)].sum(axis=0)
+    random = np.random.default_rng(_SEED)
+    deals = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
+    given = _parting(found[None, :], everything, len(a), len(b))
+    dealt = _parting(deals, everything, len(a), len(b))
+    # A deal whose parting cannot be told counts as one that is as large.
+    as_large = np.count_nonzero(~(np.abs(dealt) < np.abs(given) - 1e-9), axis=0)
+    chance: Floats = (1 + as_large) / (1 + _DEALS)
+    return chance
+
+
+def _parting(sums: "Floats", everything: "Floats", units_a: int, units_b: int) -> "Floats":
+    """The difference of the two sides' shares in standard errors, from the sums of one side."""
+    import numpy as np
+
+    shares, variances = [], []
+    for side, units in ((sums, units_a), (everything - sums, units_b)):
+        events, total, events_2, product, total_2 = np.split(side, 5, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = events / total
+            spread = np.maximum(events_2 - 2 * share * product + share * share * total_2, 0)
+            variances.append(spread / (total * total) * units / max(units - 1, 1))
+        shares.append(share)
+    difference = shares[0] - shares[1]
+    deviation = np.sqrt(variances[0] + variances[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parted: Floats = np.where(difference == 0, 0.0, difference / deviation)
+    return parted

@@ -1,0 +1,73 @@
+"""One pass over a session's events: what was said, when, and how many tokens it took.
+
+Knows nothing of calls' outcomes.
+"""
+
+from preheat.model.session import (
+    AssistantMessage,
+    Compaction,
+    Other,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+WINDOW = "context_window"
+"""The name of the `Other` event with which a reader tells the size of the model's window, in tokens."""
+
+
+class Conversation:
+    """A session without its calls: counted as the archive counts."""
+
+    def __init__(self, session: Session) -> None:
+        self.prompts: list[str] = []
+        """What a person typed."""
+        self.texts: list[str] = []
+        """What a person typed and the assistant said, in order."""
+        self.context_window: int | None = None
+        self.compactions = 0
+        texts = self.texts
+        calls = before = 0
+        asked: set[str | int] = set()
+        used: dict[str, Usage] = {}
+        for event in session.events:
+            kind = type(event)
+            if kind is AssistantMessage:
+                if event.text:  # type: ignore[union-attr]
+                    texts.append(event.text)  # type: ignore[union-attr]
+                if event.usage is not None:  # type: ignore[union-attr]
+                    used[event.response or f"line {event.line}"] = event.usage  # type: ignore[union-attr]
+            elif kind is ToolCall:
+                calls += 1
+                asked.add(event.response or event.line)  # type: ignore[union-attr]
+            elif kind is ToolResult:
+                calls += 1
+            elif kind is UserMessage:
+                if event.origin == "human":  # type: ignore[union-attr]
+                    self.prompts.append(event.text)  # type: ignore[union-attr]
+                    texts.append(event.text)  # type: ignore[union-attr]
+            elif kind is Other:
+                if event.name == WINDOW and type(event.raw) is int:  # type: ignore[union-attr]
+                    self.context_window = event.raw  # type: ignore[union-attr]
+            elif kind is Compaction:
+                self.compactions += 1
+                before = max(before, event.tokens_before or 0)  # type: ignore[union-attr]
+        self.messages = calls + len(texts)
+        self.seconds = _lasted(session)
+        given = [each.input + each.cache_read + each.cache_write for each in used.values()]
+        total = sum(given) + sum([each.output for each in used.values()])
+        self.tokens = total or (session.reported.total if session.reported else 0)
+        whole = 2 * len(used) < len(asked)  # tokens are told for the whole of many responses, not for each
+        self.context_peak = max(0 if whole else max(given, default=0), before) or None
+        """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
+
+
+def _lasted(session: Session) -> float | None:
+    """From the first event to the last; the heading knows, where the reader filled it in."""
+    start, end = session.started_at, session.ended_at
+    if start is None or end is None:
+        times = [event.at for event in session.events if event.at is not None]
+        start, end = (min(times), max(times)) if times else (None, None)
+    return None if start is None or end is None else max(0.0, end - start)

@@ -1,0 +1,94 @@
+"""What a call was meant to do, so that a later success can be told to be the same thing done right.
+
+Knows nothing of sessions: calls and verdicts come in their order.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from preheat.commands import text_of
+from preheat.model.outcome import FAILURES, Outcome
+from preheat.model.session import ToolCall
+from preheat.profiles.files import base_name, file_of
+from preheat.profiles.shell import told
+
+WITHIN = 5
+"""A success so many calls later at most is a recovery; later ones may have other reasons."""
+_SUCCESSES = frozenset(["ok", "empty"])
+_SIMILAR = 0.75
+_NOT_FOUND = 127
+"""The exit code of a shell that does not know a program."""
+_TWO_WAYS = ({"edit", "write"}, {"search", "shell"})
+"""Different kinds that may do the same."""
+_VAGUE = frozenset(["run", "other"])
+
+Intent = tuple[str, ...]
+_SEARCH: Intent = ("search",)
+
+
+def intent(call: ToolCall) -> Intent:
+    """Reads, and edits and writes together, go by file; searches by their kind; shell commands by purpose, program and what
+    the program was told to do; anything else by its tool."""
+    kind = call.kind
+    if kind == "shell":
+        text = text_of(call.input)
+        return ("shell", *told(text)) if text else ("tool", call.tool)
+    if kind in ("read", "edit", "write"):
+        path = file_of(call)
+        return ("read" if kind == "read" else "change", path) if path else ("tool", call.tool)
+    return _SEARCH if kind == "search" else ("tool", call.tool)
+
+
+def recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[int, int]:
+    """By the place of a failed call, how many calls later the same intent succeeded.
+
+    The calls of one response were all decided before any of them came back, so one cannot mend another.
+    """
+    found: dict[int, int] = {}
+    intents: dict[int, Intent] = {}
+    last = len(calls)
+    for place, outcome in enumerate(outcomes):
+        if outcome.status not in FAILURES:
+            continue
+        response = calls[place].response
+        for later in range(place + 1, min(place + WITHIN + 1, last)):
+            if outcomes[later].status not in _SUCCESSES or (response and calls[later].response == response):
+                continue
+            if not _comparable(calls[place], calls[later]):
+                continue
+            for each in (place, later):
+                if each not in intents:
+                    intents[each] = intent(calls[each])
+            if _same(intents[place], intents[later], outcome):
+                found[place] = later - place
+                break
+    return found
+
+
+def _comparable(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two calls may have the same intent: a look at what they are, before one at what they say."""
+    return one.kind == other.kind or one.tool == other.tool or {one.kind, other.kind} in _TWO_WAYS
+
+
+def _same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
+    if wanted == done:
+        return True
+    if wanted[0] != done[0]:  # a search is a search, whether a tool or a shell command does it
+        return {wanted[:2], done[:2]} == {_SEARCH, ("shell", "search")}
+    if wanted[0] == "read":  # of a path that was wrong: the right one has the same name elsewhere, or nearly the name
+        return _alike(base_name(wanted[1]), base_name(done[1]))
+    if wanted[0] == "change":
+        return base_name(wanted[1]) == base_name(done[1])
+    if wanted[0] == "shell":  # a program that is not there: another one for the same purpose does it
+        return failure.exit_code == _NOT_FOUND and wanted[1] == done[1] and wanted[1] not in _VAGUE
+    return False
+
+
+def _alike(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    one, other = one[:200], other[:200]
+    if 2 * min(len(one), len(other)) < _SIMILAR * (len(one) + len(other)):  # too different in length for any ratio
+        return False
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.quick_ratio() >= _SIMILAR and matcher.ratio() >= _SIMILAR

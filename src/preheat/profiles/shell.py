@@ -1,0 +1,85 @@
+"""What a shell call is for, in the few words that profiles need. The understanding itself is `preheat.commands`."""
+
+import re
+from typing import get_args
+
+import msgspec
+
+from preheat.commands import Purpose, understand
+
+_VERSION = re.compile(r"(?<=[a-z])\d[\d.]*$")
+_FAMILIES = frozenset(
+    [
+        "git", "gh", "hg", "svn", "jj", "npm", "pnpm", "yarn", "bun", "deno", "cargo", "go", "pip", "uv", "poetry", "conda",
+        "brew", "apt", "apt-get", "docker", "podman", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "make", "just",
+        "dotnet", "mvn", "gradle", "composer", "gem", "bundle", "mix", "flutter", "dart", "swift", "systemctl", "ruff",
+    ]
+)  # fmt: skip
+"""Programs that are many in one: the first word after the name says which."""
+_CHANGING = frozenset(
+    ["checkout", "switch", "restore", "reset", "stash", "pull", "merge", "rebase", "revert", "cherry-pick", "apply", "am",
+     "clean"]
+)  # fmt: skip
+"""What a version control program may change any file with."""
+
+
+_WITH_VALUE = frozenset(["-C", "--prefix", "--cwd", "--filter", "--project", "--manifest-path", "-f"])
+"""Options before the word that tells: where to work, or on which part."""
+_FAR = 12
+"""The word that tells stands among the first so many."""
+_WRITING = frozenset(["edit", "format"])
+_ACTIVITIES: dict[Purpose, str] = {purpose: f"shell:{purpose}" for purpose in get_args(Purpose)}
+
+
+class Shell(msgspec.Struct, frozen=True, gc=False):
+    """A shell text in short."""
+
+    activity: str
+    reads: bool
+    writes: bool
+    sweeps: bool
+    """It may have changed any file."""
+
+
+def shell(text: str) -> Shell:
+    """A shell text in short."""
+    understood = understand(text)
+    purpose = understood.purpose
+    writes = sweeps = False
+    for command in understood.commands:
+        aim = command.purpose
+        if aim in _WRITING:
+            writes = True
+        elif aim == "vcs" and not _CHANGING.isdisjoint(command.words[1:4]):
+            sweeps = True
+    return Shell(_ACTIVITIES[purpose], purpose == "read", writes, sweeps or purpose == "format")
+
+
+def told(text: str) -> tuple[str, ...]:
+    """Purpose, program and what it was told to do: two commands with the same are two tries at the same thing."""
+    understood = understand(text)
+    purpose, command = understood.purpose, understood.main
+    if command is None:
+        return (purpose,)
+    program = _VERSION.sub("", command.program)
+    words = _plain_words(command.words)
+    if program in _FAMILIES:
+        return (purpose, program, *words[: 2 if words[:1] == ["run"] else 1])
+    script = command.purpose == "run" and "-c" not in command.words
+    if script or "." in command.program:  # the script is what runs, its interpreter is not; a script may do many things
+        return (purpose, program, *words[:1])
+    return (purpose, program)
+
+
+def _plain_words(words: tuple[str, ...]) -> list[str]:
+    """The arguments that are no options, nor the value of one that several programs have in common."""
+    found: list[str] = []
+    skip = False
+    for word in words[1:_FAR]:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in _WITH_VALUE
+        else:
+            found.append(word)
+    return found
