@@ -18,7 +18,9 @@ _STEPS = (
     ("Read the sample sessions of several agents into one archive.", ["sync", "SAMPLES"]),
     ("They are all alike now: list them,", ["sessions", "list"]),
     ("search them,", ["sessions", "search", "test", "--limit", "5"]),
+    ("see what went wrong, and what put it right,", ["mistakes", "--min-sessions", "1", "--limit", "3"]),
     ("read one,", ["sessions", "show", "latest"]),
+    ("see how reliable the agent was in one,", ["profile", "11111111"]),
     ("take one elsewhere.", ["export", "latest", "--format", "atif", "-o", "OUTPUT"]),
     ("Another sync reads only what is new.", ["sync", "SAMPLES"]),
 )

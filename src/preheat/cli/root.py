@@ -12,6 +12,10 @@ COMMANDS = {
     "sync": "Read what is new into the archive.",
     "read": "Look into one file without the archive.",
     "sessions": "List, show and search the sessions in the archive.",
+    "profile": "Say how reliable the agent was: in one session, or over many.",
+    "mistakes": "Show the mistakes that sessions repeat, what they cost, and what fixes them.",
+    "compare": "Compare two sessions, or two sets of sessions.",
+    "compress-check": "Say whether agents work as well after a compaction as before.",
     "export": "Write sessions as ATIF, JSONL, chat messages or raw bytes.",
     "doctor": "Say what is found where, and what is wrong.",
     "forget": "Delete sessions from the archive for good.",
@@ -30,7 +34,7 @@ class LazyGroup(Examples, click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"preheat.cli.{name}").command
+        command: click.Command = import_module(f"preheat.cli.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -1,0 +1,50 @@
+"""Rates on a terminal: percentages, intervals, and the interval drawn as a small bar.
+
+Knows nothing of what the rates are of.
+"""
+
+from preheat.cli.screen import speaks_unicode
+from preheat.model.population import Estimate
+from preheat.model.profile import Rate
+
+WIDTH = 24
+
+
+def percent(value: float | None) -> str:
+    """`7.2 %`; `-` for none."""
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def span_of(low: float | None, high: float | None) -> str:
+    """`5.7-8.5` in percent; blank where there is too little data."""
+    return "" if low is None or high is None else f"{100 * low:.1f}{'–' if speaks_unicode() else '-'}{100 * high:.1f}"
+
+
+def scale(rates: list[Rate]) -> float:
+    """The right end of bars that stand below each other: far enough for all, if no single one is very wide."""
+    ends = sorted(rate.high for rate in rates if rate.high is not None)
+    if not ends:
+        return 1.0
+    return max(0.01, min(ends[-1], 2 * max(rate.value or 0.0 for rate in rates if rate.high is not None)))
+
+
+def bar(low: float | None, value: float | None, high: float | None, top: float, width: int = WIDTH) -> str:
+    """The interval from `low` to `high` and the value in it, on a line from 0 to `top`. An end that lies beyond is cut."""
+    if low is None or value is None or high is None:
+        return ""
+    line, dot, more = ("─", "●", "›") if speaks_unicode() else ("-", "o", ">")
+
+    def place(share: float) -> int:
+        return min(width - 1, max(0, round(share / top * (width - 1))))
+
+    cells = [" "] * width
+    cells[place(low) : place(high) + 1] = line * (place(high) - place(low) + 1)
+    if high > top * (1 + 0.5 / width):
+        cells[-1] = more
+    cells[place(value)] = dot
+    return "".join(cells).rstrip()
+
+
+def points(estimate: Estimate) -> str:
+    """A difference with its interval, in points, as this terminal can show it."""
+    return str(estimate) if speaks_unicode() else str(estimate).replace("−", "-")

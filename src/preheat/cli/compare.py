@@ -1,0 +1,148 @@
+"""`preheat compare`: two sessions, or two sets of sessions, side by side.
+
+The comparison is made by `preheat.profiles.comparison`.
+"""
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, json_option
+from preheat.errors import UserError
+
+if TYPE_CHECKING:
+    from preheat.archive.queries import Filter
+    from preheat.model.comparison import Comparison
+    from preheat.profiles.counts import Counts
+
+ALL = "all"
+_TYPES: dict[str, Any] = {
+    "agent": AgentName(),
+    "project": click.STRING,
+    "model": click.STRING,
+    "since": When(),
+    "until": When(end_of_day=True),
+    "min-messages": click.IntRange(0),
+    "max-messages": click.IntRange(0),
+    "subagents": click.BOOL,
+}
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat compare 0f3c1a2b 7a7b7c7d                    two sessions
+  preheat compare model=opus model=sonnet              two sets of sessions
+  preheat compare project=.,since=30d project=.,until=30d
+  preheat compare project=. all                        this project against all the others
+
+A set is written KEY=VALUE, or several with commas: agent, project, model, since, until, min-messages, max-messages,
+subagents=no; they mean what the options of `preheat sessions list` mean. `all` is every session. A session that is in both
+sets counts in the smaller one only. Nothing here was randomised: it compares, it does not prove a cause.""",
+)
+@click.argument("a", type=SessionName(), metavar="A")
+@click.argument("b", type=SessionName(), metavar="B")
+@json_option
+@click.pass_context
+def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
+    """Compare two sessions, or two sets of sessions.
+
+    Error, misuse and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
+    interval and a test.
+    """
+    from preheat.cli.judging import judged_archive
+    from preheat.cli.screen import print_json
+
+    if _is_set(a) != _is_set(b):
+        raise UserError(
+            f"`{a}` and `{b}` are a session and a set; compare two sessions, or two sets (KEY=VALUE, or `all`)"
+        )
+    with judged_archive() as connection:
+        if _is_set(a):
+            found = _sets(connection, (a, _filter(a, context)), (b, _filter(b, context)))
+        else:
+            found = _sessions(connection, a, b)
+    if as_json:
+        print_json(found)
+        return 0
+    from preheat.cli.comparing import show_comparison
+
+    show_comparison(found)
+    return 0
+
+
+def _is_set(text: str) -> bool:
+    return text == ALL or "=" in text
+
+
+def _filter(text: str, context: click.Context) -> "Filter":
+    """What a set is written as, as the filter it means."""
+    options: dict[str, Any] = {name.replace("-", "_"): None for name in _TYPES if name != "subagents"}
+    options["no_subagents"] = False
+    for part in text.split(",") if text != ALL else ():
+        name, equals, value = part.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals or not value or name not in _TYPES:
+            raise UserError(f"`{part}` in `{text}` is no KEY=VALUE; the keys are {', '.join(_TYPES)}")
+        try:
+            converted = _TYPES[name].convert(value, None, context)
+        except click.BadParameter as error:
+            raise UserError(f"`{part}`: {error.message}") from error
+        if name == "subagents":
+            options["no_subagents"] = not converted
+        else:
+            options[name.replace("-", "_")] = converted
+    return chosen(options)
+
+
+def _sessions(connection: sqlite3.Connection, a: str, b: str) -> "Comparison":
+    from preheat import pipeline
+    from preheat.archive.queries import find
+    from preheat.cli.heading import title_of
+    from preheat.profiles import trace
+    from preheat.profiles.comparison import compare_sessions
+
+    found = [find(connection, name) for name in (a, b)]
+    if found[0].key == found[1].key:
+        raise UserError(f"`{a}` and `{b}` are the same session; name two")
+    sides = []
+    for summary, name in zip(found, (a, b), strict=True):
+        session = pipeline.load(connection, summary.key)
+        records = trace(session, pipeline.judge(session))
+        if not any(not record.bookkeeping for record in records):
+            raise UserError(f"`{name}` has no calls to compare")
+        sides.append((f"{summary.session}  {title_of(session)}", records))
+    return compare_sessions(sides[0], sides[1])
+
+
+def _sets(connection: sqlite3.Connection, a: "tuple[str, Filter]", b: "tuple[str, Filter]") -> "Comparison":
+    from preheat.profiles.comparison import compare_sets
+
+    left, right = _counts(connection, a[1]), _counts(connection, b[1])
+    for name, found in ((a[0], left), (b[0], right)):
+        if not found:
+            raise UserError(f"no session with calls fits `{name}`; `preheat sessions list` shows what there is")
+    shared = left.keys() & right.keys()
+    if len(shared) == len(left) == len(right):
+        raise UserError(f"`{a[0]}` and `{b[0]}` are the same {len(shared):,} sessions; write two different sets")
+    larger = left if len(left) > len(right) else right
+    for session in shared:
+        del larger[session]
+    labels = [
+        f"{name}, the others" if shared and found is larger else name for name, found in ((a[0], left), (b[0], right))
+    ]
+    return compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
+
+
+def _counts(connection: sqlite3.Connection, wanted: "Filter") -> "dict[int, Counts]":
+    """The counts of every chosen session that has calls."""
+    from itertools import groupby
+
+    from preheat.archive.judgements import calls
+    from preheat.profiles.counts import count_calls
+
+    counted = {
+        session: count_calls(group) for session, group in groupby(calls(connection, wanted), lambda call: call.session)
+    }
+    return {session: counts for session, counts in counted.items() if counts.calls}

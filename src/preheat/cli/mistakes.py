@@ -1,0 +1,132 @@
+"""`preheat mistakes`: what goes wrong again and again, what it costs, and what puts it right.
+
+The mistakes are found by `preheat.profiles.mistakes`.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.errors import NotFound
+from preheat.model.mistake import COSTS
+from preheat.model.outcome import CAUSES
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from preheat.archive.queries import Filter
+    from preheat.model.mistake import CostBy, Mistake, Mistakes
+    from preheat.model.outcome import Cause
+
+_LIMIT = 10
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat mistakes                             the dearest ten
+  preheat mistakes --project . --since 30d     of this project, the last month
+  preheat mistakes --by minutes                by time lost
+  preheat mistakes 3                           every occurrence of the third
+  preheat mistakes mb41c2a --json              one by its id, for programs
+
+A mistake is a failure with the same message (numbers, paths, hashes and quotes left out) of the same kind of tool in
+several sessions. Failing tests and other findings are work, not mistakes; `--cause finding` shows them. Ranked by failed
+calls because every agent records those; not every one records times and tokens.""",
+)
+@click.argument("which", required=False, metavar="[N|ID]")
+@filter_options
+@click.option(
+    "--cause", "causes", type=click.Choice(CAUSES), multiple=True,
+    help="Only of this cause (repeatable); misuse and environment unless given.",
+)  # fmt: skip
+@click.option("--by", type=click.Choice(COSTS), default="calls", show_default=True, help="What to rank by.")
+@click.option(
+    "--min-sessions",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Seen in so many sessions.",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+)
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@json_option
+def command(
+    which: str | None,
+    causes: "tuple[Cause, ...]",
+    by: "CostBy",
+    min_sessions: int,
+    limit: int,
+    everything: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Show the mistakes that sessions repeat, what they cost, and what fixes them.
+
+    With N or ID, shows every occurrence of one.
+    """
+    from msgspec.structs import replace
+
+    from preheat.cli.judging import judged_archive
+    from preheat.cli.screen import print_json
+
+    with judged_archive() as connection:
+        found = _found(connection, chosen(options), causes, by, min_sessions)
+        if which is not None:
+            one = _one(found, which)
+            if as_json:
+                print_json(one)
+            else:
+                from preheat.cli.mistake_cards import show_one
+
+                show_one(one, _names(connection, one.sessions))
+            return 0
+        shown = found.mistakes if everything else found.mistakes[:limit]
+        if as_json:
+            print_json(replace(found, mistakes=shown))
+            return 0
+        from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes
+
+        evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
+        show_mistakes(found, shown, _names(connection, evidence))
+    return 0
+
+
+def _found(
+    connection: "sqlite3.Connection", wanted: "Filter", causes: "tuple[Cause, ...]", by: "CostBy", min_sessions: int
+) -> "Mistakes":
+    from preheat.archive.judgements import failures
+    from preheat.archive.repairs import calls_between
+    from preheat.profiles.mistakes import MISTAKEN, mistakes
+
+    return mistakes(
+        failures(connection, wanted),
+        by=by,
+        min_sessions=min_sessions,
+        causes=causes or MISTAKEN,
+        steps=partial(calls_between, connection),
+    )
+
+
+def _one(found: "Mistakes", which: str) -> "Mistake":
+    if which.isdigit():
+        number = int(which)
+        if 1 <= number <= len(found.mistakes):
+            return found.mistakes[number - 1]
+        raise NotFound(f"there is no mistake {which}; `preheat mistakes --all` lists {len(found.mistakes):,}")
+    alike = [each for each in found.mistakes if each.id.startswith(which)]
+    if len(alike) == 1:
+        return alike[0]
+    raise NotFound(f"no mistake `{which}` among these sessions; `preheat mistakes --all` lists them with their ids")
+
+
+def _names(connection: "sqlite3.Connection", keys: "tuple[str, ...] | list[str]") -> dict[str, str]:
+    """Names that `preheat sessions show` takes, by key."""
+    from preheat.archive.queries import find, short_names
+
+    return short_names(connection, [find(connection, key) for key in dict.fromkeys(keys)])

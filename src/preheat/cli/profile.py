@@ -1,0 +1,61 @@
+"""`preheat profile`: how reliable an agent was, in one session or over many.
+
+The measures are `preheat.profiles`' work; this asks for them and shows them.
+"""
+
+from typing import Any
+
+import click
+
+from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
+from preheat.errors import UserError
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat profile                                      all sessions: by length, tool, agent, model, project
+  preheat profile --project . --since 30d --html report.html
+  preheat profile latest                               one session
+  preheat profile 0f3c1a2b --json | jq .errors""",
+)
+@click.argument("session", type=SessionName(), required=False)
+@filter_options
+@click.option("--all", "everything", is_flag=True, help="Every tool, model and project, not only the most used.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as one page, too.")
+@json_option
+def command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
+    """Say how reliable the agent was: in one session, or over many.
+
+    SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,
+    and if not, whether that was the agent's mistake (misuse), bad news from a tool that did its work (finding), or the world
+    around it (environment). Rates come with 95 % intervals.
+    """
+    if session is None:
+        from preheat.cli.population import show_population
+
+        return show_population(chosen(options), everything=everything, html=html, as_json=as_json)
+    if html or everything or any(options.values()):
+        raise UserError(
+            f"filters, --all and --html are for many sessions; `preheat profile {session}` takes none of them"
+        )
+    return _one(session, as_json)
+
+
+def _one(name: str, as_json: bool) -> int:
+    from preheat import pipeline
+    from preheat.archive.queries import find, short_names
+    from preheat.cli.screen import console, hint, print_json
+
+    with archive() as connection:
+        summary = find(connection, name)
+        short = short_names(connection, [summary])[summary.key]
+        measured = pipeline.assess(pipeline.load(connection, summary.key)).profile
+    if as_json:
+        print_json(measured)
+        return 0
+    from preheat.cli.measures import show_profile
+
+    show_profile(console(), summary, measured)
+    hint(f"`preheat sessions show {short}{' --calls' if measured.calls else ''}` shows the session itself.")
+    return 0

@@ -1,0 +1,139 @@
+"""Charts as SVG that stretches with the page: rates with their intervals, curves, bars split by cause.
+
+Every chart is a box of 100 x 100 that is stretched to its place, with strokes that do not stretch; words stand beside it as
+HTML, so that they stay readable on a narrow screen. Knows nothing of what the rates are of.
+"""
+
+from collections.abc import Sequence
+from math import floor, log10
+
+from preheat.model.population import Cell, Measure
+from preheat.model.profile import Rate
+from preheat.reports.markup import Html, joined, tag
+
+CLASS: dict[Measure, str] = {"errors": "all", "misuse": "misuse"}
+CAUSES = ("misuse", "finding", "environment", "unknown")
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def between(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def top_of(rates: Sequence[Rate]) -> float:
+    """A round number above all rates and, as far as they are not far above, their bounds."""
+    values = [rate.value for rate in rates if rate.value is not None]
+    highest = max(values, default=0.1)
+    reach = max((rate.high for rate in rates if rate.high is not None), default=highest)
+    wanted = max(min(reach, 2.2 * highest), highest, 0.005)
+    step = float(10 ** floor(log10(wanted)))
+    return min(
+        1.0, next(step * factor for factor in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * factor >= wanted)
+    )
+
+
+def _at(share: float, top: float) -> str:
+    return f"{min(100.0, 100 * share / top):.2f}"
+
+
+def _line(x1: object, y1: object, x2: object, y2: object, kind: str) -> Html:
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+
+
+def _picture(kind: str, title: str, *inside: Html) -> Html:
+    return tag(
+        "svg", tag("title", title), *inside,
+        class_=kind, viewBox="0 0 100 100", preserveAspectRatio="none", role="img", aria_label=title,
+    )  # fmt: skip
+
+
+def _scale_lines() -> Html:
+    return joined(_line(x, 0, x, 100, "base" if x == 0 else "grid") for x in (0, 25, 50, 75, 100))
+
+
+def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "misuse")) -> Html:
+    """A dot with its interval for every measure, below each other, on a line from 0 to `top`."""
+    drawn = [_scale_lines()]
+    said = []
+    for row, measure in enumerate(measures):
+        rate: Rate = cell.errors if measure == "errors" else cell.misuse
+        height = 100 * (row + 0.5) / len(measures)
+        if rate.value is None:
+            continue
+        if rate.low is not None and rate.high is not None:
+            drawn.append(_line(_at(rate.low, top), height, _at(rate.high, top), height, f"{CLASS[measure]} reach"))
+        # A line of no length with round ends is a dot that does not stretch with the box.
+        drawn.append(_line(_at(rate.value, top), height, _at(rate.value, top), height, f"{CLASS[measure]} mark"))
+        said.append(f"{'failed' if measure == 'errors' else 'misuse'} {percent(rate.value)}")
+    return _picture("row", f"{cell.name}: {', '.join(said) or 'no judged calls'}", *drawn)
+
+
+def by_cause(cell: Cell, top: float) -> Html:
+    """The error rate as a bar, split by cause, with the interval of the whole as a whisker."""
+    total = cell.errors.total
+    if not total:
+        return _picture("row", f"{cell.name}: no judged calls", _scale_lines())
+    drawn, start, said = [_scale_lines()], 0.0, []
+    for cause, number in zip(CAUSES, causes_of(cell), strict=True):
+        if number:
+            width = 100 * number / total / top
+            drawn.append(tag("rect", x=f"{start:.2f}", y=22, width=f"{width:.2f}", height=56, class_=f"bar {cause}"))
+            start += width
+            said.append(f"{cause} {number:,}")
+    if cell.errors.low is not None and cell.errors.high is not None:
+        low, high = _at(cell.errors.low, top), _at(cell.errors.high, top)
+        drawn.append(_line(low, 50, high, 50, "whisker"))
+        drawn += [_line(end, 35, end, 65, "whisker") for end in (low, high)]
+    return _picture("row", f"{cell.name}: {percent(cell.errors.value)} failed ({', '.join(said)})", *drawn)
+
+
+def causes_of(cell: Cell) -> tuple[int, int, int, int]:
+    """Failures by cause, in the order of `CAUSES`."""
+    known = (cell.misuse.count, cell.findings, cell.environment)
+    return (*known, cell.errors.count - sum(known))
+
+
+def curve(cells: Sequence[Cell], title: str, ends: tuple[str, str, str]) -> Html:
+    """Rates along an axis with their intervals as bands; `ends` stand below at its beginning, middle and end. Cells with too
+    little data break the line."""
+    rates = [rate for cell in cells if cell.enough for rate in (cell.errors, cell.misuse)]
+    top = top_of(rates)
+    drawn = [_line(0, y, 100, y, "base" if y == 100 else "grid") for y in (0, 25, 50, 75, 100)]
+    step = 100 / max(1, len(cells))
+    for measure in ("errors", "misuse"):
+        for run in _runs(cells):
+            found = [((place + 0.5) * step, cells[place]) for place in run]
+            drawn += _stretch(
+                [(x, cell.errors if measure == "errors" else cell.misuse) for x, cell in found], top, measure
+            )
+    picture = _picture("curve", title, *drawn)
+    up = tag("div", *(tag("span", percent(top * share)) for share in (1, 0.75, 0.5, 0.25, 0)), class_="up")
+    across = tag("div", *(tag("span", each) for each in ends), class_="across")
+    return tag("div", up, picture, across, class_="plot")
+
+
+def _runs(cells: Sequence[Cell]) -> list[list[int]]:
+    """Neighbouring places that have enough data."""
+    runs: list[list[int]] = [[]]
+    for place, cell in enumerate(cells):
+        if cell.enough:
+            runs[-1].append(place)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _stretch(found: list[tuple[float, Rate]], top: float, measure: str) -> list[Html]:
+    kind = "all" if measure == "errors" else "misuse"
+
+    def height(share: float) -> str:
+        return f"{100 - min(100.0, 100 * share / top):.2f}"
+
+    points = [f"{x:.2f},{height(rate.value)}" for x, rate in found if rate.value is not None]
+    above = [f"{x:.2f},{height(rate.high)}" for x, rate in found if rate.high is not None]
+    below = [f"{x:.2f},{height(rate.low)}" for x, rate in found if rate.low is not None]
+    band = tag("polygon", points=" ".join([*above, *reversed(below)]), class_=f"{kind} band")
+    return [band, tag("polyline", points=" ".join(points), class_=f"{kind} line")]

@@ -1,0 +1,133 @@
+"""`preheat mistakes`: the cards, one mistake in full, and what is said when there is none."""
+
+import json
+from typing import Any
+
+import pytest
+
+from preheat.testing.builders import ClaudeTranscript
+
+from .conftest import Person
+
+NOT_READ = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+
+
+def name(number: int) -> str:
+    return f"{number:08d}-0000-4000-8000-000000000000"
+
+
+def session(number: int, project: str = "/w/proj", message: str = NOT_READ, edited: str = "") -> ClaudeTranscript:
+    """An edit that fails because the file was not read; then a read and an edit that works."""
+    edit: dict[str, Any] = {"file_path": edited or f"/w/proj/src/part{number}.py", "old_string": "a", "new_string": "b"}
+    return (
+        ClaudeTranscript(session=name(number), project=project, started=1_767_606_000.0 + number * 86_400)
+        .prompt("change it")
+        .call("Edit", edit)
+        .result(message, is_error=True)
+        .call("Read", {"file_path": edit["file_path"]})
+        .result("a")
+        .call("Edit", edit)
+        .result("The file has been updated.")
+    )
+
+
+@pytest.fixture
+def mistaken(person: Person) -> Person:
+    for number, project in ((11, "/w/proj"), (22, "/w/proj"), (33, "/w/other")):
+        person.write(session(number, project))
+    assert person.run("sync").code == 0
+    return person
+
+
+def found(person: Person, *arguments: str) -> Any:
+    return json.loads(person.run("mistakes", "--json", *arguments).out)
+
+
+def test_a_mistake_is_shown_with_its_cost_its_repair_and_its_sessions(mistaken: Person) -> None:
+    done = mistaken.run("mistakes")
+    assert done.code == 0
+    assert "File has not been read yet" in done.out
+    assert "3 calls in 3 sessions" in done.out
+    assert "Read → Edit  worked 3 of 3 times" in done.out
+    assert "1 repeated mistake cost 3 failed calls" in done.out
+    assert "preheat mistakes 1" in done.err
+    evidence = next(line for line in done.out.splitlines() if "seen in" in line)
+    for short in evidence.replace("seen in", "").replace(",", " ").split():
+        assert mistaken.run("sessions", "show", short).code == 0, short
+
+
+def test_json_has_the_numbers_that_are_shown(mistaken: Person) -> None:
+    value = found(mistaken)
+    (mistake,) = value["mistakes"]
+    assert (mistake["calls"], len(mistake["sessions"]), mistake["recovered"]) == (3, 3, 3)
+    assert mistake["repair"]["form"] == "Read → Edit"
+    assert sorted(mistake["projects"]) == ["/w/other", "/w/proj"]
+    assert value["seconds"] == mistake["seconds"] > 0
+
+
+def test_one_mistake_by_number_or_id_shows_every_occurrence(mistaken: Person) -> None:
+    identity = found(mistaken)["mistakes"][0]["id"]
+    by_number, by_id = mistaken.run("mistakes", "1"), mistaken.run("mistakes", identity)
+    assert by_number.out == by_id.out
+    for number in (11, 22, 33):
+        assert f"part{number}.py" in by_number.out
+    assert len(found(mistaken, identity)["occurrences"]) == 3
+    for wrong in ("2", "0", "nothing"):
+        done = mistaken.run("mistakes", wrong)
+        assert done.code == 2
+        assert "preheat mistakes --all" in done.err
+
+
+def test_filters_and_limits_choose(mistaken: Person) -> None:
+    assert found(mistaken, "--project", "/w/proj")["calls"] == 2
+    assert found(mistaken, "--project", "/w/other")["mistakes"] == []
+    assert len(found(mistaken, "--project", "/w/other", "--min-sessions", "1")["mistakes"]) == 1
+    assert found(mistaken, "--cause", "environment")["mistakes"] == []
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_no_line_is_wider_than_the_window(mistaken: Person, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    mistaken.write(session(44, edited="/w/proj/" + "very/long/path/" * 20 + "end.py"))
+    mistaken.run("sync")
+    monkeypatch.setenv("COLUMNS", str(width))
+    for arguments in ([], ["1"]):
+        lines = mistaken.run("mistakes", *arguments).out.splitlines()
+        assert lines
+        assert max(map(len, lines)) <= width
+
+
+def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) -> None:
+    """A message with colours, a cursor move and something like markup is shown as text."""
+    message = (
+        "<tool_use_error>\x1b[31mString [bold]not[/bold] found\x1b[0m \x1b]0;title\x07 in the file\r</tool_use_error>"
+    )
+    for number in (11, 22):
+        person.write(session(number, message=message, edited="/w/[red]x[/red]\x1b[2J.py"))
+    person.run("sync")
+    for arguments in ([], ["1"]):
+        out = person.run("mistakes", *arguments).out
+        assert "\x1b" not in out
+        assert "\x07" not in out
+        assert "\r" not in out
+    assert "[bold]" in person.run("mistakes").out
+
+
+def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Person) -> None:
+    person.write(session(11))
+    person.run("sync")
+    done = person.run("mistakes")
+    assert (done.code, done.out) == (0, "")
+    assert "No mistake came back" in done.err
+    assert "--min-sessions 1" in done.err
+
+
+def test_sessions_without_failures_are_praised(archived: Person) -> None:
+    done = archived.run("mistakes", "--project", "/w/other")
+    assert (done.code, done.out) == (0, "")
+    assert "nothing to mend" in done.err
+
+
+def test_without_an_archive_it_says_what_to_do(person: Person) -> None:
+    done = person.run("mistakes")
+    assert (done.code, done.out) == (2, "")
+    assert "preheat sync" in done.err

@@ -1,0 +1,101 @@
+"""The report is one page that needs nothing, shows what was measured, and obeys nothing that was in the data."""
+
+import re
+from html import escape
+from html.parser import HTMLParser
+
+import pytest
+
+from preheat.model.mistake import Mistake
+from preheat.model.population import Population
+from preheat.profiles.population import population
+from preheat.reports import Context, page
+from tests.profiles.simulated import call, mixed, session, simulated
+
+NASTY = "<script>alert(1)</script>\"'&\x1b[31m\u202e\x00</style><img src=x onerror=alert(1)>"
+VOID = ("meta",)
+
+
+class Reader(HTMLParser):
+    """Elements that are open and close in order, and every attribute seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def context(*mistakes: Mistake) -> Context:
+    return Context("today", "", mistakes, {"flag": 90, "text": 10})
+
+
+def measured() -> Population:
+    return population(*simulated(lambda *_: 0.1, mixed(60)))
+
+
+def test_it_needs_nothing_from_elsewhere() -> None:
+    """No script, no address, no import: the page works from a memory stick, and its policy forbids the rest."""
+    text = page(measured(), context())
+    reader = read(text)
+    assert reader.seen.isdisjoint({"script", "link", "img", "iframe", "object"})
+    assert {name for name, _ in reader.attributes}.isdisjoint({"src", "href", "onload", "onclick", "style"})
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert "default-src 'none'" in text
+
+
+def test_names_are_data() -> None:
+    """Projects, tools, models, agents and messages that look like markup are shown, not obeyed."""
+    sessions = [session(number, 60, NASTY, NASTY, NASTY) for number in range(6)]
+    calls = [call(number, place, place == 3, NASTY) for number in range(6) for place in range(1, 11)]
+    mistake = Mistake(
+        id="m1", title=NASTY, family=NASTY, cause="misuse", signatures=(NASTY,), tools=(NASTY,), calls=2, sessions=("a", "b"),
+        seconds=90.0, tokens=0, agents=(NASTY,), projects=(NASTY,), first_seen=None, last_seen=None, recovered=0,
+        repair=None, occurrences=(),
+    )  # fmt: skip
+    text = page(population(sessions, calls), context(mistake))
+    reader = read(text)
+    assert reader.seen.isdisjoint({"script", "img"})
+    assert "&lt;script&gt;" in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", text)
+
+
+def test_the_numbers_are_on_the_page() -> None:
+    """Rates with intervals, the answer in words, how the verdicts are known."""
+    found = measured()
+    text = page(found, context())
+    for cell in (*found.marathon.buckets, *found.tools.cells):
+        assert cell.errors.value is not None
+        assert f"{100 * cell.errors.value:.1f} %" in text
+        assert cell.errors.low is not None
+        assert f"{100 * cell.errors.low:.1f}–" in text
+    assert escape(found.marathon.conclusion) in text
+    assert "90 calls (90 %)" in text
+    assert "nan" not in text.lower()
+
+
+@pytest.mark.parametrize("calls", [0, 1, 40])
+def test_little_data_makes_a_page_too(calls: int) -> None:
+    """No call, one call, one session: a page that says so."""
+    found = population([session(1, 80)], [call(1, place + 1, place % 2 == 0) for place in range(calls)])
+    text = page(found, Context("today", "agent x", (), {}))
+    read(text)
+    assert "only 1 session with" in text or "only 0 sessions with" in text
+    assert "agent x" in text
