@@ -5,7 +5,6 @@ python -m benchmarks outcomes && python scripts/make_accuracy.py
 
 import json
 import os
-import re
 import sys
 from typing import Any
 
@@ -39,8 +38,8 @@ def accuracy(found: dict[str, Any]) -> str:
             *rows,
             "",
             f"Sources with fewer than {FEWEST} failures are in the total only. Intervals draw sessions anew. With everything"
-            f" known, the judge agrees with {agreement['visible']:.2%} of the records. False failures on {false['calls']:,} successful"
-            f" reads, searches and listings: {false['false']} and {worst['false']}.",
+            f" known, the judge agrees with {agreement['visible']:.2%} of the records. False failures on {false['calls']:,}"
+            f" successful reads, searches and listings: {false['false']} and {worst['false']}.",
         ]
     )
 
@@ -73,7 +72,8 @@ def main() -> int:
         text = stream.read()
     for name, block in (("accuracy", accuracy(found)), ("labels", labels(found))):
         whole = f"<!-- {name} -->\n{block}\n<!-- /{name} -->"
-        text = re.sub(rf"<!-- {name} -->.*<!-- /{name} -->", lambda _, whole=whole: whole, text, flags=re.DOTALL)
+        before, after = text.split(f"<!-- {name} -->")[0], text.split(f"<!-- /{name} -->")[1]
+        text = before + whole + after
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write(text)
     return 0

@@ -7,7 +7,17 @@ import pytest
 
 from preheat.agents.codex.places import PLACES
 from preheat.agents.codex.reader import READER
-from preheat.model.session import AssistantMessage, Session, ToolCall, Usage, UserMessage, joined, usage
+from preheat.model.session import (
+    CONTEXT_WINDOW,
+    AssistantMessage,
+    Other,
+    Session,
+    ToolCall,
+    Usage,
+    UserMessage,
+    joined,
+    usage,
+)  # fmt: skip
 from preheat.testing.codex_rollout import OWN_TURN, PARENT, PARENT_TURN, THREAD, Rollout, counts
 from preheat.testing.feeding import fed
 
@@ -132,6 +142,18 @@ def test_totals_that_are_stated_again_count_once() -> None:
     assert [event.usage for event in session.events if isinstance(event, AssistantMessage) and event.usage] == [
         Usage(input=70, cache_read=30, output=25, reasoning=5),
         Usage(input=10, cache_read=130, output=25),
+    ]
+
+
+def test_the_size_of_the_model_s_window_is_told_when_it_is_new() -> None:
+    rollout = Rollout().turn()
+    for size in (258_400, 258_400, 400_000, None, "many", 400_000):
+        rollout.event("token_count", info={"model_context_window": size})
+    assert [
+        event.raw for event in read(rollout).events if isinstance(event, Other) and event.name == CONTEXT_WINDOW
+    ] == [
+        258_400,
+        400_000,
     ]
 
 

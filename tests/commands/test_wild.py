@@ -5,13 +5,15 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from preheat.commands import benign, understand
 from preheat.commands.heredocs import with_heredocs, without_heredocs
-from preheat.commands.parse import parse_fully
-from preheat.commands.plain import parse_plainly
+from preheat.commands.parse import parse, parse_fully
+from preheat.commands.plain import parse_plainly, words_only
+from preheat.commands.script import Simple, grouped
+from preheat.commands.understand import walked
 from preheat.commands.words import names
 
 PIECES = (
@@ -46,12 +48,30 @@ def test_never_raises(text: str, code: int) -> None:
 
 @settings(max_examples=1500, deadline=None)
 @given(WILD)
+@example("bash -c 'cat <<E\nx\nE\n'")
+@example("bash <<E | tail -5\nls\nE")
 def test_short_way_gives_the_same(text: str) -> None:
     """For a text that the short way takes, the parser finds no error and gives the same shape."""
     stripped, heredocs = without_heredocs(text)
     plain = parse_plainly(stripped, heredocs)
     if plain is not None:
         assert parse_fully(stripped, heredocs) == (plain, True)
+    words = words_only(text)
+    if words:
+        assert parse_fully(text, ()) == (grouped([Simple(words)]), True)
+
+
+@settings(max_examples=500, deadline=None)
+@given(WILD)
+@example("exit $?")
+@example("exit")
+@example("bash -c 'a && b'")
+@example("bash <<E\nmake test\nE")
+@example("! grep x f")
+@example("npm test &")
+def test_one_command_alone(text: str) -> None:
+    """The short way for a text of one command gives what the walk over its whole shape gives."""
+    assert understand(text) == walked(*parse(text))
 
 
 @settings(max_examples=300, deadline=None)

@@ -199,9 +199,8 @@ def _total(found: Mistakes) -> str:
     if found.tokens:
         parts.append(f"{tokens(found.tokens)} tokens")
     listed = " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-    return (
-        f"{count(len(found.mistakes), f'{_repeated(found)}{_noun(found)}')} cost {listed} in {count(found.sessions, 'session')}."
-    )
+    mistakes = count(len(found.mistakes), f"{_repeated(found)}{_noun(found)}")
+    return f"{mistakes} cost {listed} in {count(found.sessions, 'session')}."
 
 
 def _line(screen: Console, line: Text, width: int) -> None:

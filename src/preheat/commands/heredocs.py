@@ -42,8 +42,8 @@ def without_heredocs(text: str) -> tuple[str, tuple[Heredoc, ...]]:
                 continue
             pieces += text[done : start.start()], f"< {PLACE}{len(found)} "
             done = start.end()
-            found.append(Heredoc(start[0], text[body + 1 : end.start() + 1], end[0].strip("\n")))
-            body = end.end()
+            found.append(Heredoc(start[0], text[body + 1 : end[0] + 1], text[end[0] + 1 : end[1]]))
+            body = end[1]
         if body > line_end:
             pieces.append(text[done:line_end])
             done = body
@@ -52,15 +52,21 @@ def without_heredocs(text: str) -> tuple[str, tuple[Heredoc, ...]]:
     return "".join(pieces), tuple(found)
 
 
-def _end(text: str, start: int, word: str, indented: bool) -> re.Match[str] | None:
-    """The last line of a here-document, with the line break before it."""
-    return _last_line(word, indented).search(text, start)
+def _end(text: str, start: int, word: str, indented: bool) -> tuple[int, int] | None:
+    """Where the last line of a here-document begins, with the line break before it, and where it ends."""
+    if indented:
+        last = _indented_line(word).search(text, start)
+        return last.span() if last else None
+    line = f"\n{word}"
+    at = text.find(line, start)
+    while at >= 0 and not text.startswith("\n", at + len(line)) and at + len(line) < len(text):
+        at = text.find(line, at + 1)
+    return (at, at + len(line)) if at >= 0 else None
 
 
 @lru_cache(maxsize=64)
-def _last_line(word: str, indented: bool) -> re.Pattern[str]:
-    tabs = "\\t*" if indented else ""
-    return re.compile(rf"\n{tabs}{re.escape(word)}(?=\n|\Z)")
+def _indented_line(word: str) -> re.Pattern[str]:
+    return re.compile(rf"\n\t*{re.escape(word)}(?=\n|\Z)")
 
 
 def with_heredocs(text: str, heredocs: tuple[Heredoc, ...]) -> str:

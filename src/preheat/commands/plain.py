@@ -6,14 +6,17 @@ plain, both give the same (a property test holds that).
 """
 
 import re
+from functools import lru_cache
 
-from preheat.commands.heredocs import Heredoc, with_heredocs
+from preheat.commands.heredocs import PLACE, Heredoc, with_heredocs
 from preheat.commands.quoting import unquoted
 from preheat.commands.redirections import heredoc_at, writes_file
 from preheat.commands.script import Script, Simple, Token, grouped
 
 LONGEST = 4096
 """Characters; what is longer is rarely plain."""
+_SHORT = 40
+"""Characters of a command whose words are remembered: `cd app` and `tail -5` come again."""
 
 _CONTROL = r"\x00-\x08\x0b-\x1f"
 _VALUE = r"\$(?:[A-Za-z_]|\{\w+\}|\?(?=[\s|;&\"]|$))"
@@ -44,6 +47,7 @@ _RESERVED = frozenset((
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "in",
     "coproc", "time", "{}",
 ))  # fmt: skip
+_JOINING = frozenset(("&&", "||", "|"))
 _DECLARING = frozenset(("declare", "typeset", "export", "readonly", "local", "unset", "unsetenv"))
 
 
@@ -52,9 +56,7 @@ def words_only(text: str) -> tuple[str, ...]:
     if len(text) > LONGEST or not _WORDS_ONLY.fullmatch(text):
         return ()
     words = tuple(text.split())
-    if not words or words[0] in _RESERVED or words[0] in _DECLARING or not _NAME.fullmatch(words[0]):
-        return ()
-    return words
+    return words if words and words[0] not in _DECLARING and _names_program(words[0]) else ()
 
 
 def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | None:
@@ -63,67 +65,86 @@ def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | Non
         return None
     tokens: list[Token] = []
     position, end = 0, len(text)
+    operator: str | None = None
     while position < end:
         match = _COMMAND.match(text, position)
         if match is None:
             return None
         position = match.end()
-        source, redirects, operator = match.group("words", "redirects", "operator")
+        source, redirects, after = match.group("words", "redirects", "operator")
         if source is None:
             continue
+        operator = after
         command = _simple(source, redirects, heredocs)
         if command is None:
             return None
         tokens.append(command)
         if operator:
             tokens.append(";" if operator == "\n" else operator)
-    if tokens and tokens[-1] in ("&&", "||", "|"):
+    if operator in _JOINING:
         return None
     return grouped(tokens)
 
 
 def _simple(source: str, redirects: str, heredocs: tuple[Heredoc, ...]) -> Simple | None:
     """One command out of its words and its redirections."""
-    words = _words(source, heredocs)
+    words = _words(source, heredocs) if heredocs or len(source) > _SHORT else _remembered_words(source)
     if words is None or not redirects:
         return None if words is None else Simple(words)
-    if not words or words[0] in _DECLARING or words[-1] == "-":
+    redirected = _redirected(redirects)
+    if redirected is None or not words or words[0] in _DECLARING or words[-1] == "-":
         return None
-    writes = False
     heredoc: str | None = None
+    for target in redirected[1]:
+        heredoc = heredoc_at(target, heredocs) or heredoc
+    return Simple(words, redirected[0], heredoc)
+
+
+@lru_cache(maxsize=256)
+def _redirected(redirects: str) -> tuple[bool, tuple[str, ...]] | None:
+    """Whether output goes into a file, and the files that are read."""
+    writes = False
+    read: list[str] = []
     for descriptor, operator, written in _REDIRECTS.findall(redirects):
         if not written:  # `2>&1`
             if operator != ">" or descriptor == "&":
                 return None
-            continue
-        target = unquoted(written)
-        if operator == "<":
+        elif operator == "<":
             if descriptor:
                 return None
-            heredoc = heredoc_at(target, heredocs) or heredoc
+            read.append(unquoted(written))
         else:
-            writes = writes or writes_file(descriptor, operator, target)
-    return Simple(words, writes, heredoc)
+            writes = writes or writes_file(descriptor, operator, unquoted(written))
+    return writes, tuple(read)
 
 
-def _words(source: str, heredocs: tuple[Heredoc, ...]) -> tuple[str, ...] | None:
+@lru_cache(maxsize=256)
+def _names_program(word: str) -> bool:
+    """Whether a first word is a program's name to the parser too."""
+    return word not in _RESERVED and _NAME.fullmatch(word) is not None
+
+
+def _words(source: str, heredocs: tuple[Heredoc, ...] = ()) -> tuple[str, ...] | None:
     """The words of a command without the assignments before it; None where the parser has its own ideas."""
     quoted = "'" in source or '"' in source or "\\" in source
     words = _WORDS.findall(source) if quoted else source.split()
     if quoted and "\\\n" in words[0]:
         return None
     first = 0
-    while _ASSIGNMENT.match(words[first]):
+    while "=" in words[first] and _ASSIGNMENT.match(words[first]):
         first += 1
         if first == len(words):
             return ()
     program = words[first]
-    if program in _RESERVED or not _NAME.fullmatch(program):
+    if not _names_program(program):
         return None
     if program in _DECLARING and not all(map(_DECLARED.fullmatch, words[first + 1 :])):
         return None
-    if heredocs:
+    if heredocs and PLACE in source:
         words = [with_heredocs(word, heredocs) for word in words]
     if quoted:
         words = [unquoted(word) for word in words]
     return tuple(words[first:]) if words[first] else None
+
+
+_remembered_words = lru_cache(maxsize=1024)(_words)

@@ -63,39 +63,27 @@ def grouped(tokens: list[Token]) -> Script:
     operators: list[str] = []
     items: list[Item] = []
     negated = piped = False
-
-    def end_pipeline() -> None:
-        nonlocal items, negated
-        if items:
-            pipelines.append(Pipeline(tuple(items), negated))
-        items, negated = [], False
-
-    def end_statement(background: bool) -> None:
-        nonlocal pipelines, operators
-        end_pipeline()
-        if pipelines:
-            statements.append(Statement(tuple(pipelines), tuple(operators[: len(pipelines) - 1]), background))
-        pipelines, operators = [], []
-
-    for part in tokens:
-        if not isinstance(part, str):
-            if items and not piped:
-                end_statement(False)  # a line break between two commands gives no token
+    for part in (*tokens, ";"):
+        goes_on = piped or not items
+        if not isinstance(part, str) and goes_on:
             items.append(part)
             piped = False
         elif part == "|":
             piped = True
-        elif part == "!":
-            if items and not piped:
-                end_statement(False)
+        elif part == "!" and goes_on:
             negated = not negated
         else:
-            piped = False
-            if part in ("&&", "||"):
-                end_pipeline()
+            if items:
+                pipelines.append(Pipeline(tuple(items), negated))
+            items, negated, piped = [], False, False
+            if part == "&&" or part == "||":
                 if len(operators) < len(pipelines):
                     operators.append(part)
-            else:
-                end_statement(part == "&")
-    end_statement(False)
+                continue
+            if pipelines:
+                statements.append(Statement(tuple(pipelines), tuple(operators[: len(pipelines) - 1]), part == "&"))
+            pipelines, operators = [], []
+            if not isinstance(part, str):  # a line break between two commands gives no token
+                items.append(part)
+            negated = part == "!"
     return tuple(statements)

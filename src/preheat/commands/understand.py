@@ -47,13 +47,17 @@ def understand(text: str) -> Understanding:
 
 def _understand(text: str) -> Understanding:
     words = words_only(text)
-    script, complete = parse(text) if not words else ((), True)
-    simple = Simple(words) if words else _only(script)
-    command = _alone(simple) if simple is not None and complete else None
-    if command is not None:
-        return Understanding((command,), command.purpose, command, (command,), False, True)
-    if words:
-        script, complete = parse(text)
+    if words and (understood := _alone(Simple(words))):
+        return understood
+    script, complete = parse(text)
+    only = _only(script)
+    if only is not None and complete and (understood := _alone(only)):
+        return understood
+    return walked(script, complete)
+
+
+def walked(script: Script, complete: bool) -> Understanding:
+    """What a script is for, whatever is in it."""
     reading = _Reading()
     decides, seen = reading.script(script)
     commands = tuple(reading.commands)
@@ -61,7 +65,7 @@ def _understand(text: str) -> Understanding:
         return Understanding((), "other", None, (), False, complete)
     main = reading.weights.index(max(reading.weights))  # the first of equals
     deciding = tuple([commands[n] for n in (decides if len(decides) < 2 else dict.fromkeys(decides))])
-    masked = main not in seen or any([each.purpose in CHECKS and n not in seen for n, each in enumerate(commands)])
+    masked = main not in seen or any(each.purpose in CHECKS and n not in seen for n, each in enumerate(commands))
     return Understanding(commands, commands[main].purpose, commands[main], deciding, masked, complete)
 
 
@@ -74,17 +78,19 @@ def _only(script: Script) -> Simple | None:
         return None
     pipeline = script[0].pipelines[0]
     item = pipeline.items[0]
-    only = len(pipeline.items) == 1 and not pipeline.negated and type(item) is Simple and item.words and not item.inner
-    return item if only else None  # type: ignore[return-value]
+    if len(pipeline.items) > 1 or pipeline.negated or not isinstance(item, Simple):
+        return None
+    return item if item.words and not item.inner else None
 
 
-def _alone(simple: Simple) -> Command | None:
-    """The command of a text that has no other: the short way for most texts. None where there is more to it."""
+def _alone(simple: Simple) -> Understanding | None:
+    """The short way for a text that is nothing but one command, as most are. None where there is more to it."""
     found = single(simple.words, simple.writes)
     command = found.command
     if found.script or command.program in _LEAVES or (simple.heredoc and command.program in SHELLS):
         return None
-    return command
+    alone = (command,)
+    return Understanding(alone, command.purpose, command, alone, False, True)
 
 
 def is_look(command: Command) -> bool:
@@ -112,6 +118,9 @@ class _Reading:
         self.nested = self.substituted = 0
 
     def script(self, script: Script) -> Codes:
+        if len(script) == 1:
+            codes = self.statement(script[0])
+            return codes if self.leaves_with(codes) is None else _NOBODY
         decides, seen = _NOBODY
         before: tuple[int, ...] = ()
         first = len(self.commands)
@@ -159,9 +168,10 @@ class _Reading:
         return command.program == "false"
 
     def pipeline(self, pipeline: Pipeline) -> Codes:
-        if len(pipeline.items) == 1 and not pipeline.negated:
-            return self.item(pipeline.items[0], False)
-        every = [self.item(item, item is not pipeline.items[0]) for item in pipeline.items]
+        items = pipeline.items
+        every = [self.item(items[0], False)]
+        if len(items) > 1:
+            every += [self.item(item, True) for item in items[1:]]
         if pipeline.negated:
             return _NOBODY
         if self.pipefail:
@@ -169,7 +179,7 @@ class _Reading:
         return every[-1]
 
     def item(self, item: Item, piped: bool) -> Codes:
-        return self.compound(item) if isinstance(item, Compound) else self.simple(item, piped)
+        return self.simple(item, piped) if isinstance(item, Simple) else self.compound(item)
 
     def compound(self, compound: Compound) -> Codes:
         start = len(self.commands)

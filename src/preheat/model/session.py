@@ -25,6 +25,9 @@ LATE_ENDING = "late_ending"
 """The name of an `Other` that says how a call ended after its result had said that it goes on: `raw` has its `call_id` and,
 where known, its `exit_code`."""
 
+CONTEXT_WINDOW = "context_window"
+"""The name of an `Other` that says how many tokens the model's window holds from there on: `raw` is that number."""
+
 PREHEAT_MARK = "<preheat-"
 """Every text that Preheat puts before a model begins with this, so that it never learns from itself."""
 

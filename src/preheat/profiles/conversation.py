@@ -4,6 +4,7 @@ Knows nothing of calls' outcomes.
 """
 
 from preheat.model.session import (
+    CONTEXT_WINDOW,
     AssistantMessage,
     Compaction,
     Other,
@@ -13,9 +14,6 @@ from preheat.model.session import (
     Usage,
     UserMessage,
 )
-
-WINDOW = "context_window"
-"""The name of the `Other` event with which a reader tells the size of the model's window, in tokens."""
 
 
 class Conversation:
@@ -33,27 +31,25 @@ class Conversation:
         asked: set[str | int] = set()
         used: dict[str, Usage] = {}
         for event in session.events:
-            kind = type(event)
-            if kind is AssistantMessage:
-                if event.text:  # type: ignore[union-attr]
-                    texts.append(event.text)  # type: ignore[union-attr]
-                if event.usage is not None:  # type: ignore[union-attr]
-                    used[event.response or f"line {event.line}"] = event.usage  # type: ignore[union-attr]
-            elif kind is ToolCall:
+            if isinstance(event, ToolCall):
                 calls += 1
-                asked.add(event.response or event.line)  # type: ignore[union-attr]
-            elif kind is ToolResult:
+                asked.add(event.response or event.line)
+            elif isinstance(event, ToolResult):
                 calls += 1
-            elif kind is UserMessage:
-                if event.origin == "human":  # type: ignore[union-attr]
-                    self.prompts.append(event.text)  # type: ignore[union-attr]
-                    texts.append(event.text)  # type: ignore[union-attr]
-            elif kind is Other:
-                if event.name == WINDOW and type(event.raw) is int:  # type: ignore[union-attr]
-                    self.context_window = event.raw  # type: ignore[union-attr]
-            elif kind is Compaction:
+            elif isinstance(event, AssistantMessage):
+                if event.text:
+                    texts.append(event.text)
+                if event.usage is not None:
+                    used[event.response or f"line {event.line}"] = event.usage
+            elif isinstance(event, UserMessage):
+                if event.origin == "human":
+                    self.prompts.append(event.text)
+                    texts.append(event.text)
+            elif isinstance(event, Compaction):
                 self.compactions += 1
-                before = max(before, event.tokens_before or 0)  # type: ignore[union-attr]
+                before = max(before, event.tokens_before or 0)
+            elif isinstance(event, Other) and event.name == CONTEXT_WINDOW and type(event.raw) is int:
+                self.context_window = event.raw
         self.messages = calls + len(texts)
         self.seconds = _lasted(session)
         given = [each.input + each.cache_read + each.cache_write for each in used.values()]

@@ -45,27 +45,26 @@ def _survey(session: Session) -> _Survey:
     message = era = 0
     given: float | None = None
     for event in session.events:
-        kind = type(event)
-        if kind is AssistantMessage:
-            if event.text:  # type: ignore[union-attr]
-                message += 1
-            if event.usage is not None:  # type: ignore[union-attr]
-                output[event.response] = event.usage.output  # type: ignore[union-attr]
-        elif kind is ToolCall:
+        if isinstance(event, ToolCall):
             message += 1
-            calls.append(event)  # type: ignore[arg-type]
+            calls.append(event)
             places.append((message, era, given))
-        elif kind is ToolResult:
+        elif isinstance(event, ToolResult):
             message += 1
             if event.at is not None:
                 given = event.at
-            results.setdefault(event.call_id, event)  # type: ignore[union-attr, arg-type]
-        elif kind is UserMessage:
-            if event.origin == "human":  # type: ignore[union-attr]
+            results.setdefault(event.call_id, event)
+        elif isinstance(event, AssistantMessage):
+            if event.text:
+                message += 1
+            if event.usage is not None:
+                output[event.response] = event.usage.output
+        elif isinstance(event, UserMessage):
+            if event.origin == "human":
                 message += 1
             if event.at is not None:
                 given = event.at
-        elif kind is Compaction:
+        elif isinstance(event, Compaction):
             era += 1
     return found
 

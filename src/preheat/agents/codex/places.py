@@ -30,4 +30,4 @@ def discover(root: str) -> Iterator[Found]:
             yield found
 
 
-PLACES = Places("codex", "Codex CLI", 1, roots, discover)
+PLACES = Places("codex", "Codex CLI", 2, roots, discover)

@@ -16,6 +16,7 @@ from preheat.agents.codex.state import CodexState, Open, Shown, Speaker
 from preheat.agents.codex.tools import SPAWN_TOOL, full_name, kind_of
 from preheat.agents.parsing import LinesParser, arguments, loose, origin_of, seconds
 from preheat.model.session import (
+    CONTEXT_WINDOW,
     LATE_ENDING,
     AssistantMessage,
     Compaction,
@@ -241,6 +242,7 @@ class CodexParser(LinesParser[CodexState, Line]):
             info = mapping(payload.info)
             used = self.state.tally.statement(info.get("total_token_usage"), info.get("last_token_usage"))
             self._used(used, line, at)
+            self._window(whole(info.get("model_context_window")), line, at)
         elif kind == "item_completed" and payload.item is not None:
             self._item(payload.item, line, at)
         elif kind in _ENDINGS:
@@ -350,6 +352,12 @@ class CodexParser(LinesParser[CodexState, Line]):
         self._add(AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
         self.state.responding = False
         self.draft().heading.reported = self.state.tally.reported()
+
+    def _window(self, size: int | None, line: int, at: float | None) -> None:
+        """The size of the model's window stands in every statement; it is told when it is new."""
+        if size and size != self.state.window:
+            self.state.window = size
+            self._add(Other(line=line, at=at, name=CONTEXT_WINDOW, raw=size))
 
     def _copied_tokens(self, envelope: str, payload: Payload) -> None:
         if envelope == "token_usage_record":

@@ -52,3 +52,4 @@ class CodexState(State):
     prompts: list[int] = msgspec.field(default_factory=list)
     """Where each prompt's turn began, for what is rolled back."""
     model: str = ""
+    window: int = 0
