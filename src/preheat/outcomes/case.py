@@ -167,12 +167,16 @@ def _sign(case: Case) -> lines.Sign | None:
     text, shell = case.text, case.shell
     if shell is None:
         return None
-    if case.shows:
-        return _of_look(text, shell.purpose == "vcs", case.programs)
-    if not lines.notable(text, case.programs):
+    own = lines.of_program(text, case.programs) if lines.names(text, case.programs) else []
+    if own:
+        return lines.Sign(own[-1])
+    if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
+        vcs = shell.purpose == "vcs" and text.startswith(("fatal:", "error:"))
+        return lines.of_shell(text) or (lines.of_vcs(text) if vcs else None)
+    if not lines.notable(text):
         return lines.of_edges(text)
-    if shown := _in_own_name(text, case.programs):
-        return shown
+    if said := lines.of_shell(text):
+        return said
     if shell.purpose == "vcs":
         return None if lines.vcs_done(text) else lines.of_vcs(text) or lines.of_check(text) or lines.of_edges(text)
     if shell.checks or shell.purpose == "format":
@@ -182,16 +186,3 @@ def _sign(case: Case) -> lines.Sign | None:
     if lines.caught(text):
         return None
     return lines.of_exception(text) or lines.of_run(text) or lines.of_check(text) or lines.of_edges(text)
-
-
-def _of_look(text: str, vcs: bool, programs: frozenset[str]) -> lines.Sign | None:
-    """What is shown may say anything; only the shell and the programs themselves are listened to."""
-    if lines.speaks(text, programs) and (shown := _in_own_name(text, programs)):
-        return shown
-    return lines.of_vcs(text) if vcs and text.startswith(("fatal:", "error:")) else None
-
-
-def _in_own_name(text: str, programs: frozenset[str]) -> lines.Sign | None:
-    """The shell or one of the programs complains."""
-    complaints = lines.of_program(text, programs)
-    return lines.Sign(complaints[-1]) if complaints else lines.of_shell(text)

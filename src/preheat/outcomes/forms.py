@@ -40,12 +40,10 @@ SHELL = Forms(
     r"|too many arguments|job not found|number expected|unmatched)[^\n]*",
     r"^'[^'\n]{1,200}' is not recognized as an internal or external command[^\n]*",
     r"^[\w./-]{1,100} ?: The term '[^'\n]{1,200}' is not recognized[^\n]*",
+    r"^(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
     ignore_case=True,
 )
-"""What the shell itself says."""
-SIGNAL = Forms(r"^(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$")
-"""What it says when a program was ended from outside; it does not say its name then."""
-
+"""What the shell itself says; of a program that was ended from outside without saying its own name."""
 COMPLAINT = re.compile(
     r"no such file|not found|permission denied|cannot|can't|could not|couldn't|unable|failed|invalid|illegal|unrecognized"
     r"|unknown|missing|refused|not permitted|is a directory|not a directory|no space|timed out|error|too many|not a git"
@@ -274,6 +272,6 @@ SYNTAX = _any(
 )
 
 NOTABLE = re2.compile(
-    "|".join(each.beginnings for each in (SHELL, SIGNAL, VERDICT, DETAIL, RUN, THROWN, VCS)) + "|Traceback|Error: "
+    "|".join(each.beginnings for each in (SHELL, VERDICT, DETAIL, RUN, THROWN, VCS)) + "|Traceback|Error: "
 )
 """Any of them: an output that has none is passed in one go."""

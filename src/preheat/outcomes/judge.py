@@ -88,7 +88,7 @@ def by_exit_code(case: Case) -> Outcome | None:
             return outcome(case, answer, "exit_code", code=code)
         if sign is not None and shell.none_there(sign.line, understood.purpose):
             return outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
-    return failed(case, "exit_code", case.text)
+    return failed(case, "exit_code", case.text, code)
 
 
 def by_structure(case: Case) -> Outcome | None:

@@ -24,7 +24,6 @@ class Sign(NamedTuple):
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_SPEAKERS = ("sh:", "sh[", "(eval)", "fatal: ", "is not recognized")
 
 
 def ends(text: str) -> str:
@@ -36,24 +35,19 @@ def ends(text: str) -> str:
     return _COLOUR.sub("", text) if "\x1b[" in text else text
 
 
-def notable(text: str, programs: frozenset[str]) -> bool:
+def notable(text: str) -> bool:
     """Whether a closer look at the whole of it can find anything."""
-    return any(f"{name}: " in text for name in programs) or forms.NOTABLE.search(text) is not None
-
-
-def speaks(text: str, programs: frozenset[str]) -> bool:
-    """Whether the shell or one of the programs may have said something in its own name."""
-    return any(name in text for name in _SPEAKERS) or any(f"{name}: " in text for name in programs)
+    return forms.NOTABLE.search(text) is not None
 
 
 def of_shell(text: str) -> Sign | None:
     """The shell could not do what it was told."""
-    return _first(forms.SHELL, text) or of_signal(text)
+    return _first(forms.SHELL, text)
 
 
-def of_signal(text: str) -> Sign | None:
-    """The program was ended from outside."""
-    return _first(forms.SIGNAL, text)
+def names(text: str, programs: frozenset[str]) -> bool:
+    """Whether one of the programs may have said something in its own name."""
+    return any(f"{name}: " in text for name in programs) or ("git" in programs and "fatal: " in text)
 
 
 def of_program(text: str, programs: frozenset[str]) -> list[str]:

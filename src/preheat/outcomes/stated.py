@@ -25,7 +25,10 @@ _ECHOED = re.compile(r"^[^\n\d$]{0,40}?(\d{1,3})\s*\Z", re.MULTILINE)
 
 def stated_code(text: str) -> int | None:
     """The exit code that the text states in a place of its own."""
-    found = _BEGINNING.match(text) or _END.search(text, max(0, len(text) - _LONGEST_END))
+    end = text[-_LONGEST_END:]
+    found = _BEGINNING.match(text)
+    if found is None and ("code" in end or "Code" in end or "status" in end):
+        found = _END.search(text, max(0, len(text) - _LONGEST_END))
     if found is None:
         return None
     code = int(found["tag"] or found["line"])

@@ -82,7 +82,7 @@ def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcom
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
     confidence = LIKELY if rung == "text" and sign is not None and not sign.sure else None
     status: Status = "partial" if rung != "text" and _partly(case) else "failed"
-    return outcome(case, status, rung, confidence, cause, signature(message), case.code if code is None else code)
+    return outcome(case, status, rung, confidence, cause, signature(message), code)
 
 
 def _partly(case: Case) -> bool:
