@@ -38,6 +38,11 @@ def test_a_format_that_any_agent_s_session_may_come_in_understands_them_all(
     assert judged(text, kind="edit", dialect=dialect_of("openai_chat")).status == status
 
 
+def test_a_command_that_ran_out_of_time_without_a_word_has_a_signature() -> None:
+    outcome = ran("sleep 9", "(no output)", detail={"timed_out": True}, dialect=dialect_of("opencode"))
+    assert (outcome.status, outcome.cause, outcome.signature) == ("failed", "environment", "timed out")
+
+
 FIELDS: list[tuple[str, dict[str, object], Status]] = [
     ("claude_code", {"denial": "user-rejected"}, "denied"),
     ("claude_code", {"returnCodeInterpretation": "No matches found"}, "empty"),

@@ -166,7 +166,7 @@ def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp
     assert [result.exit_code for result in results] == [2, 0, None]
     assert [result.is_error for result in results] == [None, False, None]
     assert results[2].text == "aborted by user"
-    assert [event.name for event in session.events if isinstance(event, Other)] == ["turn_aborted"]
+    assert [event.name for event in session.events if isinstance(event, Other)] == ["context_window", "turn_aborted"]
     assert len([event for event in session.events if isinstance(event, Compaction)]) == 1
     # Five replies of the default size, one of them the summary.
     assert usage(session) == session.reported == Usage(input=500, output=50)

@@ -62,7 +62,7 @@ def ended(case: Case, ending: Ending, rung: Rung) -> Outcome:
         return outcome(case, "empty", rung)
     message = signature(first_line(message_in(case.result.text) or case.result.text))
     if ending == "timeout":
-        return outcome(case, "failed", rung, None, "environment", message or "timed out")
+        return outcome(case, "failed", rung, None, "environment", "timed out" if case.blank else message)
     return outcome(case, ending, rung, None, "environment", message)
 
 
