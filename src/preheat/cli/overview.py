@@ -108,7 +108,10 @@ def _show(held: Holdings | None, agents: list[Agent], step: tuple[str, str]) -> 
         ["  preheat sync FOLDER", "read sessions from elsewhere"],
     ]
     if held and held.sessions:
-        more = [["  preheat sessions search WORDS", "find what was said or run"]]
+        more = [
+            ["  preheat sessions search WORDS", "find what was said or run"],
+            ["  preheat mistakes", "what goes wrong again and again, and what fixes it"],
+        ]
     lines = columns([[f"  {step[0]}", step[1]], *more, ["  preheat --help", "all commands"]], left=2)
     say(screen, "Next", "bold")
     say(screen, lines[0], "green")

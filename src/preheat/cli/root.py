@@ -63,6 +63,7 @@ class LazyGroup(Examples, click.Group):
   preheat sync                     read everything new
   preheat sessions search migration error
   preheat sessions show latest
+  preheat mistakes --project .     what goes wrong here again and again, and what fixes it
 
 The archive is in PREHEAT_HOME, or where your system keeps programs' data; only you can read it.
 Nothing leaves this machine.
@@ -72,9 +73,10 @@ Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and
 @json_option
 @click.pass_context
 def root(context: click.Context, as_json: bool) -> Any:
-    """Keeps the sessions of your coding agents in one archive that you can list, read and search.
+    """Keeps the sessions of your coding agents in one archive, and says what went wrong in them, how often and why.
 
-    Agents delete their transcripts after a while. Preheat reads them, takes the secrets out, and keeps them.
+    Agents delete their transcripts after a while. Preheat reads them, takes the secrets out, keeps them, and judges
+    every tool call.
     """
     if context.invoked_subcommand is None:
         from preheat.cli.overview import overview
