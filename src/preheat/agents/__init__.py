@@ -42,16 +42,25 @@ def reader_of(agent: str) -> Reader:
     return found
 
 
+_DIALECTS: dict[str, Dialect] = {}
+"""Those that were asked for: merging all takes as long as judging a session."""
+
+
 def dialect_of(agent: str) -> Dialect:
     """How the agent's program words what becomes of a call. A format that any agent's session may come in speaks them all."""
     from importlib.util import find_spec
 
+    known = _DIALECTS.get(agent)
+    if known is not None:
+        return known
     if agent in AGENTS and find_spec(f"preheat.agents.{agent}.dialect"):
-        own: Dialect = _module(f"preheat.agents.{agent}.dialect").DIALECT
-        return own
-    from preheat.model.outcome import merged
+        found: Dialect = _module(f"preheat.agents.{agent}.dialect").DIALECT
+    else:
+        from preheat.model.outcome import merged
 
-    return merged(dialect_of(each) for each in AGENTS if find_spec(f"preheat.agents.{each}.dialect"))
+        found = merged(dialect_of(each) for each in AGENTS if find_spec(f"preheat.agents.{each}.dialect"))
+    _DIALECTS[agent] = found
+    return found
 
 
 def _module(name: str) -> Any:

@@ -5,7 +5,7 @@ Knows no agent: what is particular to one comes as its `Dialect`. Never looks fo
 
 from preheat.commands import benign
 from preheat.model.outcome import NO_DIALECT, Dialect, Outcome, Rung
-from preheat.model.session import LATE_ENDING, Other, Session, joined
+from preheat.model.session import LATE_ENDING, Other, Session, ToolCall, ToolResult
 from preheat.outcomes import messages, shell
 from preheat.outcomes.case import Case, Voice
 from preheat.outcomes.structure import told
@@ -18,26 +18,29 @@ VERSION = 1
 def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...]:
     """What came of every call of the session, in the order of the calls."""
     voice = Voice(dialect)
-    late = _late_codes(session)
-    return tuple(
-        [
-            Outcome(call.call_id, "unknown", "none", confidence=0.0)
-            if result is None
-            else _climb(Case(call, result, voice, late.get(call.call_id)))
-            for call, result in joined(session)
-        ]
-    )
-
-
-def _late_codes(session: Session) -> dict[str, int]:
-    """Exit codes of commands that ended after their result had said that they run."""
-    codes = {}
+    calls: list[ToolCall] = []
+    results: dict[str, ToolResult] = {}
+    late: dict[str, int] = {}
     for event in session.events:
-        if type(event) is Other and event.name == LATE_ENDING and isinstance(event.raw, dict):
-            code = event.raw.get("exit_code")
-            if isinstance(code, int):
-                codes[str(event.raw.get("call_id"))] = code
-    return codes
+        if isinstance(event, ToolCall):
+            calls.append(event)
+        elif isinstance(event, ToolResult):
+            results.setdefault(event.call_id, event)
+        elif isinstance(event, Other) and event.name == LATE_ENDING:
+            late.update(_late_code(event.raw))
+    return tuple([_judged(call, results.get(call.call_id), voice, late) for call in calls])
+
+
+def _late_code(raw: object) -> dict[str, int]:
+    """The exit code of a command that ended after its result had said that it runs."""
+    code = raw.get("exit_code") if isinstance(raw, dict) else None
+    return {str(raw.get("call_id")): code} if isinstance(raw, dict) and isinstance(code, int) else {}
+
+
+def _judged(call: ToolCall, result: ToolResult | None, voice: Voice, late: dict[str, int]) -> Outcome:
+    if result is None:
+        return Outcome(call.call_id, "unknown", "none", confidence=0.0)
+    return _climb(Case(call, result, voice, late.get(call.call_id)))
 
 
 def _climb(case: Case) -> Outcome:
