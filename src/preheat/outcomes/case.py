@@ -20,6 +20,7 @@ _NOTHING = re.compile(
     r"[\])>]?\.?\s*\Z",
     re.IGNORECASE,
 )
+_FEW_LINES = 3
 _WRAPPED = re.compile(r"\s*<output>\s*\n?([\s\S]*?)\s*</output>\s*\Z")
 _READING = frozenset(
     [
@@ -172,7 +173,8 @@ def _sign(case: Case) -> lines.Sign | None:
         return lines.Sign(own[-1])
     if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
         vcs = shell.purpose == "vcs" and text.startswith(("fatal:", "error:"))
-        return lines.of_shell(text) or (lines.of_vcs(text) if vcs else None)
+        short = shell.purpose == "list" and text.count("\n") < _FEW_LINES  # a listing that is but a message
+        return lines.of_shell(text) or (lines.of_vcs(text) if vcs else lines.of_edges(text) if short else None)
     if not lines.notable(text):
         return lines.of_edges(text)
     if said := lines.of_shell(text):

@@ -34,7 +34,7 @@ _ENVIRONMENT = _any(
     r"(?:operation|permission)s? (?:not permitted|denied)|\bE(?:ACCES|PERM)\b|read-only file system",
     r"sandbox.{0,60}(?:denied|blocked|not permitted|not allowed)|dubious ownership",
     r"unauthori[sz]ed|forbidden|authentication (?:required|failed)|bad credentials|not logged in|login required",
-    r"host key verification",
+    r"host key verification|(?:locate|no|expired) credentials|credentials? (?:not found|have expired)",
     # Room, locks, signals
     r"no space left|disk quota|out of memory|cannot allocate|\bENOMEM\b|core dumped|^Killed",
     r"index\.lock|\.lock'?: File exists|Another git process|database is locked|resource temporarily unavailable",

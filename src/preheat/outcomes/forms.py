@@ -40,7 +40,7 @@ SHELL = Forms(
     r"|too many arguments|job not found|number expected|unmatched)[^\n]*",
     r"^'[^'\n]{1,200}' is not recognized as an internal or external command[^\n]*",
     r"^[\w./-]{1,100} ?: The term '[^'\n]{1,200}' is not recognized[^\n]*",
-    r"^(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
+    r"^(?:Segmentation fault|Killed|Terminated|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
     ignore_case=True,
 )
 """What the shell itself says; of a program that was ended from outside without saying its own name."""
@@ -68,7 +68,9 @@ VERDICT = Forms(
     r"^[= ]*tests finished: .*[1-9]\d* (?:failed|exceptions).*",
     r"^\S+ FAILED +\[[ \d]+%\].*",
     r"^SystemCheckError.*",
+    r"^[1-9]\d* errors?, \d+ warnings?.*",
     # Go
+    r"^vet: .*",
     r"^\s*--- FAIL: .*",
     r"^FAIL(?:\s+\S.*)?$",
     r"^go: (?:errors|cannot|no |updates|go\.mod|unknown) ?.*",
@@ -109,6 +111,8 @@ VERDICT = Forms(
     r"^(?:\[INFO\] )?BUILD FAIL(?:URE|ED)\b.*",
     r"^FAILURE: Build.*",
     r"^> Task \S+ FAILED.*",
+    r"^\[error\] (?:Failed|Total|\(|\S+\.scala).*",
+    r"^\d+:\d+ .*Some tests failed.*",
     r"^.*: error (?:CS|MSB|NETSDK|FS|BC|LNK|C)\d+:.*",
     r"^Build FAILED.*",
     r"^\s*Failed!\s+- .*",
@@ -119,6 +123,8 @@ VERDICT = Forms(
     r"^(?:FAILURES!|ERRORS!|There (?:was|were) \d+ (?:failure|error)s?:).*",
     r"^(?:PHP )?(?:Fatal|Parse) error: .*",
     r"^\d+ files? inspected, [1-9]\d* offenses?.*",
+    r"^\s*\[ERROR\] Found [1-9]\d* errors?.*",
+    r"^ERROR: failed to (?:solve|build).*",
     r"^\*\* \(\w*Error\).*",
     # Linters, formatters, runners of tasks
     r"^\S+\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}:? .*",
@@ -199,7 +205,8 @@ RUN = Forms(
     r"^exit status [1-9]\d*$",
     r"^(?:ERROR|E): (?:Could not|No matching|Unable|Failed|Cannot|Package|The repository).*",
     r"^(?:curl|ssh|scp|wget|rsync|git|gh|docker|kubectl|psql|sqlite3): .*(?:\(\d+\)|[Ee]rror|denied|refused|not|fail).*",
-    r"^(?:Host key verification failed|Permission denied \(publickey).*",
+    r"^(?:\S+: )?(?:Host key verification failed|Permission denied \(publickey).*",
+    r"^\S+\.rb:\d+:in .*\(\w+(?:Error|Exception)\).*",
     r"^Error response from daemon.*",
     r"^Cannot connect to the Docker daemon.*",
     r"^Error from server.*",
@@ -254,7 +261,7 @@ EDGE = re.compile(
     r"(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
     r"(?:\[\w+\])?[:!]? ?\S.*"
     r"|[\w.]*(?:Error|Exception)(?:: .*)?$|[Uu]sage: .*|[❌✗✘✖] .*"
-    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*"
+    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$"
 )
 """How a program may begin or end that fails, when nothing more particular is known: likely, not sure."""
 FINE = re.compile(

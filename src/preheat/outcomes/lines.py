@@ -47,7 +47,9 @@ def of_shell(text: str) -> Sign | None:
 
 def names(text: str, programs: frozenset[str]) -> bool:
     """Whether one of the programs may have said something in its own name."""
-    return any(f"{name}: " in text for name in programs) or ("git" in programs and "fatal: " in text)
+    return any(f"{name}: " in text or f"{name} : " in text for name in programs) or (
+        "git" in programs and "fatal: " in text
+    )
 
 
 def of_program(text: str, programs: frozenset[str]) -> list[str]:
@@ -55,6 +57,7 @@ def of_program(text: str, programs: frozenset[str]) -> list[str]:
     found = []
     for line in text.split("\n"):
         name, colon, rest = line.partition(": ")
+        name = name.rstrip()  # `Get-Item : Cannot find path`
         if not colon or len(name) > 120 or name.rpartition("/")[2] not in programs:
             if name == "fatal" and "git" in programs:  # it does not say its name
                 found.append(line.strip())
