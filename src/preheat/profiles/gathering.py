@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,7 +164,7 @@ def _sessions(facts: Iterable[SessionFact]) -> tuple[Sessions, dict[int, int]]:
     agents, models, projects, sources = Codes(), Codes(), Codes(), Codes()
     place: dict[int, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
-    for fact in facts:
+    for fact in sorted(facts, key=attrgetter("key")):  # the same draws, in whichever order they were stored
         place[fact.session] = len(rows)
         project = _WORKTREE.sub("", fact.project)
         source = sources[project or f"\0{fact.agent}"]
@@ -206,7 +207,7 @@ class _Adding:
         self._regress(rows.where(rows.counts[:, CALLS] > 0))
 
     def _count(self, rows: _Rows) -> None:
-        first, last = int(rows.session.min()), int(rows.session.max())  # neighbours, as calls come by session
+        first, last = int(rows.session.min()), int(rows.session.max())  # no more than a chunk has
         for column in range(6):
             added = np.bincount(rows.session - first, rows.counts[:, column], last - first + 1)
             self._totals[first : last + 1, column] += added.astype(np.int64)
