@@ -1,6 +1,6 @@
 """Writes the tables of `docs/concepts/marathons.md`: the marathon question asked of the shared corpus.
 
-    python scripts/make_replication.py [--report FILE]
+    python -m scripts.make_replication [--report FILE]
 
 Reads the corpus (and the projects beside it) into throw-away archives, judges and measures; `--report` also writes the page
 over both. The picture of it in the page is made with
@@ -13,22 +13,20 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator
 
 import msgspec
-import zstandard
 
+from benchmarks.measuring import SHARED
+from benchmarks.real import PROJECTS, unpack
 from preheat.agents import places_of
 from preheat.model.population import Answer, Cell, EvenBucket, Marathon, Population
 from preheat.model.profile import Rate
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHARED = os.path.join(os.path.dirname(CHECKOUT), "shared")
 PAGE = os.path.join(CHECKOUT, "docs", "concepts", "marathons.md")
 CLAIMED = {"0-50": 0.072, "51-100": 0.090, "101+": 0.057}
-WINDOW = 1 << 27
 
 
 def measured(sources: list[str], folder: str, report: str | None = None) -> Population:
@@ -48,17 +46,10 @@ def measured(sources: list[str], folder: str, report: str | None = None) -> Popu
 
 def unpacked(folder: str) -> str:
     """The projects beside the corpus, unpacked."""
-    place = os.path.join(SHARED, "corpus-projects")
+    place = os.path.join(SHARED, PROJECTS)
     for name in sorted(os.listdir(place)):
         if name.endswith(".tar.zst"):
-            target = os.path.join(folder, name.removesuffix(".tar.zst"))
-            decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW)
-            with (
-                open(os.path.join(place, name), "rb") as packed,
-                decompressor.stream_reader(packed) as stream,
-                tarfile.open(fileobj=stream, mode="r|") as archive,
-            ):
-                archive.extractall(target, filter="data")
+            unpack(os.path.join(place, name), os.path.join(folder, name.removesuffix(".tar.zst")))
     return folder
 
 

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from preheat.cli.bars import percent
 from preheat.cli.heading import agent_title
-from preheat.cli.screen import clean, console, say
+from preheat.cli.screen import clean, console, print_table, say
 from preheat.cli.text import count, moment, one_line
 from preheat.model.comparison import Boundary, Change, CompactionCheck, Comparison, Difference, Finding, Verdict
 from preheat.model.profile import Rate
@@ -49,7 +50,7 @@ def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mappin
     screen.print(headline)
     for change in check.window[1:]:
         if change.verdict != "too little data":
-            before, after = _percent(change.before.value), _percent(change.after.value)
+            before, after = percent(change.before.value), percent(change.after.value)
             said = f"{change.measure} {change.verdict}: {before} before, {after} after."
             screen.print(Text(said[0].upper() + said[1:], _COLOURS[change.verdict]))
     say(screen)
@@ -87,7 +88,7 @@ def _named(change: Change, name: str) -> Change:
 
 
 def _sentence(change: Change, margin: float) -> str:
-    before, after = _percent(change.before.value), _percent(change.after.value)
+    before, after = percent(change.before.value), percent(change.after.value)
     limit = f"{1 + margin:g}"
     if change.before.value is None or change.after.value is None:
         return "there are no calls on both sides whose outcome is known."
@@ -124,12 +125,12 @@ def _changes(screen: Console, title: str, changes: Sequence[Change]) -> None:
     for change in changes:
         cells = [Text(change.measure)]
         for rate in (change.before, change.after):
-            cells.append(Text(_percent(rate.value)) if narrow else _rate(rate))
+            cells.append(Text(percent(rate.value)) if narrow else _rate(rate))
             cells += [Text(_interval(rate), "dim")] if wide else []
         ratio = "-" if change.ratio is None else f"{change.ratio:.2f}"
         bounds = "-" if change.low is None and change.high is None else _bounds(change)
         table.add_row(*cells, Text(ratio), Text(bounds), Text(change.verdict, _COLOURS[change.verdict]))
-    _flat(screen, table)
+    print_table(screen, table)
 
 
 def _bounds(change: Change) -> str:
@@ -139,12 +140,8 @@ def _bounds(change: Change) -> str:
 
 def _rate(rate: Rate) -> Text:
     found = Text().append(f"{rate.count:,}/{rate.total:,} ", "dim")
-    found.append(_percent(rate.value).rjust(6), "")
+    found.append(percent(rate.value).rjust(6), "")
     return found
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"
 
 
 def _interval(rate: Rate) -> str:
@@ -170,14 +167,7 @@ def _boundaries(screen: Console, listed: Sequence[Boundary], names: Mapping[str,
             Text(f"{errors.after.count}/{errors.after.total}"),
             Text(each.verdict, _COLOURS[each.verdict]),
         )
-    _flat(screen, table)
-
-
-def _flat(screen: Console, table: Table) -> None:
-    with screen.capture() as captured:
-        screen.print(table)
-    for line in captured.get().splitlines():
-        screen.file.write(line.rstrip() + "\n")
+    print_table(screen, table)
 
 
 # Two sides.
@@ -209,9 +199,9 @@ def _verdict(comparison: Comparison) -> str:
     points = f"{abs(100 * errors.difference):.1f} points"
     interval = _difference_interval(errors)
     if comparison.verdict == "no difference shown":
-        return f"No difference shown: error rate {_percent(errors.a)} against {_percent(errors.b)}, {interval}."
+        return f"No difference shown: error rate {percent(errors.a)} against {percent(errors.b)}, {interval}."
     more = "more" if comparison.verdict == "a is higher" else "fewer"
-    return f"A fails {more}: error rate {_percent(errors.a)} against {_percent(errors.b)}, {points} apart ({interval})."
+    return f"A fails {more}: error rate {percent(errors.a)} against {percent(errors.b)}, {points} apart ({interval})."
 
 
 def _difference_interval(difference: Difference) -> str:
@@ -238,7 +228,7 @@ def _differences(screen: Console, differences: Sequence[Difference]) -> None:
             Text("" if each.p is None else ("<0.001" if each.p < 0.001 else f"{each.p:.3f}")),
             Text((_SHORT if screen.width < _NARROW else _LONG)[each.finding], _COLOURS[each.finding]),
         )
-    _flat(screen, table)
+    print_table(screen, table)
 
 
 def _side(difference: Difference, value: float | None, number: float, total: int, narrow: bool) -> Text:
@@ -246,7 +236,7 @@ def _side(difference: Difference, value: float | None, number: float, total: int
         return Text("-" if difference.unit == "share" else "not recorded", "dim")
     if difference.unit == "share":
         found = Text().append("" if narrow else f"{number:,.0f}/{total:,} ", "dim")
-        found.append(_percent(value), "")
+        found.append(percent(value), "")
         return found
     return Text(f"{value:,.1f} s" if difference.unit == "seconds" else f"{value:,.0f}")
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from preheat.archive.queries import Hit, Summary
 from preheat.cli.heading import agent_title
-from preheat.cli.screen import clean, console, say
+from preheat.cli.screen import clean, console, print_table, say
 from preheat.cli.text import count, day, moment, one_line, short_path
 
 _NARROW, _WIDE = 100, 120
@@ -38,10 +38,7 @@ def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
         cells += [f"{each.messages:,}", f"{each.calls:,}"]
         cells += [] if narrow else [f"{each.errors:,}" if each.errors else ""]
         table.add_row(*(Text(cell) for cell in (*cells, about(each))))
-    with screen.capture() as captured:
-        screen.print(table)
-    for line in captured.get().splitlines():
-        screen.file.write(line.rstrip() + "\n")
+    print_table(screen, table)
 
 
 def project_name(project: str) -> str:

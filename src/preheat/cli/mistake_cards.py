@@ -13,7 +13,7 @@ from rich.text import Text
 
 from preheat.cli.heading import agent_title
 from preheat.cli.listing import project_name
-from preheat.cli.screen import clean, console, hint, say, speaks_unicode
+from preheat.cli.screen import clean, console, hint, print_table, say, speaks_unicode
 from preheat.cli.text import count, day, moment, one_line, span, tokens
 from preheat.model.mistake import Mistake, Mistakes, Occurrence
 from preheat.model.outcome import Cause
@@ -252,10 +252,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
             Text(_fitting(_plain(each.summary) if one_tool else f"{clean(each.tool)} {_plain(each.summary)}", half)),
             worked,
         )
-    with screen.capture() as captured:
-        screen.print(table)
-    for line in captured.get().splitlines():
-        screen.file.write(line.rstrip() + "\n")
+    print_table(screen, table)
 
 
 def _again(occurrence: Occurrence, family: str, width: int) -> str:

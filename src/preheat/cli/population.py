@@ -17,7 +17,7 @@ from preheat.cli.bars import bar, percent, points, scale, span_of
 from preheat.cli.heading import agent_title
 from preheat.cli.judging import judged_archive
 from preheat.cli.listing import project_name
-from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.text import count, short_path
 from preheat.model.population import Cell, EvenBucket, Group, Marathon, Population, Verdict
 
@@ -188,18 +188,11 @@ def _rates(
         row += [percent(cell.misuse.value), span_of(cell.misuse.low, cell.misuse.high)]
         row += [percent(even[cell.name].errors.value)] if even and not narrow else []
         table.add_row(*(Text(text) for text in row), style="" if cell.enough else "dim")
-    _print(screen, table)
+    print_table(screen, table)
 
 
 def _interval(low: float | None, high: float | None, cell: Cell) -> str:
     return span_of(low, high) if cell.enough else "too few" if cell.errors.total else ""
-
-
-def _print(screen: Console, table: Table) -> None:
-    with screen.capture() as captured:
-        screen.print(table)
-    for line in captured.get().splitlines():
-        screen.file.write(line.rstrip() + "\n")
 
 
 # The marathon question.
@@ -225,11 +218,11 @@ def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...])
         ("    over all, not the first 200", "slope_all"),
     ):
         table.add_row(f"  {title}", *(points(getattr(each, name).change) for each in (pooled.errors, pooled.misuse)))
-    _print(screen, table)
+    print_table(screen, table)
     told = [answer for answer in by_agent if answer.errors.verdict != "too_little_data"]
     if len(by_agent) > 1 and told:
         say(screen)
-        _print(screen, _agents(told, verdicts=screen.width >= _NARROW))
+        print_table(screen, _agents(told, verdicts=screen.width >= _NARROW))
 
 
 def _agents(told: list[Marathon], verdicts: bool) -> Table:

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import msgspec
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from preheat.cli.text import printable
@@ -40,6 +40,14 @@ def clean(text: str) -> str:
 def say(screen: Console, text: str = "", style: str = "") -> None:
     """One line as it stands: long ones are left to the terminal to wrap."""
     screen.print(Text(text, style), soft_wrap=True)
+
+
+def print_table(screen: Console, table: RenderableType) -> None:
+    """Print a table without the blanks at the ends of its lines."""
+    with screen.capture() as captured:
+        screen.print(table)
+    for line in captured.get().splitlines():
+        screen.file.write(line.rstrip() + "\n")
 
 
 def hint(text: str) -> None:
