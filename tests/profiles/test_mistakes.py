@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.calls.form import form
+from preheat.calls.words import telling_words
 from preheat.model.mistake import COSTS, Step
 from preheat.model.outcome import CAUSES
 from preheat.model.profile import FailureFact
-from preheat.profiles.mistakes import mistakes, telling_words
-from preheat.profiles.repairs import form
+from preheat.profiles.mistakes import mistakes
 
 
 def failure(session: str = "one", seq: int = 0, **changes: Any) -> FailureFact:

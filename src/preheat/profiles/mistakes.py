@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
+from preheat.calls.words import MASK, telling_words
 from preheat.model.mistake import CostBy, Mistake, Mistakes, Occurrence
 from preheat.model.outcome import CAUSES, Cause
 from preheat.model.profile import FailureFact
@@ -18,11 +19,7 @@ from preheat.profiles.repairs import Steps, usual_repair
 MISTAKEN: tuple[Cause, ...] = ("misuse", "environment")
 """Causes that count unless others are asked for: a failing test is work, not a mistake."""
 LONGEST_TITLE = 200
-_FIRST, _LAST = 8, 3
-_MASK = re.compile(r"\b(?:URL|PATH|HASH|N)\b|<[^<>]{0,40}>")
-"""What `outcomes.signature` puts in the place of what differs from one time to the next."""
 _GAPS = re.compile(r"…(?:[\s:,/]*…)+")
-_WORD = re.compile(r"[^\W\d_]+")
 _PREFIX = re.compile(r"(?:(?:fatal )?error|exception)\s*[:\-]\s+", re.IGNORECASE)
 
 _Key = tuple[str, tuple[str, ...]]
@@ -76,12 +73,6 @@ def family_of(failure: FailureFact) -> str:
     return failure.tool if failure.kind == "other" else failure.kind
 
 
-def telling_words(signature: str) -> tuple[str, ...]:
-    """The words that a mistake is known by; none of a signature that has nothing but masks."""
-    words = _WORD.findall(_MASK.sub(" ", signature).lower())
-    return tuple(words) if len(words) <= _FIRST + _LAST else (*words[:_FIRST], "…", *words[-_LAST:])
-
-
 def _rank(mistake: Mistake, by: CostBy) -> tuple[float, ...]:
     costs = {"calls": float(mistake.calls), "minutes": mistake.seconds, "tokens": float(mistake.tokens)}
     return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
@@ -115,7 +106,7 @@ def _mistake(key: _Key, group: list[FailureFact], steps: Steps | None) -> Mistak
 
 def _title(signature: str) -> str:
     """The message on one line: gaps for what is masked, and without a word that only says that it is an error."""
-    flat = " ".join(_GAPS.sub("…", _MASK.sub("…", signature[: 4 * LONGEST_TITLE])).split())
+    flat = " ".join(_GAPS.sub("…", MASK.sub("…", signature[: 4 * LONGEST_TITLE])).split())
     bare = _PREFIX.sub("", flat, count=1) if _PREFIX.match(flat) else flat
     flat = bare if bare.strip() else flat
     return flat if len(flat) <= LONGEST_TITLE else flat[: LONGEST_TITLE - 1] + "…"

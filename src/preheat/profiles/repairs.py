@@ -1,6 +1,6 @@
 """Says how a mistake is usually put right: the form that the calls which recovered from it share.
 
-Knows nothing of where calls are kept. A recovery is the first success of the same intent within five calls (`intent.py`);
+Knows nothing of where calls are kept. A recovery is the first success of the same intent within five calls (`calls.intent`);
 that call and what was done on the way to it are the repair. What came out of tools is never looked at: only calls are.
 """
 
@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-from preheat.commands import understand
+from preheat.calls.files import base_name
+from preheat.calls.form import form
+from preheat.calls.shell import told
 from preheat.model.mistake import Repair, Step
 from preheat.model.profile import FailureFact
-from preheat.profiles.files import base_name
-from preheat.profiles.shell import told
 
 FEWEST = 2
 """Recoveries that must look alike before they are called usual."""
-_OPTIONS = 3
-_LONGEST_WORD = 30
 _COMPARED = 30
 """Pairs of a failed and a successful call that are looked through for an example, the shortest ones."""
 _ALIKE = 0.6
@@ -51,31 +49,6 @@ def usual_repair(failures: Sequence[FailureFact], steps: Steps | None) -> Repair
         failed=failed,
         worked=worked,
     )
-
-
-def form(step: Step) -> str:
-    """A call without what changes from case to case: the tool, or the program with what it is told and its options."""
-    if step.kind != "shell" or not step.summary:
-        return step.tool
-    main = understand(step.summary).main
-    _, *words = told(step.summary)
-    if main is None or not words:
-        return step.tool
-    if words[1:] == [] and main.words[1:2] == ("run",):  # of any program that runs what a project names
-        words += main.words[1:3]
-    # A path or a quoted script belongs to the case, not to the form.
-    plain = [words[0].rpartition("/")[2], *(word for word in words[1:] if _is_plain(word))]
-    options = sorted({word.partition("=")[0] for word in main.words if _is_option(word)})[:_OPTIONS]
-    more = ["…"] if len(main.words) > len(plain) + len(options) else []
-    return " ".join((*plain, *options, *more))
-
-
-def _is_plain(word: str) -> bool:
-    return word.replace("-", "").replace("_", "").replace(":", "").isalpha() and len(word) <= _LONGEST_WORD
-
-
-def _is_option(word: str) -> bool:
-    return word.startswith("-") and _is_plain(word.partition("=")[0].lstrip("-"))
 
 
 def _way(failure: FailureFact, steps: Steps | None) -> list[Step]:

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.calls.files import changed, file_of, names_in
+from preheat.calls.intent import recoveries
+from preheat.calls.shell import shell
 from preheat.commands import text_of
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, ToolResult, UserMessage
 from preheat.profiles.bookkeeping import is_bookkeeping
-from preheat.profiles.files import changed, file_of, names_in
-from preheat.profiles.intent import recoveries
-from preheat.profiles.shell import shell
 
 LONGEST_LOSS = 600.0
 """Seconds that one failure can cost: a longer wait was for a person, or for the night to pass."""

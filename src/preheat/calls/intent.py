@@ -6,11 +6,11 @@ Knows nothing of sessions: calls and verdicts come in their order.
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from preheat.calls.files import base_name, file_of
+from preheat.calls.shell import told
 from preheat.commands import text_of
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import ToolCall
-from preheat.profiles.files import base_name, file_of
-from preheat.profiles.shell import told
 
 WITHIN = 5
 """A success so many calls later at most is a recovery; later ones may have other reasons."""

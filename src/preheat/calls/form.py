@@ -1,0 +1,37 @@
+"""The form of a call: what stays the same when the same thing is done to something else. Knows no session."""
+
+from preheat.calls.shell import told
+from preheat.commands import understand
+from preheat.model.mistake import Step
+
+_OPTIONS = 3
+_LONGEST_WORD = 30
+
+
+def form(step: Step) -> str:
+    """A call without what changes from case to case: the tool, or the program with what it is told and its options."""
+    shown = command_form(step.summary) if step.kind == "shell" and step.summary else ""
+    return shown or step.tool
+
+
+def command_form(text: str) -> str:
+    """The program of a shell text with what it is told and its options; empty where no program can be told."""
+    main = understand(text).main
+    _, *words = told(text)
+    if main is None or not words:
+        return ""
+    if words[1:] == [] and main.words[1:2] == ("run",):  # of any program that runs what a project names
+        words += main.words[1:3]
+    # A path or a quoted script belongs to the case, not to the form.
+    plain = [words[0].rpartition("/")[2], *(word for word in words[1:] if _is_plain(word))]
+    options = sorted({word.partition("=")[0] for word in main.words if _is_option(word)})[:_OPTIONS]
+    more = ["…"] if len(main.words) > len(plain) + len(options) else []
+    return " ".join((*plain, *options, *more))
+
+
+def _is_plain(word: str) -> bool:
+    return word.replace("-", "").replace("_", "").replace(":", "").isalpha() and len(word) <= _LONGEST_WORD
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and _is_plain(word.partition("=")[0].lstrip("-"))
