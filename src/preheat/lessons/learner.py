@@ -1,0 +1,48 @@
+"""What a learner is: two pure functions, and a type for what passes between them. Knows none of them.
+
+A learner first takes notes of each session by itself (`note`); the archive keeps them, so that a session is read once.
+Then it concludes over the notes of all sessions of a project (`learn`), anew whenever one of them is new: the same notes
+give the same lessons, in whichever order and however often it runs.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from preheat.lessons.seen import Seen
+from preheat.model.lesson import Lesson
+
+Notes = TypeVar("Notes")
+
+
+class Noted(NamedTuple, Generic[Notes]):
+    """The notes of one session, with what every learner wants to know of it."""
+
+    session: str
+    """Its key."""
+    agent: str
+    project: str
+    started_at: float | None
+    ended_at: float | None
+    notes: Notes
+
+
+class Learner(NamedTuple):
+    """One of the ten."""
+
+    name: str
+    """As the user's documents call it: `LearnRepairPatterns`."""
+    version: int
+    """Raised when its notes or rules change."""
+    notes: Any
+    """The msgspec type of its notes; None for one that needs none."""
+    note: Callable[[Seen], Any] | None
+    """What it keeps of a session; None when there is nothing to keep."""
+    learn: Callable[[str, Sequence[Noted[Any]]], list[Lesson]] | None
+    """By the project's name and the notes of its sessions in time order: what they teach. With the name `""` the notes are
+    those of all projects, and only what holds in several of them is to be learned."""
+    general: bool = False
+    """Whether it also learns over all projects."""
+    revise: Callable[[list[Lesson]], list[Lesson]] | None = None
+    """Looks over the lessons of a project that the others have learned: scores, joins, drops."""
+    says: Callable[[Sequence[Lesson]], str] | None = None
+    """One line on what it learned, made from its lessons."""

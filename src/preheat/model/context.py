@@ -1,0 +1,50 @@
+"""What a new session is given: the chosen lessons as rendered items, within a budget of tokens, or the reason why nothing.
+
+Frozen values; choosing, packing and rendering is in `provision`.
+"""
+
+import msgspec
+
+from preheat.model.lesson import Example, LessonKind
+
+BUDGET = 2000
+"""Tokens. One agent moves hook texts over 2,500 tokens to a file, and more items lower success rather than raise it."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One lesson as it is handed out."""
+
+    lesson: str
+    """Its id."""
+    kind: LessonKind
+    topic: str = ""
+    text: str
+    """One line (a resume packet: a few) for the model to read."""
+    example: Example | None = None
+    """For message formats: a real call and its result."""
+    tokens: int
+    value: float
+    why: str = ""
+    """Why it was chosen, with its numbers: for people, not for the model."""
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole context. Without items it is empty, and `reason` says why."""
+
+    id: str
+    """A hash of what is in it: equal contents are equal contexts. Every rendering carries it in its first line, and so a
+    session that got it can be found again."""
+    task: str
+    agent: str = ""
+    project: str = ""
+    budget: int = BUDGET
+    tokens: int = 0
+    """Of the rendered text, as estimated; never over the budget."""
+    items: tuple[Item, ...] = ()
+    addendum: str = ""
+    template: str = ""
+    """Name and digest (`name@digest`) where it was made from a template."""
+    reason: str = ""
+    considered: int = 0
+    left_out: dict[str, int] = {}
+    """How many lessons were not taken, by reason."""

@@ -1,0 +1,205 @@
+"""A lesson: one thing learned from past sessions, with what it rests on.
+
+Frozen values; how they are learned is in `lessons`, how they are chosen for a task in `provision`. Texts in here come from
+calls and from tools: they are data, and whoever shows them to a model or a terminal says so.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from math import sqrt
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+LessonKind: TypeAlias = Literal[
+    "resume", "sequence", "error", "repair", "convention", "working_set", "dead_end", "example"
+]
+LESSON_KINDS: tuple[LessonKind, ...] = (
+    "resume", "convention", "repair", "dead_end", "error", "example", "working_set", "sequence",
+)  # fmt: skip
+"""In the order in which they are shown."""
+
+LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
+"""`weak`: too little support to hand out, kept because more may come. `retired`: by a person or because it does not pay.
+`quarantined`: reads like an instruction that a tool printed; never handed out."""
+
+MOST_EVIDENCE = 20
+DAY = 86400.0
+_Z = 1.959964
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """Where a lesson holds; an empty field means anywhere."""
+
+    agent: str = ""
+    project: str = ""
+    """The project's name as `lessons.projects` gives it."""
+    tool: str = ""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One call (or message) that a lesson rests on, or that speaks against it."""
+
+    session: str
+    """The key of its session."""
+    seq: int | None = None
+    """0-based place among the session's calls; None for what a person said."""
+    at: float | None = None
+    against: bool = False
+    text: str = ""
+    """What was done or said there, on one line, capped."""
+
+
+class Support(msgspec.Struct, frozen=True):
+    """How much speaks for a lesson and how much against it."""
+
+    calls_for: int = 0
+    sessions_for: int = 0
+    calls_against: int = 0
+    sessions_against: int = 0
+
+    @property
+    def share(self) -> float | None:
+        total = self.calls_for + self.calls_against
+        return self.calls_for / total if total else None
+
+    @property
+    def confidence(self) -> float:
+        """The lower end of Wilson's 95 % interval of the share; 0 when there is nothing."""
+        total = self.calls_for + self.calls_against
+        if not total:
+            return 0.0
+        share, square = self.calls_for / total, _Z * _Z
+        centre = share + square / (2 * total)
+        margin = _Z * sqrt(share * (1 - share) / total + square / (4 * total * total))
+        return max(0.0, (centre - margin) / (1 + square / total))
+
+
+class Example(msgspec.Struct, frozen=True):
+    """A real call with its real result, made fit for another session: paths begin at the project, the result is capped."""
+
+    tool: str
+    arguments: dict[str, Any]
+    """Never empty."""
+    result: str
+    kind: str = "other"
+    agent: str = ""
+    """Whose tool it is: other agents name theirs differently."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """How a check (a test, a build, a linter) stood when a session ended."""
+
+    command: str
+    passed: bool
+    signature: str = ""
+    at: float | None = None
+
+
+class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
+    """What the next session of a project needs to go on where the last one ended."""
+
+    session: str
+    goal: str
+    """What the person last asked for, capped."""
+    checks: tuple[Check, ...] = ()
+    """The last state of each, failing ones first."""
+    failing: str = ""
+    """The signature of the failing check that matters most."""
+    unverified: tuple[str, ...] = ()
+    """Files edited after the last passing check."""
+    files: tuple[str, ...] = ()
+    dead_ends: tuple[str, ...] = ()
+    next_command: str = ""
+    branch: str = ""
+    head: str = ""
+    """The commit that the session last saw or made, where it can be told."""
+    ended_at: float | None = None
+
+
+class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing learned."""
+
+    id: str
+    """Made by `lesson_id`: the same in every run and on every machine."""
+    kind: LessonKind
+    scope: Scope
+    topic: str = ""
+    """What it is about within its kind: a purpose (`test`), a family of tools (`edit`), `correction`, `placement`…"""
+    text: str
+    """The lesson in one sentence of our own that can be checked, with what is quoted in backticks."""
+    use: str = ""
+    """The command or argument form that works; for a working set the file."""
+    avoid: str = ""
+    """What does not."""
+    error: str = ""
+    """The message it belongs to, masked: words that a tool printed."""
+    difference: str = ""
+    """For a repair: what changed from the failed call to the one that worked."""
+    steps: tuple[str, ...] = ()
+    """For a sequence: the shapes of calls in their order."""
+    signatures: tuple[str, ...] = ()
+    """Signatures of failures that it explains, prevents or repairs."""
+    forms: tuple[str, ...] = ()
+    """Forms of commands (`calls.form.command_form`) or names of tools that it is about."""
+    files: tuple[str, ...] = ()
+    """Files and folders it is about, relative to the project."""
+    example: Example | None = None
+    packet: ResumePacket | None = None
+    recheck: str = ""
+    """A command that shows whether it still holds; for dead ends."""
+    environment: dict[str, str] = {}
+    """For dead ends: what was so when it failed (agent, model, branch, versions)."""
+    support: Support = Support()
+    first_seen: float | None = None
+    last_seen: float | None = None
+    half_life: float = 60.0
+    """Days after which it counts half, if it is not seen again."""
+    expires_at: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    """The newest and most telling, at most `MOST_EVIDENCE`; `support` counts all."""
+    cost_seconds: float = 0.0
+    """Time that the failures it is about cost, all together; tokens likewise."""
+    cost_tokens: int = 0
+    status: LessonStatus = "active"
+    why: str = ""
+    """Why it is weak, retired or quarantined."""
+    pinned: bool = False
+    """A person wants it handed out whatever its score."""
+    score: float = 0.0
+    """Set by ScoreArtifacts: what it is worth by itself, 0 to 1, before task, scope and age."""
+    utility: float | None = None
+    """Its measured effect, where a randomised comparison has one; None means not measured."""
+
+    def freshness(self, now: float) -> float:
+        """1 when just seen, half after each half-life."""
+        if self.last_seen is None or self.half_life <= 0:
+            return 0.5
+        return float(0.5 ** (max(0.0, now - self.last_seen) / DAY / self.half_life))
+
+    def usable(self, now: float) -> bool:
+        """Whether it may be handed out."""
+        return self.status == "active" and (self.expires_at is None or self.expires_at > now)
+
+
+def lesson_id(kind: LessonKind, scope: Scope, *key: str) -> str:
+    """An id made of what the lesson is about: its letters say the kind."""
+    text = "\0".join((kind, scope.agent, scope.project, scope.tool, *key))
+    return f"{kind[0]}{blake2b(text.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+
+
+def support_of(evidence: Iterable[Evidence]) -> Support:
+    """Counts all of the evidence; a lesson keeps only some of it."""
+    sides: tuple[list[Evidence], list[Evidence]] = ([], [])
+    for each in evidence:
+        sides[each.against].append(each)
+    good, bad = sides
+    return Support(len(good), len({each.session for each in good}), len(bad), len({each.session for each in bad}))
+
+
+def kept_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The newest of each side, at most `MOST_EVIDENCE` together, in time order; an undated one counts as old."""
+    ordered = sorted(evidence, key=lambda each: (each.at or 0.0, each.session, each.seq or 0), reverse=True)
+    against = [each for each in ordered if each.against][: MOST_EVIDENCE // 4]
+    good = [each for each in ordered if not each.against][: MOST_EVIDENCE - len(against)]
+    return tuple(sorted((*good, *against), key=lambda each: (each.at or 0.0, each.session, each.seq or 0)))
