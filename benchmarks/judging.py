@@ -20,7 +20,7 @@ from benchmarks.real import CORPUS, PROJECTS, unpack
 from preheat.archive import judged
 from preheat.archive.connect import connect
 from preheat.archive.writer import writing
-from preheat.ingest import judging
+from preheat.ingest import rereading
 from preheat.ingest.stored import sessions_in
 from preheat.outcomes import judge
 from preheat.profiles import profile, trace
@@ -118,7 +118,7 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
     for units in judged.pending(connection, "benchmark").groups:
         with clocked("gather"):
             group = judged.gather(connection, units)
-        packs = judging.Unpacked(group.packs)
+        packs = rereading.Unpacked(group.packs)
         verdicts = []
         for unit, stretches in zip(group.units, group.stretches, strict=True):
             with clocked("unpack"):

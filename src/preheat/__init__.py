@@ -1,6 +1,23 @@
 """Preheat: start every session of a coding agent as good as the end of its best one.
 
-Importing the package does nothing; each part is imported from its own module.
+>>> import preheat
+>>> preheat.open("somewhere").folder.endswith("somewhere")
+True
+
+Importing the package does nothing; what is used is imported then.
 """
 
+from typing import Any
+
 __version__ = "0.1.0"
+
+_PUBLIC = ("Preheat", "open", "provision", "render")
+__all__ = ["Preheat", "__version__", "open", "provision", "render"]  # noqa: F822 - see `__getattr__`
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        from preheat import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module `preheat` has no attribute `{name}`")

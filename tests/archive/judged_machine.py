@@ -3,7 +3,8 @@
 from typing import Any
 
 from preheat.archive.judged import pending
-from preheat.ingest.judging import Judge, Unreadable, run
+from preheat.ingest.judging import Judge, run
+from preheat.ingest.rereading import Unreadable
 from preheat.model.profile import CallRecord
 from tests.ingest.machine import Machine, story
 

@@ -11,7 +11,7 @@ from preheat.archive import judged, judgements
 from preheat.archive.packing import decompress
 from preheat.archive.queries import Filter
 from preheat.archive.raw import forget
-from preheat.ingest import judging
+from preheat.ingest import rereading
 from preheat.ingest.judging import Assessment, Judge
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
@@ -102,7 +102,7 @@ def test_a_pack_is_unpacked_once_for_all_its_sessions(machine: Machine, monkeypa
         unpacked.append(len(data))
         return decompress(data)
 
-    monkeypatch.setattr(judging, "decompress", counting)
+    monkeypatch.setattr(rereading, "decompress", counting)
     assert judge_archive(machine.folder).sessions == 5
     assert len(unpacked) == machine.rows("SELECT count(*) FROM packs")[0][0] == 1
 
@@ -123,7 +123,7 @@ def test_several_processes_give_what_one_gives(machine: Machine, monkeypatch: py
     connection.execute("DELETE FROM judgements")
     connection.close()
     assert everything(machine) == []
-    monkeypatch.setattr(judging, "POOL_FROM", 0)
+    monkeypatch.setattr(rereading, "POOL_FROM", 0)
     assert summary(judge_archive(machine.folder)) == summary(alone)
     assert everything(machine) == expected
 

@@ -175,7 +175,7 @@ def test_the_example_is_the_pair_that_differs_least() -> None:
     [
         ("cd /w && git commit -m 'x y'", "git commit -m …"),
         ("npm run build", "npm run build"),
-        ("python3 script.py --fast=1", "python --fast …"),
+        ("python3 script.py --fast=1", "python script.py --fast"),
         ("/bin/bash -lc 'grep -R x src'", "grep -R …"),
         ("mise run lint 2>&1 | tail -3", "mise run lint"),
     ],

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
     from preheat.model.outcome import Dialect
+    from preheat.model.rendering import Renderer
 
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
@@ -39,6 +40,18 @@ def places_of(agent: str) -> Places:
 def reader_of(agent: str) -> Reader:
     """How to read what the agent keeps."""
     found: Reader = _module(f"preheat.agents.{agent}.reader").READER
+    return found
+
+
+RENDERING = ("hermes",)
+"""Those that take what a new session is given in a form of their own."""
+
+
+def renderers_of(agent: str) -> tuple[Renderer, ...]:
+    """The forms in which the agent alone takes a context; most have none."""
+    if agent not in RENDERING:
+        return ()
+    found: tuple[Renderer, ...] = _module(f"preheat.agents.{agent}.rendering").RENDERERS
     return found
 
 

@@ -5,7 +5,7 @@ Knows nothing of how a call is judged. Everything that writes happens inside a t
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -79,7 +79,7 @@ def encoded(of: Unjudged, records: tuple[CallRecord, ...], profile: SessionProfi
     return Verdict(of, msgspec.msgpack.encode(records), msgspec.json.encode(profile))
 
 
-_PENDING = """
+SOURCED = """
 SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessions.events,
        sources.agent, sources.path, sources.part,
        (SELECT pack_id FROM segments WHERE source_id = sessions.source_id AND generation = sessions.generation
@@ -87,12 +87,15 @@ SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessi
        (SELECT coalesce(sum(length), 0) FROM segments
         WHERE source_id = sessions.source_id AND generation = sessions.generation)
 FROM sessions JOIN sources ON sources.id = sessions.source_id
+"""
+"""Sessions as `grouped` wants them."""
+ORDERED = " ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id"
+_PENDING = f"""{SOURCED}
 LEFT JOIN judgements ON judgements.session_id = sessions.id AND judgements.version = ?
      AND judgements.source_id = sessions.source_id AND judgements.generation = sessions.generation
      AND judgements.events = sessions.events
 WHERE judgements.session_id IS NULL
-ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id
-"""
+{ORDERED}"""
 
 
 def pending(connection: sqlite3.Connection, version: str) -> Pending:
@@ -100,10 +103,15 @@ def pending(connection: sqlite3.Connection, version: str) -> Pending:
 
     A pack holds many sources, and unpacking it costs more than reading one of them: all sources that begin in a pack are in
     one group. Small packs, as a session leaves them that grows from sync to sync, share a group."""
+    return grouped(connection.execute(_PENDING, (version,)))
+
+
+def grouped(rows: Iterable[tuple[Any, ...]]) -> Pending:
+    """Sessions with their sources, in groups; the rows are in the order of their packs."""
     groups: list[list[Unit]] = []
     total = weight = count = 0
     last_pack = last_source = None
-    for row in connection.execute(_PENDING, (version,)):
+    for row in rows:
         session, (agent, path, part, first_pack, length) = Unjudged(*row[:5]), row[5:]
         count += 1
         if last_source == session[2:4]:
@@ -125,7 +133,7 @@ def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
     connection.execute("BEGIN")
     try:
         for unit in units:
-            sessions = [session for session in unit.sessions if _as_it_was(connection, session)]
+            sessions = [session for session in unit.sessions if as_it_was(connection, session)]
             if sessions:
                 present.append(unit._replace(sessions=sessions))
                 stretches.append(_stretches(connection, sessions[0]))
@@ -151,7 +159,7 @@ def _stretches(connection: sqlite3.Connection, session: Unjudged) -> list[Stretc
 def store(connection: sqlite3.Connection, version: str, verdicts: list[Verdict]) -> list[tuple[str, int]]:
     """Keep verdicts in the place of earlier ones; key and calls of those come back whose session still is what was judged:
     one that a sync has changed meanwhile, or that was forgotten, is left for the next run."""
-    kept = [verdict for verdict in verdicts if _as_it_was(connection, verdict.of)]
+    kept = [verdict for verdict in verdicts if as_it_was(connection, verdict.of)]
     connection.executemany(
         "DELETE FROM judgements WHERE session_id = ?", [(verdict.of.session_id,) for verdict in kept]
     )
@@ -168,7 +176,7 @@ def store(connection: sqlite3.Connection, version: str, verdicts: list[Verdict])
     return [(verdict.of.key, len(some)) for verdict, (_, some) in zip(kept, records, strict=True)]
 
 
-def _as_it_was(connection: sqlite3.Connection, session: Unjudged) -> bool:
+def as_it_was(connection: sqlite3.Connection, session: Unjudged) -> bool:
     row = connection.execute(
         "SELECT id, key, source_id, generation, events FROM sessions WHERE id = ?", (session.session_id,)
     ).fetchone()

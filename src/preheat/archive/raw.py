@@ -13,6 +13,7 @@ from typing import NamedTuple
 from preheat.archive import seen
 from preheat.archive.forgotten import digest_of
 from preheat.archive.judged import drop_unused
+from preheat.archive.lessons import drop_projects
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
 from preheat.errors import ArchiveUnusable, UserError
@@ -115,6 +116,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
             for row in connection.execute("SELECT key FROM contents WHERE source_id = ?", (source,))
         }
         copies = _sharing(connection, every)
+        _forget_learned(connection, every)
         for key in every:
             row = connection.execute("SELECT id FROM sessions WHERE key = ?", (key,)).fetchone()
             if row is not None:
@@ -130,6 +132,22 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return gone
+
+
+def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
+    """Take away what was learned in the projects of these sessions: lessons quote them. The next learning concludes anew
+    from what is left."""
+    names = {""}
+    for key in keys:
+        names |= {
+            row[0]
+            for row in connection.execute(
+                "SELECT projects.name FROM projects JOIN sessions ON sessions.project = projects.folder WHERE key = ?",
+                (key,),
+            )
+        }
+        connection.execute("DELETE FROM exposures WHERE session = ?", (key,))
+    drop_projects(connection, names)
 
 
 def _remember(connection: sqlite3.Connection, digest: bytes) -> None:

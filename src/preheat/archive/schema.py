@@ -242,3 +242,65 @@ OUTCOMES = Table(
     sqlite_with_rowid=False,
 )  # fmt: skip
 """A judged call; status, rung and cause are places in the tuples of `model.outcome`."""
+
+NOTES = Table(
+    "notes", METADATA,
+    Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
+    Column("learner", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+    Column("data", LargeBinary),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""What a learner keeps of a session, compressed; nothing where it found nothing. Notes go with the judgement they rest on;
+`stamp` is a hash of them, so that a learner knows without reading them whether anything changed."""
+
+PROJECTS = Table(
+    "projects", METADATA,
+    Column("folder", Text, primary_key=True),
+    Column("root", Text, nullable=False),
+    Column("name", Text, nullable=False, index=True),
+)  # fmt: skip
+"""Which project the folders of sessions belong to, as the last learning saw it."""
+
+LEARNINGS = Table(
+    "learnings", METADATA,
+    Column("project", Text, primary_key=True),
+    Column("learner", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("seen", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""What a learner concluded for a project, before the others' conclusions were weighed against it, and from which notes."""
+
+LESSONS = Table(
+    "lessons", METADATA,
+    Column("id", Text, primary_key=True),
+    Column("project", Text, nullable=False, index=True),
+    Column("learner", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""The lessons as they are handed out, made from the learnings. What a person said of them is in `marks`."""
+
+MARKS = Table(
+    "marks", METADATA,
+    Column("lesson", Text, primary_key=True),
+    Column("mark", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)  # fmt: skip
+"""`pinned` or `retired`, by a person: outlives every learning."""
+
+EXPOSURES = Table(
+    "exposures", METADATA,
+    Column("session", Text, primary_key=True),
+    Column("item", Text, primary_key=True),
+    Column("shown", Boolean, nullable=False),
+    Column("probability", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Which items a session was given or denied by lot, and with what probability it would have been given them."""

@@ -3,7 +3,6 @@
 The comparison is made by `preheat.profiles.comparison`.
 """
 
-import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +12,6 @@ from preheat.errors import UserError
 
 if TYPE_CHECKING:
     from preheat.archive.queries import Filter
-    from preheat.model.comparison import Comparison
-    from preheat.profiles.counts import Counts
 
 ALL = "all"
 _TYPES: dict[str, Any] = {
@@ -53,6 +50,7 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     """
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
+    from preheat.pipeline.asking import compare_sessions, compare_sets
 
     if _is_set(a) != _is_set(b):
         raise UserError(
@@ -60,9 +58,9 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
         )
     with judged_archive() as connection:
         if _is_set(a):
-            found = _sets(connection, (a, _filter(a, context)), (b, _filter(b, context)))
+            found = compare_sets(connection, (a, _filter(a, context)), (b, _filter(b, context)))
         else:
-            found = _sessions(connection, a, b)
+            found = compare_sessions(connection, a, b)
     if as_json:
         print_json(found)
         return 0
@@ -94,55 +92,3 @@ def _filter(text: str, context: click.Context) -> "Filter":
         else:
             options[name.replace("-", "_")] = converted
     return chosen(options)
-
-
-def _sessions(connection: sqlite3.Connection, a: str, b: str) -> "Comparison":
-    from preheat import pipeline
-    from preheat.archive.queries import find
-    from preheat.cli.heading import title_of
-    from preheat.profiles import trace
-    from preheat.profiles.comparison import compare_sessions
-
-    found = [find(connection, name) for name in (a, b)]
-    if found[0].key == found[1].key:
-        raise UserError(f"`{a}` and `{b}` are the same session; name two")
-    sides = []
-    for summary, name in zip(found, (a, b), strict=True):
-        session = pipeline.load(connection, summary.key)
-        records = trace(session, pipeline.judge(session))
-        if not any(not record.bookkeeping for record in records):
-            raise UserError(f"`{name}` has no calls to compare")
-        sides.append((f"{summary.session}  {title_of(session)}", records))
-    return compare_sessions(sides[0], sides[1])
-
-
-def _sets(connection: sqlite3.Connection, a: "tuple[str, Filter]", b: "tuple[str, Filter]") -> "Comparison":
-    from preheat.profiles.comparison import compare_sets
-
-    left, right = _counts(connection, a[1]), _counts(connection, b[1])
-    for name, found in ((a[0], left), (b[0], right)):
-        if not found:
-            raise UserError(f"no session with calls fits `{name}`; `preheat sessions list` shows what there is")
-    shared = left.keys() & right.keys()
-    if len(shared) == len(left) == len(right):
-        raise UserError(f"`{a[0]}` and `{b[0]}` are the same {len(shared):,} sessions; write two different sets")
-    larger = left if len(left) > len(right) else right
-    for session in shared:
-        del larger[session]
-    labels = [
-        f"{name}, the others" if shared and found is larger else name for name, found in ((a[0], left), (b[0], right))
-    ]
-    return compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
-
-
-def _counts(connection: sqlite3.Connection, wanted: "Filter") -> "dict[int, Counts]":
-    """The counts of every chosen session that has calls."""
-    from itertools import groupby
-
-    from preheat.archive.judgements import calls
-    from preheat.profiles.counts import count_calls
-
-    counted = {
-        session: count_calls(group) for session, group in groupby(calls(connection, wanted), lambda call: call.session)
-    }
-    return {session: counts for session, counts in counted.items() if counts.calls}

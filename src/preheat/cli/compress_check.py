@@ -14,8 +14,11 @@ from preheat.cli.text import count, printable
 if TYPE_CHECKING:
     import sqlite3
 
+    from preheat.pipeline.lines import LinesWatcher
     from preheat.profiles.compaction import Crossing
 
+_WORTH_IT = 20
+"""Below so many lines it is over before a bar is drawn."""
 _LIMIT = 10
 
 
@@ -81,13 +84,37 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
     return 0
 
 
+def _lines_progress() -> "LinesWatcher":
+    """A bar over the lines of sessions."""
+    from preheat.cli.progress import Bar
+    from preheat.pipeline.lines import LinesWatcher
+
+    class Progress(LinesWatcher):
+        bar: Bar | None = None
+
+        def begin(self, lines: int) -> None:
+            if lines >= _WORTH_IT:
+                self.bar = Bar("Checking", lines)
+
+        def done(self) -> None:
+            if self.bar is not None:
+                self.bar.step(1)
+
+        def end(self) -> None:
+            if self.bar is not None:
+                self.bar.close()
+                self.bar = None
+
+    return Progress()
+
+
 def _crossings(
     connection: "sqlite3.Connection", session: str | None, size: int, options: dict[str, Any]
 ) -> "tuple[list[Crossing], list[str]]":
     from preheat.archive.queries import find
-    from preheat.cli.lines import Loading
+    from preheat.pipeline.lines import Loading
 
-    loading = Loading(connection, size)
+    loading = Loading(connection, size, _lines_progress())
     if session is None:
         return list(loading.of_all(chosen(options))), loading.unreadable
     given = [name for name, value in options.items() if value]

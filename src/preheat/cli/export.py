@@ -71,7 +71,7 @@ def _one(connection: sqlite3.Connection, name: str, form: str, output: str | Non
         return 0
     if os.path.isdir(output):
         output = os.path.join(output, file_name(key, form))
-    _save(output, force, lambda stream: _write(connection, key, form, stream))
+    save_whole(output, force, lambda stream: _write(connection, key, form, stream))
     _report([(key, output)], [], as_json)
     return 0
 
@@ -91,7 +91,7 @@ def _all(connection: sqlite3.Connection, wanted: Any, form: str, folder: str, fo
         for summary in found:
             path = os.path.join(folder, file_name(summary.key, form))
             try:
-                _save(path, force, lambda stream, key=summary.key: _write(connection, key, form, stream))  # type: ignore[misc]
+                save_whole(path, force, lambda stream, key=summary.key: _write(connection, key, form, stream))  # type: ignore[misc]
                 written.append((summary.key, path))
             except UserError as error:
                 left_out.append(str(error))
@@ -144,7 +144,7 @@ def _document(session: "Session", form: str) -> tuple[dict[str, Any], str]:
     return trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
 
 
-def _save(path: str, force: bool, write: Callable[[BinaryIO], None]) -> None:
+def save_whole(path: str, force: bool, write: Callable[[BinaryIO], None]) -> None:
     """Whole or not at all: a file that is there is only replaced when the new one is complete."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")

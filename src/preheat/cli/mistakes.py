@@ -3,7 +3,6 @@
 The mistakes are found by `preheat.profiles.mistakes`.
 """
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,6 @@ from preheat.model.outcome import CAUSES
 if TYPE_CHECKING:
     import sqlite3
 
-    from preheat.archive.queries import Filter
     from preheat.model.mistake import CostBy, Mistake, Mistakes
     from preheat.model.outcome import Cause
 
@@ -74,9 +72,10 @@ def command(
 
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
+    from preheat.pipeline.asking import mistakes
 
     with judged_archive() as connection:
-        found = _found(connection, chosen(options), causes, by, min_sessions)
+        found = mistakes(connection, chosen(options), causes, by, min_sessions)
         if which is not None:
             one = _one(found, which)
             if as_json:
@@ -95,22 +94,6 @@ def command(
         evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
         show_mistakes(found, shown, _names(connection, evidence))
     return 0
-
-
-def _found(
-    connection: "sqlite3.Connection", wanted: "Filter", causes: "tuple[Cause, ...]", by: "CostBy", min_sessions: int
-) -> "Mistakes":
-    from preheat.archive.judgements import failures
-    from preheat.archive.repairs import calls_between
-    from preheat.profiles.mistakes import MISTAKEN, mistakes
-
-    return mistakes(
-        failures(connection, wanted),
-        by=by,
-        min_sessions=min_sessions,
-        causes=causes or MISTAKEN,
-        steps=partial(calls_between, connection),
-    )
 
 
 def _one(found: "Mistakes", which: str) -> "Mistake":

@@ -41,16 +41,10 @@ _VERDICTS: dict[Verdict, str] = {
 def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
     """Measure the chosen sessions and show it; with `html`, write the report there, too."""
     _one_thread()
-    from preheat.profiles.population import population
+    from preheat.pipeline.asking import population
 
     with judged_archive() as connection:
-        from preheat.archive import judgements
-
-        measured = population(
-            judgements.sessions(connection, chosen),
-            judgements.calls(connection, chosen),
-            None if everything else 2 * _TOP,
-        )
+        measured = population(connection, chosen, None if everything else 2 * _TOP)
         if html is not None:
             _write(connection, chosen, measured, html)
     if as_json:

@@ -49,6 +49,11 @@ _SUBSTITUTIONS = frozenset(("command_substitution", "process_substitution"))
 _NO_WORDS = frozenset(("variable_assignment", "file_redirect", "herestring_redirect", "heredoc_redirect", "ERROR"))
 
 
+_ASCII = bytes(byte if byte < 128 else ord("x") for byte in range(256))
+"""The parser's scanner can crash the process on letters outside ASCII (tree-sitter-bash issue 337): it is given the same
+number of plain ones, and the words are read from the text as it is."""
+
+
 @cache
 def _parser() -> "Parser":
     # Not at the top: most commands never need it, and it costs more to load than all the rest of the package.
@@ -68,7 +73,7 @@ def parse(text: str) -> tuple[Script, bool]:
 def parse_fully(stripped: str, heredocs: tuple[Heredoc, ...]) -> tuple[Script, bool]:
     """The same for a text whose here-documents were taken out, always by the parser."""
     source = stripped[:LONGEST].encode("utf-8", "replace")
-    root = _parser().parse(source).root_node
+    root = _parser().parse(source.translate(_ASCII)).root_node
     reading = _Reading(source, heredocs)
     script = reading.script([root], 0)
     complete = not root.has_error and not reading.cut and len(stripped) <= LONGEST

@@ -44,11 +44,12 @@ def _roots(root: str, folder: str) -> "re.Pattern[str] | None":
         if "\\" in name:  # the same folder as other shells write it, and as it stands in a quoted text
             names.update((name.replace("\\", "/"), name.replace("\\", "\\\\")))
             if name[1:2] == ":":
-                names.add(f"/{name[0].lower()}{name[2:]}".replace("\\", "/"))
+                drive = f"/{name[0].lower()}{name[2:]}".replace("\\", "/")
+                names.update((drive, f"/mnt{drive}", f"/cygdrive{drive}"))
     if not names:
         return None
     either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?i:{either})(?:(?P<below>[\\/]+)(?=[\w.@\[({{*~-])|[\\/]*(?![\w.-]))")
+    return re.compile(rf"(?<![\w.-])(?i:{either})(?:(?P<below>[\\/]+)(?=[\w.@\[({{*~-])|[\\/]*(?![\w.-]))")
 
 
 def relative(text: str, root: str, folder: str = "") -> str:

@@ -42,7 +42,8 @@ class Learner(NamedTuple):
     those of all projects, and only what holds in several of them is to be learned."""
     general: bool = False
     """Whether it also learns over all projects."""
-    revise: Callable[[list[Lesson]], list[Lesson]] | None = None
-    """Looks over the lessons of a project that the others have learned: scores, joins, drops."""
+    revise: Callable[[list[Lesson], Sequence[Noted[Any]]], list[Lesson]] | None = None
+    """Looks over the lessons of a project that all have learned, with its own notes of the project's sessions: scores,
+    joins, drops."""
     says: Callable[[Sequence[Lesson]], str] | None = None
     """One line on what it learned, made from its lessons."""

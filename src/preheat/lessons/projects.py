@@ -52,5 +52,10 @@ def _owner(root: str) -> str:
     return next((part.lower() for part in found.groups() if part), "") if found else ""
 
 
+def last_part(root: str) -> str:
+    """The name that a folder goes by."""
+    return _parts(root)[-1]
+
+
 def _parts(root: str) -> list[str]:
     return [part for part in re.split(r"[\\/]+", root) if part] or [root]

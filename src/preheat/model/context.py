@@ -45,6 +45,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     template: str = ""
     """Name and digest (`name@digest`) where it was made from a template."""
     reason: str = ""
+    sessions: int = 0
+    """How many earlier sessions the items rest on, as far as is known."""
     considered: int = 0
     left_out: dict[str, int] = {}
     """How many lessons were not taken, by reason."""

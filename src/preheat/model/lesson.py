@@ -115,6 +115,8 @@ class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
     head: str = ""
     """The commit that the session last saw or made, where it can be told."""
     ended_at: float | None = None
+    committed: bool = False
+    """Whether a commit came after the last edit."""
 
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -168,6 +170,9 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A person wants it handed out whatever its score."""
     score: float = 0.0
     """Set by ScoreArtifacts: what it is worth by itself, 0 to 1, before task, scope and age."""
+    reach: float | None = None
+    """In what share of the project's sessions it applied (its command, file or error occurred), the newest counting most;
+    None where that is not known."""
     utility: float | None = None
     """Its measured effect, where a randomised comparison has one; None means not measured."""
 

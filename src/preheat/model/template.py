@@ -59,7 +59,10 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     created_at: float | None = None
 
 
-Action: TypeAlias = Literal["built", "extracted", "trained", "imported", "rolled back", "deleted", "restored"]
+Action: TypeAlias = Literal[
+    "built", "extracted", "trained", "imported", "accepted", "rejected", "rolled back", "deleted", "restored"
+]
+"""`imported`: waits for a review, which ends in `accepted` or `rejected`; until then the name stands for what it stood for."""
 
 
 class Entry(msgspec.Struct, frozen=True):

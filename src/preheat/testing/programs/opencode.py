@@ -16,7 +16,7 @@ from preheat.testing.model_server import AUXILIARY_TEXT, MODEL, ModelServer, Req
 from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
 
-_QUIET = (
+QUIET = (
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_MODELS_FETCH",
     "OPENCODE_DISABLE_LSP_DOWNLOAD",
@@ -76,17 +76,17 @@ def run_here(job: Job) -> Finished:
     folder = os.path.join(job.home, ".config", "opencode")
     os.makedirs(folder, exist_ok=True)
     os.makedirs(project(job.home), exist_ok=True)
-    own = {"XDG_STATE_HOME": os.path.join(job.home, ".local", "state"), **dict.fromkeys(_QUIET, "1")}
+    own = {"XDG_STATE_HOME": os.path.join(job.home, ".local", "state"), **dict.fromkeys(QUIET, "1")}
     with ModelServer(job.script, side_text=job.side_text) as server:
         with open(os.path.join(folder, "opencode.json"), "w", encoding="utf-8") as file:
-            json.dump(_config(server.url, job.window), file)
+            json.dump(config(server.url, job.window), file)
         environment = programs.clean_environment(job.home, own)
         command = [job.program, *job.arguments]
         finished = programs.run(command, project(job.home), environment, limit=job.seconds)
         return Finished(finished.output, finished.errors, server.requests, server.remaining)
 
 
-def _config(url: str, window: int) -> dict[str, Any]:
+def config(url: str, window: int) -> dict[str, Any]:
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": url, "apiKey": "none"},

@@ -7,24 +7,36 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
-from preheat import pipeline
 from preheat.archive.queries import Filter, Summary, children, find, sessions
-from preheat.cli.progress import Bar
 from preheat.errors import NotFound, UserError
+from preheat.pipeline.judging import judge
+from preheat.pipeline.reading import load
 from preheat.profiles import trace
 from preheat.profiles.compaction import Crossing, Traced, crossings
 
 _GOING_ON = ("compaction", "continuation")
-_WORTH_IT = 20
-"""Below so many lines it is over before a bar is drawn."""
+
+
+class LinesWatcher:
+    """Told how the loading goes on; this one keeps silent."""
+
+    def begin(self, lines: int) -> None:
+        """So many lines are to be loaded."""
+
+    def done(self) -> None:
+        """One is."""
+
+    def end(self) -> None:
+        """All are."""
 
 
 class Loading:
     """Sessions out of the archive, and which of them could not be read."""
 
-    def __init__(self, connection: sqlite3.Connection, size: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, size: int, watcher: LinesWatcher | None = None) -> None:
         self._connection = connection
         self._size = size
+        self._watcher = watcher or LinesWatcher()
         self.unreadable: list[str] = []
 
     def of_one(self, summary: Summary) -> list[Crossing]:
@@ -52,15 +64,13 @@ class Loading:
                 below[parent.key].append(each)
         going_on = {child.key for group in below.values() for child in group}
         roots = [each for each in found if each.key not in going_on and (each.compactions or each.key in below)]
-        bar = Bar("Checking", len(roots)) if len(roots) >= _WORTH_IT else None
+        self._watcher.begin(len(roots))
         try:
             for each in roots:
                 yield from self._tree(each, below)
-                if bar is not None:
-                    bar.step(1)
+                self._watcher.done()
         finally:
-            if bar is not None:
-                bar.close()
+            self._watcher.end()
 
     def _tree(self, root: Summary, below: dict[str, list[Summary]]) -> Iterator[Crossing]:
         """Lines from a root: each session's own boundaries once, whatever goes on from it."""
@@ -81,12 +91,12 @@ class Loading:
 
     def _crossings(self, line: list[Summary]) -> list[Crossing]:
         try:
-            loaded = [pipeline.load(self._connection, each.key) for each in line]
+            loaded = [load(self._connection, each.key) for each in line]
         except UserError as error:
             self.unreadable.append(str(error))
             return []
         traced = [
-            Traced(each.key, session, trace(session, pipeline.judge(session)))
+            Traced(each.key, session, trace(session, judge(session)))
             for each, session in zip(line, loaded, strict=True)
         ]
         return list(crossings(traced, self._size))

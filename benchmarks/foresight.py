@@ -1,0 +1,445 @@
+"""Does what was learned matter later? Learns from the first part of each shared project and looks at the later part.
+
+For every later session a context is made as for its first prompt, at the default budget, from what was learned of the
+earlier ones alone. Counted are, by project:
+
+- coverage: of the misuse failures in the later sessions, the share that the session's context had something for: the error
+  itself, or what mended it (the very command, or one of its whole form; the file). A form with a gap in it (`python …`)
+  mends nothing in particular and does not count, for any rule. `known` counts any lesson, handed out or not.
+- precision: of the items handed out, the share that applied (the command, the file or the error occurs in the session; for a
+  tool that is no shell, its name alone does not count) and were not contradicted (its command failed there as misuse and
+  never worked, or what it warns of worked).
+
+Baselines on the same sessions: nothing; the last 15 successful calls (the rule of the user's documents); the most frequent
+commands, 15 of them, and as many as fit into the tokens that ours took.
+"""
+
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from benchmarks.measuring import SHARED
+from benchmarks.real import PROJECTS, real_sessions
+from preheat.archive.lessons import Place
+from preheat.calls.files import changed, file_of, names_in
+from preheat.calls.form import command_form
+from preheat.calls.words import telling_words
+from preheat.commands import text_of, understand
+from preheat.ingest.noting import About
+from preheat.lessons import LEARNERS, revised
+from preheat.lessons.learner import Noted
+from preheat.lessons.projects import root_of
+from preheat.lessons.seen import Seen, SeenCall
+from preheat.model.context import BUDGET, Context
+from preheat.model.lesson import Lesson
+from preheat.pipeline.learning import seen as seen_by_learners
+from preheat.provision import provision
+from preheat.provision.tokens import estimate
+
+EARLIER = 0.6
+"""The share of a project's sessions that is learned from."""
+SPLITS = (0.4, 0.5, 0.6, 0.7)
+"""Other shares, to see whether the figures hang on that one."""
+LAST_CALLS = 15
+_RESAMPLES = 2000
+
+
+class Happened(NamedTuple):
+    """What occurs in a session."""
+
+    forms: frozenset[str]
+    files: frozenset[str]
+    errors: frozenset[tuple[str, ...]]
+    worked: frozenset[str]
+    """Commands (as they stand, relative) that ran; `failed` those that failed as misuse and never ran."""
+    failed: frozenset[str]
+    shapes: tuple[str, ...]
+
+
+class Given(NamedTuple):
+    """What a session is told beforehand, by whatever rule."""
+
+    tokens: int
+    forms: frozenset[str]
+    commands: frozenset[str]
+    files: frozenset[str]
+    errors: frozenset[tuple[str, ...]]
+
+
+class Score(NamedTuple):
+    """Counts of one session under one rule."""
+
+    failures: int
+    covered: int
+    known: int
+    tokens: int
+    items: int
+    applied: int
+    contradicted: int
+
+
+def command_of(each: SeenCall, of: Seen) -> str:
+    return of.relative(text_of(each.call.input)) if each.call.kind == "shell" else ""
+
+
+def plain(command: str) -> str:
+    """A command without what only prepares or filters it."""
+    main = understand(command).main
+    return " ".join(main.words) if main is not None else " ".join(command.split())
+
+
+def happened(of: Seen) -> Happened:
+    forms: set[str] = set()
+    files: set[str] = set()
+    errors: set[tuple[str, ...]] = set()
+    ran: set[str] = set()
+    failed: set[str] = set()
+    shapes: list[str] = []
+    for each in of.calls:
+        command = command_of(each, of)
+        if command:
+            forms |= {form for form in map(command_form, _parts(command)) if form}
+            files.update(names_in(command))
+            (ran if each.ran else failed).add(plain(command))
+        elif path := of.relative(file_of(each.call)):
+            files |= {path, *of.relative(changed(each.call)).splitlines()}
+        if each.failed and each.record.signature:
+            errors.add(telling_words(each.record.signature))
+        shapes.append(each.record.activity)
+    return Happened(
+        frozenset(forms), frozenset(files), frozenset(errors), frozenset(ran), frozenset(failed - ran), tuple(shapes)
+    )
+
+
+def _parts(command: str) -> list[str]:
+    """The command, and each of the commands in it."""
+    return [command, *(" ".join(each.words) for each in understand(command).commands)]
+
+
+# What a lesson tells.
+def told(lessons: Iterable[Lesson], tokens: int = 0) -> Given:
+    forms: set[str] = set()
+    commands: set[str] = set()
+    files: set[str] = set()
+    errors: set[tuple[str, ...]] = set()
+    for lesson in lessons:
+        commands |= exact(lesson.use) if lesson.use and lesson.kind != "working_set" else set()
+        forms |= {form for text in (lesson.use, *lesson.forms) if (form := command_form(text) or text)}
+        files |= {*lesson.files}
+        errors |= {words for signature in lesson.signatures if (words := telling_words(signature))}
+        if lesson.packet is not None:
+            forms |= {form for check in lesson.packet.checks if (form := command_form(check.command))}
+            commands |= {text for check in lesson.packet.checks for text in exact(check.command)}
+            files |= {*lesson.packet.files, *lesson.packet.unverified}
+    return Given(tokens, frozenset(forms), frozenset(commands), frozenset(files), frozenset(errors))
+
+
+def applies(lesson: Lesson, there: Happened) -> bool:
+    """Whether a session has anything to do with a lesson."""
+    about = told([lesson])
+    tools_only = lesson.kind != "example" and not any(" " in form or lesson.topic for form in about.forms)
+    if about.errors & there.errors or _touched(about.files, there.files):
+        return True
+    if lesson.steps:
+        return _in_order(lesson.steps, there.shapes)
+    return not tools_only and bool(about.forms & there.forms)
+
+
+def _touched(wanted: frozenset[str], files: frozenset[str]) -> bool:
+    names = {path.rstrip("/") for path in wanted}
+    return any(path in names or any(path.startswith(f"{name}/") for name in names) for path in files)
+
+
+def _in_order(steps: Sequence[str], shapes: Sequence[str]) -> bool:
+    kinds = [step.split(" ")[0] for step in steps]
+    short = [shape for place, shape in enumerate(shapes) if place == 0 or shape != shapes[place - 1]]
+    return any(short[start : start + len(kinds)] == kinds for start in range(len(short)))
+
+
+def contradicted(lesson: Lesson, there: Happened) -> bool:
+    """What it says to use failed as misuse there and never ran, or what it warns of ran."""
+    use, avoid = plain(lesson.use) if lesson.use else "", plain(lesson.avoid) if lesson.avoid else ""
+    if lesson.kind == "working_set":
+        return False
+    return bool(use and use in there.failed) or bool(avoid and avoid != use and avoid in there.worked)
+
+
+# Failures and what mends them.
+class Failure(NamedTuple):
+    """A misuse failure: the words of its error, and what the call that mended it was (empty if none did)."""
+
+    words: tuple[str, ...]
+    mended_by: frozenset[str]
+    file: str
+
+
+def misuse_failures(of: Seen) -> list[Failure]:
+    by_seq = of.by_seq()
+    found = []
+    for each in of.calls:
+        if not each.failed or each.record.cause != "misuse":
+            continue
+        commands: frozenset[str] = frozenset()
+        file = ""
+        if each.record.recovered_in is not None:
+            mended = by_seq.get(each.record.seq + each.record.recovered_in)
+            if mended is not None and mended.call.kind == "shell":
+                commands = exact(command_of(mended, of))
+            elif mended is not None:
+                file = of.relative(file_of(mended.call))
+        found.append(Failure(telling_words(each.record.signature), commands, file))
+    return found
+
+
+def exact(command: str) -> frozenset[str]:
+    """What a command is known by: itself without what only prepares or filters it, and its form if that has no gap."""
+    form = command_form(command)
+    return frozenset(filter(None, (plain(command), form if "…" not in form and " " in form else "")))
+
+
+def covers(given: Given, failure: Failure) -> bool:
+    return bool(
+        (failure.words and failure.words in given.errors)
+        or failure.mended_by & given.commands
+        or (failure.file and failure.file in given.files)
+    )
+
+
+# The rules.
+def last_calls(earlier: Sequence[Seen]) -> Given:
+    """The last successful calls before, as the user's documents would replay them."""
+    chosen = [(of, each) for of in earlier for each in of.calls if each.worked][-LAST_CALLS:]
+    tokens = sum(
+        estimate(each.call.tool + msgspec.json.encode(each.call.input).decode())
+        + estimate(each.result.text[:200] if each.result is not None else "")
+        for _, each in chosen
+    )
+    commands = {text for of, each in chosen if (command := command_of(each, of)) for text in exact(command)}
+    files = {path for of, each in chosen if (path := of.relative(file_of(each.call)))}
+    return Given(tokens, frozenset(), frozenset(commands), frozenset(files), frozenset())
+
+
+def frequent(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Given:
+    """The commands that ran most often before: so many, or as many as fit."""
+    runs: Counter[str] = Counter()
+    for of in earlier:
+        runs.update(command for each in of.calls if each.ran and (command := plain(command_of(each, of))))
+    chosen: list[str] = []
+    spent = 0
+    for command, _ in sorted(runs.items(), key=lambda item: (-item[1], item[0])):
+        cost = estimate(command) + 1
+        if (count is not None and len(chosen) >= count) or (count is None and spent + cost > tokens):
+            break
+        chosen.append(command)
+        spent += cost
+    commands = frozenset(text for command in chosen for text in exact(command))
+    return Given(spent, frozenset(), commands, frozenset(), frozenset())
+
+
+# The trial.
+def projects() -> dict[str, list[Seen]]:
+    found: defaultdict[str, list[Seen]] = defaultdict(list)
+    wanted = {name.partition(".tar")[0] for name in os.listdir(os.path.join(SHARED, PROJECTS))}
+    for each in real_sessions():
+        source = each.source.removeprefix("projects: ")
+        if source in wanted:
+            folder = each.session.project
+            place = Place(folder, root_of(folder), source.partition("__")[2])
+            found[source].append(seen_by_learners(each.session, About(place, frozenset())))
+    return {
+        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key)) for source, some in found.items()
+    }
+
+
+def noted(sessions: Sequence[Seen]) -> list[dict[str, Noted[Any]]]:
+    pages = []
+    for of in sessions:
+        page: dict[str, Noted[Any]] = {}
+        for learner in LEARNERS:
+            found = learner.note(of) if learner.note is not None else None
+            if found is not None:
+                session = of.session
+                heading = (of.key, session.agent, of.project, session.started_at, session.ended_at)
+                page[learner.name] = Noted(*heading, found)
+        pages.append(page)
+    return pages
+
+
+def learned(project: str, pages: Iterable[dict[str, Noted[Any]]]) -> list[Lesson]:
+    by_learner: defaultdict[str, list[Noted[Any]]] = defaultdict(list)
+    for page in pages:
+        for name, each in page.items():
+            by_learner[name].append(each)
+    found: list[Lesson] = []
+    for learner in LEARNERS:
+        if learner.learn is not None and (project or learner.general) and by_learner[learner.name]:
+            found += learner.learn(project, by_learner[learner.name])
+    return revised(found, [], by_learner)
+
+
+def opening(of: Seen) -> str:
+    return next((message.text for message in of.said()), of.session.title)
+
+
+def trial(project: str, sessions: Sequence[Seen], cut: int, lessons: list[Lesson]) -> dict[str, list[Score]]:
+    """Every later session under every rule."""
+    earlier, later = sessions[:cut], sessions[cut:]
+    by_id = {lesson.id: lesson for lesson in lessons}
+    last = earlier[-1].session
+    fallback = last.ended_at or last.started_at or 0.0
+    scores: defaultdict[str, list[Score]] = defaultdict(list)
+    everything = told(lesson for lesson in lessons if lesson.status in ("active", "weak"))
+    for of in later:
+        context = provision(
+            lessons, task=opening(of), agent=of.session.agent, project=project, now=of.session.started_at or fallback
+        )
+        there = happened(of)
+        failures = misuse_failures(of)
+        given = told((by_id[item.lesson] for item in context.items), context.tokens)
+        for name, each in _rules(earlier, given).items():
+            scores[name].append(_score(each, failures, everything if name == "preheat" else each))
+        scores["preheat"][-1] = _with_precision(scores["preheat"][-1], context, by_id, there)
+    return scores
+
+
+def _rules(earlier: Sequence[Seen], ours: Given) -> dict[str, Given]:
+    nothing = Given(0, frozenset(), frozenset(), frozenset(), frozenset())
+    return {
+        "preheat": ours,
+        "nothing": nothing,
+        "last 15 successful calls": last_calls(earlier),
+        "15 most frequent commands": frequent(earlier, 15),
+        "most frequent, same tokens": frequent(earlier, None, ours.tokens),
+    }
+
+
+def _score(given: Given, failures: Sequence[Failure], known: Given) -> Score:
+    covered = sum(covers(given, failure) for failure in failures)
+    return Score(len(failures), covered, sum(covers(known, failure) for failure in failures), given.tokens, 0, 0, 0)
+
+
+def _with_precision(score: Score, context: Context, by_id: dict[str, Lesson], there: Happened) -> Score:
+    chosen = [by_id[item.lesson] for item in context.items]
+    wrong = sum(contradicted(lesson, there) for lesson in chosen)
+    good = sum(applies(lesson, there) and not contradicted(lesson, there) for lesson in chosen)
+    return score._replace(items=len(chosen), applied=good, contradicted=wrong)
+
+
+# Figures.
+def interval(scores: Sequence[Score], measure: Callable[[Sequence[Score]], float | None]) -> tuple[float, float] | None:
+    """95 %, by drawing sessions anew."""
+    draw = random.Random(1)
+    found = sorted(
+        value
+        for _ in range(_RESAMPLES)
+        if (value := measure([scores[draw.randrange(len(scores))] for _ in scores])) is not None
+    )
+    return (found[int(0.025 * len(found))], found[int(0.975 * len(found)) - 1]) if found else None
+
+
+def coverage(scores: Sequence[Score]) -> float | None:
+    total = sum(score.failures for score in scores)
+    return sum(score.covered for score in scores) / total if total else None
+
+
+def precision(scores: Sequence[Score]) -> float | None:
+    total = sum(score.items for score in scores)
+    return sum(score.applied for score in scores) / total if total else None
+
+
+def per_thousand(scores: Sequence[Score]) -> float | None:
+    """Coverage in points for each 1,000 tokens that a session is given on average."""
+    share, tokens = coverage(scores), sum(score.tokens for score in scores) / max(1, len(scores))
+    return None if share is None or not tokens else 100 * share / (tokens / 1000)
+
+
+def run(quick: bool) -> dict[str, Any]:
+    found = projects()
+    pages = {source: noted(sessions) for source, sessions in found.items()}
+    result: dict[str, Any] = {"budget": BUDGET, "splits": {}}
+    for share in (EARLIER,) if quick else SPLITS:
+        result["splits"][str(share)] = _run_split(found, pages, share, show=share == EARLIER)
+    return result
+
+
+def _run_split(
+    found: dict[str, list[Seen]], pages: dict[str, list[dict[str, Noted[Any]]]], share: float, show: bool
+) -> dict[str, Any]:
+    cuts = {source: int(share * len(sessions)) for source, sessions in found.items()}
+    general = learned("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
+    by_project: dict[str, dict[str, list[Score]]] = {}
+    kinds: Counter[str] = Counter()
+    for source, sessions in sorted(found.items()):
+        project = source.partition("__")[2]
+        lessons = learned(project, pages[source][: cuts[source]])
+        kinds.update(lesson.kind for lesson in lessons if lesson.status == "active")
+        by_project[source] = trial(project, sessions, cuts[source], [*lessons, *general])
+    rules = list(next(iter(by_project.values())))
+    pooled = {rule: [score for scores in by_project.values() for score in scores[rule]] for rule in rules}
+    table = {rule: _figures(pooled[rule]) for rule in rules}
+    best = max(table[rule]["per_thousand"] or 0.0 for rule in rules if rule != "preheat")
+    ours = table["preheat"]["per_thousand"] or 0.0
+    summary = {
+        "pooled": table,
+        "projects": {source: {rule: _figures(scores[rule]) for rule in rules} for source, scores in by_project.items()},
+        "per_token_against_best_baseline": ours / best if best else None,
+        "lessons": dict(kinds),
+    }
+    if show:
+        _show(summary)
+    return summary
+
+
+def _figures(scores: Sequence[Score]) -> dict[str, Any]:
+    return {
+        "sessions": len(scores),
+        "failures": sum(score.failures for score in scores),
+        "covered": sum(score.covered for score in scores),
+        "known": sum(score.known for score in scores),
+        "coverage": coverage(scores),
+        "coverage_interval": interval(scores, coverage),
+        "tokens": sum(score.tokens for score in scores) / max(1, len(scores)),
+        "per_thousand": per_thousand(scores),
+        "items": sum(score.items for score in scores),
+        "silent": sum(not score.items for score in scores),
+        "precision": precision(scores),
+        "precision_interval": interval(scores, precision),
+        "contradicted": sum(score.contradicted for score in scores),
+    }
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _range(value: tuple[float, float] | None) -> str:
+    return "" if value is None else f"({100 * value[0]:.0f}-{100 * value[1]:.0f})"
+
+
+def _show(summary: dict[str, Any]) -> None:
+    print(f"{'rule':28} {'coverage':>18} {'tokens':>7} {'points/1k':>9}")
+    for rule, row in summary["pooled"].items():
+        per = "–" if row["per_thousand"] is None else f"{row['per_thousand']:.1f}"
+        shown = f"{_percent(row['coverage'])} {_range(row['coverage_interval'])}"
+        print(f"{rule:28} {shown:>18} {row['tokens']:7.0f} {per:>9}")
+    print(f"coverage per token: {summary['per_token_against_best_baseline'] or 0:.2f} x the best baseline (bar: 2)")
+    row = summary["pooled"]["preheat"]
+    print(
+        f"precision {_percent(row['precision'])} {_range(row['precision_interval'])} of {row['items']} items in "
+        f"{row['sessions']} sessions, {row['contradicted']} contradicted, {row['silent']} sessions got nothing (bar: 60 %)"
+    )
+    print(
+        f"\n{'project':40} {'sessions':>8} {'failures':>8} {'coverage':>9} {'known':>7} {'precision':>9} {'tokens':>7}"
+    )
+    for source, rows in summary["projects"].items():
+        row = rows["preheat"]
+        known = row["known"] / row["failures"] if row["failures"] else None
+        print(
+            f"{source:40} {row['sessions']:8} {row['failures']:8} {_percent(row['coverage']):>9} {_percent(known):>7} "
+            f"{_percent(row['precision']):>9} {row['tokens']:7.0f}"
+        )
+    print(f"lessons that are handed out: {summary['lessons']}")

@@ -1,0 +1,12 @@
+"""How Claude Code is started without a terminal: `claude -p`. Edits and shell commands in the working folder are allowed."""
+
+from preheat.agents.headless import Asked, Headless, given, with_model
+
+
+def arguments(asked: Asked) -> list[str]:
+    own = given(asked, "--permission-mode", "--allowedTools", "--allowed-tools", "--dangerously-skip-permissions")
+    allowed = [] if own else ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
+    return ["--print", *with_model(asked), *asked.options, *allowed]
+
+
+HEADLESS = Headless("claude", arguments, reads_input=True)

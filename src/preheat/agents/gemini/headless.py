@@ -1,0 +1,11 @@
+"""How Gemini CLI is started without a terminal. Without a person to ask it has no shell unless everything is approved."""
+
+from preheat.agents.headless import Asked, Headless, given, with_model
+
+
+def arguments(asked: Asked) -> list[str]:
+    approval = [] if given(asked, "--yolo", "-y", "--approval-mode") else ["--approval-mode", "yolo"]
+    return [*approval, "--skip-trust", *with_model(asked), *asked.options, f"--prompt={asked.prompt}"]
+
+
+HEADLESS = Headless("gemini", arguments, tried="0.61.0")

@@ -1,0 +1,182 @@
+"""Keeps what was learned: conclusions of each learner, lessons as they are handed out, and what a person said of them.
+
+Plain SQL, as in `writer.py`: handing lessons to a new session must not cost an import of SQLAlchemy. Knows nothing of how
+lessons are learned or chosen. Everything that writes happens inside a transaction that the caller holds (`writing`).
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from preheat.archive.packing import compress, decompress
+from preheat.model.exposure import Exposure, Measured
+from preheat.model.lesson import Lesson
+from preheat.model.profile import Rate
+
+Mark: TypeAlias = Literal["pinned", "retired"]
+
+_ENCODER = msgspec.msgpack.Encoder()
+_LESSON = msgspec.msgpack.Decoder(Lesson)
+_LESSONS = msgspec.msgpack.Decoder(list[Lesson])
+
+
+class _Rates(msgspec.Struct):
+    """The part of a profile that an effect is measured on."""
+
+    misuse: Rate
+
+
+_RATES = msgspec.json.Decoder(_Rates)
+
+
+class Place(NamedTuple):
+    """A folder in which sessions ran, and the project it belongs to."""
+
+    folder: str
+    root: str
+    name: str
+
+
+# Projects.
+def store_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
+    """Keep which folder belongs to which project, in the place of what was known before."""
+    connection.execute("DELETE FROM projects")
+    connection.executemany("INSERT INTO projects (folder, root, name) VALUES (?, ?, ?)", places)
+
+
+def places(connection: sqlite3.Connection) -> list[Place]:
+    rows = connection.execute("SELECT folder, root, name FROM projects ORDER BY folder")
+    return [Place(*row) for row in rows]
+
+
+# What the learners concluded.
+def seen_by(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
+    """By project and learner: the version that concluded, and from what."""
+    rows = connection.execute("SELECT project, learner, version, seen FROM learnings")
+    return {(project, learner): (version, seen) for project, learner, version, seen in rows}
+
+
+def store_learning(
+    connection: sqlite3.Connection, project: str, learner: str, version: int, seen: str, lessons: list[Lesson]
+) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO learnings (project, learner, version, seen, data) VALUES (?, ?, ?, ?, ?)",
+        (project, learner, version, seen, compress(_ENCODER.encode(lessons))),
+    )
+
+
+def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
+    """What each learner concluded for a project. One whose form this version does not know has concluded nothing."""
+    rows = connection.execute("SELECT learner, data FROM learnings WHERE project = ? ORDER BY learner", (project,))
+    found: dict[str, list[Lesson]] = {}
+    for learner, data in rows.fetchall():
+        try:
+            found[learner] = _LESSONS.decode(decompress(data))
+        except msgspec.DecodeError:  # it will be concluded anew when its learner runs
+            continue
+    return found
+
+
+def drop_learning(connection: sqlite3.Connection, project: str, learner: str) -> None:
+    """Take away what a learner concluded for a project of which it has no notes any more."""
+    connection.execute("DELETE FROM learnings WHERE project = ? AND learner = ?", (project, learner))
+
+
+def drop_projects(connection: sqlite3.Connection, projects: Iterable[str]) -> None:
+    """Take away everything that was learned for these."""
+    names = [(project,) for project in projects]
+    connection.executemany("DELETE FROM learnings WHERE project = ?", names)
+    connection.executemany("DELETE FROM lessons WHERE project = ?", names)
+
+
+# Lessons as they are handed out.
+def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping[str, list[Lesson]]) -> None:
+    """Keep the lessons of a project, by learner, in the place of earlier ones."""
+    connection.execute("DELETE FROM lessons WHERE project = ?", (project,))
+    connection.executemany(
+        "INSERT OR REPLACE INTO lessons (id, project, learner, kind, data) VALUES (?, ?, ?, ?, ?)",
+        (
+            (lesson.id, project, learner, lesson.kind, _ENCODER.encode(lesson))
+            for learner, some in lessons.items()
+            for lesson in some
+        ),
+    )
+
+
+def lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
+    """The lessons of some projects (of all if none are named; `""` has those that hold anywhere), as a person marked
+    them, the best first."""
+    marked = marks(connection)
+    if projects is None:
+        rows = connection.execute("SELECT data FROM lessons").fetchall()
+    else:
+        rows = []
+        for project in dict.fromkeys(projects):
+            rows += connection.execute("SELECT data FROM lessons WHERE project = ?", (project,)).fetchall()
+    found = [_marked(_LESSON.decode(data), marked) for (data,) in rows]
+    return sorted(found, key=lambda lesson: (-lesson.score, lesson.id))
+
+
+def _marked(lesson: Lesson, marked: Mapping[str, tuple[str, str]]) -> Lesson:
+    mark, why = marked.get(lesson.id, ("", ""))
+    if mark == "retired":
+        return msgspec.structs.replace(lesson, status="retired", why=why or "retired by you")
+    if mark == "pinned":
+        status = lesson.status if lesson.status == "quarantined" else "active"
+        return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
+    return lesson
+
+
+def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
+    """All lessons by who learned them."""
+    found: dict[str, list[Lesson]] = {}
+    for learner, data in connection.execute("SELECT learner, data FROM lessons ORDER BY learner, id"):
+        found.setdefault(learner, []).append(_LESSON.decode(data))
+    return found
+
+
+# What a person said of them.
+def marks(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """By lesson: the mark, and why."""
+    return {lesson: (mark, why) for lesson, mark, why in connection.execute("SELECT lesson, mark, why FROM marks")}
+
+
+def mark(connection: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
+    """Pin or retire a lesson; None takes the mark away."""
+    if as_what is None:
+        connection.execute("DELETE FROM marks WHERE lesson = ?", (lesson,))
+    else:
+        connection.execute(
+            "INSERT OR REPLACE INTO marks (lesson, mark, why, at) VALUES (?, ?, ?, ?)", (lesson, as_what, why, at)
+        )
+
+
+# What was measured.
+def exposures(connection: sqlite3.Connection) -> list[Exposure]:
+    """Every lot that was drawn."""
+    rows = connection.execute("SELECT item, session, shown, probability, at FROM exposures ORDER BY item, session")
+    return [Exposure(item, session, bool(shown), probability, at) for item, session, shown, probability, at in rows]
+
+
+def store_exposures(connection: sqlite3.Connection, lots: Iterable[Exposure]) -> None:
+    """Keep lots; the first one drawn for an item in a session stands."""
+    connection.executemany(
+        "INSERT INTO exposures (session, item, shown, probability, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ((lot.session, lot.item, lot.shown, lot.probability, lot.at or 0.0) for lot in lots),
+    )
+
+
+def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Measured]:
+    """How these sessions went, as far as they were judged."""
+    found: list[Measured] = []
+    for key in sorted(sessions):
+        row = connection.execute(
+            "SELECT profiles.data FROM profiles JOIN sessions ON sessions.id = profiles.session_id WHERE sessions.key = ?",
+            (key,),
+        ).fetchone()
+        if row is not None:
+            misuse = _RATES.decode(row[0]).misuse
+            found.append(Measured(key, misuse.total, misuse.count))
+    return found

@@ -1,0 +1,151 @@
+"""`preheat compress`: a session as a shorter history, with what that keeps and costs.
+
+The strategies are `preheat.compress`; this asks for them, shows the figures and writes the messages.
+"""
+
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from preheat.cli.options import Examples, SessionName, archive, json_option
+from preheat.errors import UserError
+
+if TYPE_CHECKING:
+    from preheat.compress import Compressed
+    from preheat.model.session import Session
+
+_STRATEGIES = ("none", "mask", "headtail", "markers")
+"""As `preheat.compress.NAMES`, which would have to be imported for it; a test holds it to that."""
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat compress latest --compare                    what each strategy would keep and cost
+  preheat compress latest -o history.json              messages that a chat interface takes
+  preheat compress 0f3c1a2b --strategy mask --keep 20  the last 20 results whole, the others as one line each
+  preheat compress 0f3c1a2b --json | jq .messages
+
+Strategies: `markers` keeps what the agent had learned; `mask` replaces older results by a line each; `headtail` keeps the
+beginning and the end; `none` is the history as it is. --keep counts calls at the end, results, messages at each end.
+Tokens are estimated.""",
+)
+@click.argument("session", type=SessionName())
+@click.option(
+    "--strategy", type=click.Choice(_STRATEGIES), default="markers", show_default=True, help="How to make it shorter."
+)
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="How much of the end stays as it is.")
+@click.option("--compare", is_flag=True, help="Show the figures of all strategies, and write nothing.")
+@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the history there, as JSON messages.")
+@click.option("--force", is_flag=True, help="Overwrite a file that is there already.")
+@json_option
+def command(
+    session: str, strategy: str, keep: int | None, compare: bool, output: str | None, force: bool, as_json: bool
+) -> int:
+    """Turn a session into a shorter history that keeps what made it good.
+
+    SESSION is an id, the beginning of one, or `latest`. No model is asked: the same session always gives the same history.
+    """
+    if compare and output:
+        raise click.UsageError("--compare writes nothing; name one strategy to write its history")
+    loaded = _loaded(session)
+    found = _compressed(loaded, strategy, keep, compare)
+    written = _write(output, found[0], force) if output else None
+    if as_json:
+        _print(found, compare, written)
+        return 0
+    from preheat.cli.screen import hint
+
+    _show(found)
+    if written is not None:
+        from preheat.cli.text import printable, size
+
+        print(f"\nWrote `{printable(written['path'])}` ({size(written['bytes'])}).")
+    else:
+        name = "--compare shows all strategies; " if not compare else "--strategy NAME "
+        hint(f"{name}-o FILE writes the history.")
+    return 0
+
+
+def _loaded(name: str) -> "Session":
+    from preheat import pipeline
+    from preheat.archive.queries import find
+
+    with archive() as connection:
+        loaded = pipeline.load(connection, find(connection, name).key)
+    if not loaded.events:
+        raise UserError(f"`{name}` has no message: there is nothing to make shorter")
+    return loaded
+
+
+def _compressed(session: "Session", strategy: str, keep: int | None, compare: bool) -> "list[Compressed]":
+    from preheat import pipeline
+
+    return pipeline.compress_all(session, keep) if compare else [pipeline.compress(session, strategy, keep)]
+
+
+def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
+    import os
+
+    from preheat.cli.export import save_whole
+    from preheat.cli.screen import as_json
+
+    if not found.messages:
+        raise UserError("nothing of this session is a message: there is no history to write")
+    document = as_json(found.messages, indent=2).encode() + b"\n"
+
+    def write(stream: BinaryIO) -> None:
+        stream.write(document)
+
+    save_whole(path, force, write)
+    return {"path": path, "bytes": os.path.getsize(path)}
+
+
+def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | None) -> None:
+    from preheat.cli.screen import print_json
+
+    if compare:
+        print_json({"strategies": [figures(each) for each in found]})
+        return
+    more = {"written": written} if written is not None else {"messages": found[0].messages}
+    print_json({**figures(found[0]), **more})
+
+
+def figures(found: "Compressed") -> dict[str, Any]:
+    """What a strategy keeps and costs, for programs."""
+    return {
+        "strategy": found.strategy,
+        "keep": found.keep,
+        "tokens_before": found.before,
+        "tokens_after": found.after,
+        "messages_before": found.messages_before,
+        "messages_after": len(found.messages),
+        "calls": len(found.calls),
+        "markers": {sort: {"kept": each.kept, "total": each.total} for sort, each in found.markers.items()},
+    }
+
+
+def _show(found: "list[Compressed]") -> None:
+    from rich.table import Table
+
+    from preheat.cli.screen import console, print_table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("")
+    for each in found:
+        table.add_column(each.strategy, justify="right")
+    before = found[0]
+    table.add_row("tokens before", *(f"{each.before:,}" for each in found))
+    table.add_row("tokens after", *(_after(each.after, each.before) for each in found))
+    table.add_row(f"messages (of {before.messages_before:,})", *(f"{len(each.messages):,}" for each in found))
+    table.add_row("calls", *(f"{len(each.calls):,}" for each in found))
+    table.add_row("markers kept")
+    for sort in before.markers:
+        total = before.markers[sort].total
+        cells = [f"{each.markers[sort].kept:,}" if total else "none there" for each in found]
+        table.add_row(f"  {sort}{f' (of {total:,})' if total else ''}", *cells)
+    print_table(console(), table)
+
+
+def _after(after: int, before: int) -> str:
+    return f"{after:,} ({after / before:.0%})" if before else f"{after:,}"

@@ -1,0 +1,43 @@
+"""A group of commands that imports a command's module when the command is called. Knows none of them."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from preheat.cli.options import Examples
+
+
+class LazyGroup(Examples, click.Group):
+    """`table` has the commands in their order, each with the first line of its help, so that nothing is imported to list
+    them; the command `name` is `command` in the module `modules + name`."""
+
+    def __init__(self, *arguments: Any, table: dict[str, str], modules: str, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.table = table
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.table:
+            return None
+        command: click.Command = import_module(f"{self._modules}{name.replace('-', '_')}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.table and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, self.table, 1)
+            advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(self.table)}"
+            raise click.UsageError(f"no command `{name}`; {advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.table.items()))

@@ -1,0 +1,162 @@
+"""`preheat learn`: have the ten learners look at what is new, and say what they know."""
+
+import os
+import sys
+import time
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from preheat.cli.judging import JudgeProgress
+from preheat.cli.options import Examples, archive, json_option
+from preheat.cli.progress import Bar
+from preheat.cli.text import count, printable
+from preheat.errors import UserError
+from preheat.pipeline import LearnReport, LearnWatcher
+from preheat.settings import data_folder
+
+_WORTH_IT = 50
+"""Below so many sessions it is over before a bar is drawn."""
+_IDLE = 0.5
+"""Load per core below which nobody is in a hurry."""
+_LOOK_AGAIN = 15.0
+
+
+class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+    """A learner by its name, however written, or the beginning of it."""
+
+    name = "task"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        wanted = _plain(str(value))
+        names = _names()
+        found = [name for name in names if _plain(name) == wanted] or [
+            name for name in names if wanted and wanted in _plain(name)
+        ]
+        if len(found) != 1:
+            self.fail(f"no task `{value}`; there are {', '.join(names)}", param, ctx)
+        return found[0]
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in _names() if _plain(name).startswith(_plain(incomplete))]
+
+
+def _names() -> list[str]:
+    from preheat.lessons import LEARNERS
+
+    return [learner.name for learner in LEARNERS]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+class _Progress(LearnWatcher):
+    """A bar over the sessions that notes are taken of."""
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+
+    def begin(self, sessions: int) -> None:
+        if sessions >= _WORTH_IT:
+            self._bar = Bar("Learning", sessions)
+
+    def noted(self, key: str) -> None:
+        if self._bar is not None:
+            self._bar.step(1)
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat learn                               everything new since the last time
+  preheat learn --task repairs                one of the ten alone
+  preheat learn --when-idle --quiet           for a timer: waits until the machine has nothing else to do
+  preheat lessons list --project .            what was learned here
+
+Only sessions that are new or have grown are read; a run can be stopped at any moment, and the next one goes on. No model is
+asked, and nothing leaves this machine. Run `preheat sync` first, or let your agent's hooks do it.""",
+)
+@click.option("--task", "tasks", type=Task(), multiple=True, help="Run only this learner (repeatable).")
+@click.option("--when-idle", is_flag=True, help="Wait until the machine is idle, and step back behind everything else.")
+@click.option(
+    "--wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="MINUTES",
+    help="With --when-idle: give up after so long.",
+)  # fmt: skip
+@click.option("--quiet", is_flag=True, help="Print nothing if all went well.")
+@json_option
+def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool) -> int:
+    """Learn from the sessions in the archive: what works, what does not, what fixes it.
+
+    Ten learners in their order, each only on what is new.
+    """
+    from preheat.pipeline import learn
+
+    if when_idle:
+        _until_idle(wait * 60)
+    judging, learning = JudgeProgress(), _Progress()
+    with archive():
+        pass  # says what to do if there is none
+    try:
+        report = learn(data_folder(), tasks, learning, judging)
+    finally:
+        judging.end()
+        learning.end()
+    for failure in report.failures[:3]:
+        print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
+    if as_json:
+        _print_json(report)
+    elif not quiet:
+        _show(report)
+    return 1 if report.failures else 0
+
+
+def _until_idle(most: float) -> None:
+    """Wait for a quiet machine, then let everything else go first."""
+    if not hasattr(os, "getloadavg"):
+        return
+    until = time.monotonic() + most
+    while os.getloadavg()[0] / (os.cpu_count() or 1) > _IDLE:
+        if time.monotonic() >= until:
+            raise UserError("the machine was busy all the time; nothing was learned, run `preheat learn` to do it now")
+        time.sleep(min(_LOOK_AGAIN, max(0.0, until - time.monotonic())))
+    os.nice(10)
+
+
+def _print_json(report: LearnReport) -> None:
+    from preheat.cli.screen import print_json
+
+    print_json(
+        {
+            "sessions": report.sessions,
+            "projects": report.projects,
+            "tasks": [task._asdict() for task in report.tasks],
+            "failures": [{"session": failure.key, "why": failure.why} for failure in report.failures],
+            "seconds": round(report.seconds, 3),
+        }
+    )
+
+
+def _show(report: LearnReport) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from preheat.cli.screen import clean, console, hint, print_table, say
+
+    screen = console()
+    new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
+    say(screen, f"{new}, {report.seconds:.1f} s.", "bold")
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for task in report.tasks:
+        table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
+    print_table(screen, table)
+    hint("`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session.")

@@ -1,0 +1,135 @@
+"""Lessons on a terminal: a list by kind, and one with all it rests on.
+
+What is shown came out of sessions: it is cleaned of what a terminal would obey, and nothing in it is markup.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from preheat.cli.screen import clean, console, print_table, say
+from preheat.cli.text import count, moment, one_line, span, tokens
+from preheat.model.lesson import DAY, Lesson, LessonKind
+
+_TITLES: dict[LessonKind, str] = {
+    "resume": "Where the last session stopped",
+    "convention": "What works here",
+    "repair": "What fixes what",
+    "dead_end": "Dead ends",
+    "error": "What goes wrong",
+    "example": "Calls that worked",
+    "working_set": "Where the work is",
+    "sequence": "What good stretches have in common",
+}
+
+
+def show_list(lessons: Sequence[Lesson], now: float) -> None:
+    """The lessons, by kind."""
+    screen = console()
+    for kind, group in groupby(lessons, key=lambda lesson: lesson.kind):
+        say(screen, _TITLES[kind], "bold")
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(style="cyan", no_wrap=True)
+        table.add_column(justify="right", no_wrap=True, style="dim")
+        table.add_column(overflow="fold")
+        for lesson in group:
+            table.add_row(f"  {lesson.id}", _weight(lesson), _told(lesson, now))
+        print_table(screen, table)
+
+
+def _weight(lesson: Lesson) -> str:
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    return f"{support.calls_for:,}/{total:,}" if total else ""
+
+
+def _told(lesson: Lesson, now: float) -> Text:
+    text = Text(one_line(clean(lesson.text), 400))
+    if lesson.pinned:
+        text.append("  (pinned)", "green")
+    if lesson.status != "active":
+        text.append(f"  ({lesson.status}: {clean(lesson.why)})", "yellow")
+    elif not lesson.usable(now):
+        text.append("  (expired)", "yellow")
+    return text
+
+
+def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
+    """One lesson with everything that is known of it."""
+    screen = console()
+    say(screen, clean(lesson.text), "bold")
+    say(screen)
+    rows = [(name, value) for name, value in _facts(lesson, now) if value]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        screen.print(Text(f"  {name.ljust(width)}  ", "dim").append(clean(value), "default"), soft_wrap=True)
+    if lesson.example is not None:
+        _show_example(screen, lesson)
+    if lesson.evidence:
+        say(screen)
+        say(screen, f"  {_evidence_title(lesson)}", "dim")
+        for each in lesson.evidence:
+            side = "against" if each.against else "for"
+            place = f" call {each.seq + 1}" if each.seq is not None else " said"
+            facts = f"{moment(each.at)}  {names.get(each.session, each.session)}{place}"
+            line = Text(f"  {side.ljust(7)}  ", "red" if each.against else "green")
+            screen.print(line.append(f"{facts}  ", "dim").append(one_line(clean(each.text), 120)), soft_wrap=True)
+
+
+def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
+    scope, support = lesson.scope, lesson.support
+    measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} misuse failures spared per call"
+    cost = f"{span(lesson.cost_seconds)}, {tokens(lesson.cost_tokens)} tokens" if lesson.cost_seconds else ""
+    return [
+        ("id", lesson.id),
+        ("kind", lesson.kind + (f" ({lesson.topic})" if lesson.topic else "")),
+        ("holds for", ", ".join(filter(None, (scope.project or "any project", scope.agent, scope.tool)))),
+        ("use", lesson.use),
+        ("avoid", lesson.avoid),
+        ("error", lesson.error),
+        ("difference", lesson.difference),
+        ("steps", " → ".join(lesson.steps)),
+        ("files", ", ".join(lesson.files[:8])),
+        ("re-check with", lesson.recheck),
+        ("it was so with", ", ".join(f"{name} {value}" for name, value in sorted(lesson.environment.items()))),
+        ("for", f"{count(support.calls_for, 'call')} in {count(support.sessions_for, 'session')}"),
+        ("against", f"{count(support.calls_against, 'call')} in {count(support.sessions_against, 'session')}"),
+        ("confidence", f"{support.confidence:.2f} (lower end of the 95 % interval)"),
+        ("score", f"{lesson.score:.2f}"),
+        ("effect", measured),
+        ("it cost", cost),
+        ("first seen", moment(lesson.first_seen)),
+        ("last seen", moment(lesson.last_seen)),
+        ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
+        ("expires", _expiry(lesson, now)),
+        ("status", lesson.status + (f": {lesson.why}" if lesson.why else "") + (", pinned" if lesson.pinned else "")),
+    ]
+
+
+def _expiry(lesson: Lesson, now: float) -> str:
+    if lesson.expires_at is None:
+        return ""
+    days = (lesson.expires_at - now) / DAY
+    return f"in {days:.0f} days" if days > 0 else "expired"
+
+
+def _evidence_title(lesson: Lesson) -> str:
+    total = lesson.support.calls_for + lesson.support.calls_against
+    shown = len(lesson.evidence)
+    return f"It rests on (the newest {shown} of {total:,}):" if total > shown else "It rests on:"
+
+
+def _show_example(screen: Console, lesson: Lesson) -> None:
+    import msgspec
+
+    example = lesson.example
+    if example is None:
+        return
+    say(screen)
+    arguments = msgspec.json.encode(example.arguments).decode()
+    say(screen, f"  {clean(example.tool)} {one_line(clean(arguments), 300)}", "cyan")
+    for line in clean(example.result).splitlines()[:12]:
+        say(screen, f"    {line}")

@@ -1,0 +1,203 @@
+"""`preheat lessons`: list and show what was learned, with what it rests on; pin and retire it."""
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from preheat.cli.options import AgentName, Examples, archive, json_option
+from preheat.cli.text import count
+from preheat.errors import NotFound
+from preheat.model.lesson import LESSON_KINDS
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from preheat.archive.lessons import Mark
+    from preheat.model.lesson import Lesson
+
+_LIMIT = 40
+
+
+class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+    """A lesson by its id or the beginning of it."""
+
+    name = "lesson"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from preheat.archive.lessons import lessons
+        from preheat.cli.text import one_line
+
+        with archive() as connection:
+            return [
+                CompletionItem(each.id, help=one_line(each.text, 60))
+                for each in lessons(connection)
+                if each.id.startswith(incomplete)
+            ]
+
+
+class _Group(Examples, click.Group):
+    pass
+
+
+@click.group(
+    cls=_Group,
+    epilog="""\
+  preheat lessons list --project .
+  preheat lessons show r1f3a2b4c            what it rests on: sessions and calls, for and against
+  preheat lessons retire r1f3a2b4c          never hand it out again""",
+)
+def command() -> None:
+    """List and show what was learned, with its evidence; pin and retire it."""
+
+
+@command.command(
+    "list",
+    cls=Examples,
+    epilog="""\
+  preheat lessons list --project .                     of this project, and what holds anywhere
+  preheat lessons list --kind repair --kind dead_end   only these
+  preheat lessons list --all --json                    everything, also weak, retired and quarantined ones""",
+)
+@click.option("--project", metavar="TEXT", help="Only of this project (name or path; `.` is here), and general ones.")
+@click.option("--kind", "kinds", type=click.Choice(LESSON_KINDS), multiple=True, help="Only of this kind (repeatable).")
+@click.option("--agent", type=AgentName(), metavar="NAME", help="Only what holds for this agent.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+)
+@click.option("--all", "everything", is_flag=True, help="All of them, also those that are not handed out.")
+@json_option
+def list_command(
+    project: str | None, kinds: tuple[str, ...], agent: str | None, limit: int, everything: bool, as_json: bool
+) -> int:
+    """List what was learned: by kind, the best first."""
+    from preheat.cli.screen import hint, print_json
+
+    with archive() as connection:
+        found = _found(connection, project)
+    now = time.time()
+    fitting = [
+        lesson
+        for lesson in found
+        if (not kinds or lesson.kind in kinds)
+        and (agent is None or lesson.scope.agent in ("", agent))
+        and (everything or lesson.usable(now))
+    ]
+    fitting.sort(key=lambda lesson: (LESSON_KINDS.index(lesson.kind), -lesson.score, lesson.id))
+    shown = fitting if everything else _fairly(fitting, limit)
+    if as_json:
+        print_json(shown)
+        return 0
+    if not shown:
+        hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to hand out.")
+        return 0
+    from preheat.cli.lesson_cards import show_list
+
+    show_list(shown, now)
+    others = len(found) - len(shown)
+    hint(f"{count(len(shown), 'lesson')} of {len(found):,}. " if others else f"{count(len(shown), 'lesson')}. ")
+    hint(f"`preheat lessons show {shown[0].id}` shows what one rests on.")
+    return 0
+
+
+def _fairly(lessons: "Sequence[Lesson]", limit: int) -> "list[Lesson]":
+    """The best of each kind in turn, until there are enough."""
+    if len(lessons) <= limit:
+        return list(lessons)
+    places: dict[str, int] = {}
+    turns: list[tuple[int, int]] = []
+    for index, lesson in enumerate(lessons):
+        places[lesson.kind] = places.get(lesson.kind, 0) + 1
+        turns.append((places[lesson.kind], index))
+    return [lessons[index] for index in sorted(index for _, index in sorted(turns)[:limit])]
+
+
+def _found(connection: "sqlite3.Connection", project: str | None) -> "list[Lesson]":
+    from preheat.archive.lessons import lessons
+    from preheat.pipeline import project_named
+
+    if project is None:
+        return lessons(connection)
+    name = project_named(connection, project)
+    return lessons(connection, ("", name))
+
+
+@command.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
+@click.argument("lesson", type=LessonName())
+@json_option
+def show_command(lesson: str, as_json: bool) -> int:
+    """Show one lesson with the sessions and calls that it rests on."""
+    with archive() as connection:
+        one = _one(connection, lesson)
+        if as_json:
+            from preheat.cli.screen import print_json
+
+            print_json(one)
+            return 0
+        from preheat.archive.queries import find, short_names
+        from preheat.cli.lesson_cards import show_one
+
+        names: dict[str, str] = {}
+        for key in dict.fromkeys(each.session for each in one.evidence):
+            try:
+                names.update(short_names(connection, [find(connection, key)]))
+            except NotFound:  # forgotten, or of an imported template
+                names[key] = key
+        show_one(one, names, time.time())
+    return 0
+
+
+def _one(connection: "sqlite3.Connection", wanted: str) -> "Lesson":
+    from preheat.archive.lessons import lessons
+
+    found = [each for each in lessons(connection) if each.id.startswith(wanted)]
+    exact = [each for each in found if each.id == wanted]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise NotFound(f"`{wanted}` begins {count(len(found), 'lesson')}: {', '.join(each.id for each in found[:6])}")
+    raise NotFound(f"no lesson `{wanted}`; `preheat lessons list --all` shows them with their ids")
+
+
+@command.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
+@click.argument("lesson", type=LessonName())
+@click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
+def retire_command(lesson: str, why: str) -> int:
+    """Never hand out a lesson again, whatever is learned later (`release` undoes it)."""
+    return _mark(lesson, "retired", why)
+
+
+@command.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
+@click.argument("lesson", type=LessonName())
+@click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
+def pin_command(lesson: str, why: str) -> int:
+    """Hand out a lesson whenever it fits, whatever its score or age (`release` undoes it)."""
+    return _mark(lesson, "pinned", why)
+
+
+@command.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
+@click.argument("lesson", type=LessonName())
+def release_command(lesson: str) -> int:
+    """Take a pin or a retirement back."""
+    return _mark(lesson, None, "")
+
+
+def _mark(lesson: str, as_what: "Mark | None", why: str) -> int:
+    from preheat.archive.lessons import mark
+    from preheat.archive.writer import writing
+    from preheat.cli.screen import clean
+
+    with archive() as connection:
+        one = _one(connection, lesson)
+        if as_what == "pinned" and one.status == "quarantined":
+            raise NotFound(
+                f"`{one.id}` is quarantined ({one.why}) and cannot be pinned; `preheat lessons show {one.id}`"
+            )
+        with writing(connection):
+            mark(connection, one.id, as_what, why, time.time())
+    done = {"pinned": "pinned", "retired": "retired", None: "released"}[as_what]
+    undo = f" `preheat lessons release {one.id}` undoes it." if as_what else ""
+    print(f"{done}: {clean(one.text)}{undo}")
+    return 0

@@ -1,0 +1,45 @@
+"""What is said after a template was made: what is in it, what was left out and why, and what to do next.
+
+Knows nothing of how it was made.
+"""
+
+from typing import Any
+
+from preheat.cli.screen import console, hint, say
+from preheat.cli.template_names import by_kind
+from preheat.cli.text import count
+from preheat.pipeline.making import Made
+from preheat.templates.choice import reasons
+from preheat.templates.digest import short
+
+
+def made_value(made: Made) -> dict[str, Any]:
+    """For programs."""
+    template = made.built.template
+    return {
+        "name": template.name,
+        "digest": made.kept.digest,
+        "new": made.kept.new,
+        "lessons": len(template.lessons),
+        "extraction": template.extraction,
+        "left_out": made.built.left_out,
+    }
+
+
+def say_made(made: Made, verb: str) -> None:
+    """What was made, from what, and what is not in it."""
+    screen, template = console(), made.built.template
+    version = f"`{template.name}` {short(made.kept.digest)}"
+    facts = template.extraction
+    if not made.kept.new:
+        say(screen, f"Nothing changed: {version} says all of it already.")
+    else:
+        say(screen, f"{verb} {version}: {count(len(template.lessons), 'lesson')} ({by_kind(template)})", "bold")
+    rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
+    say(screen, f"  from {count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}")
+    if facts.skipped:
+        say(screen, f"  sessions left out: {reasons(facts.skipped)}", "dim")
+    if made.built.left_out:
+        say(screen, f"  lessons left out: {reasons(made.built.left_out)}", "dim")
+    if made.kept.new:
+        hint(f"`preheat warm show {template.name}` shows it.")

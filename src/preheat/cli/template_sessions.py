@@ -1,0 +1,74 @@
+"""Finds the sessions again that contexts were handed to. Knows nothing of what is shown.
+
+A context carries its id, so the session that got it holds that id in a text that Preheat put there.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+
+from preheat import pipeline
+from preheat.archive.queries import Filter, Summary, sessions
+from preheat.errors import UserError
+from preheat.model.session import Other, Session, UserMessage
+from preheat.pipeline.making import last_checks
+from preheat.settings import data_folder
+from preheat.templates.uses import Found, Use
+
+_BEFORE, _AFTER = 3600.0, 86400.0
+"""A session that got a context began at most an hour before it was handed out, or within a day after."""
+_MOST = 200
+"""Sessions that are looked into; of more uses than that, the newest are followed."""
+
+
+def sessions_of(uses: list[Use]) -> dict[str, Found]:
+    """The session that got each context, as far as the archive has it."""
+    folder = data_folder()
+    if not pipeline.has_archive(folder):
+        return {}
+    connection = pipeline.opened(folder)
+    try:
+        return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))
+    finally:
+        connection.close()
+
+
+def _sessions_of(connection: sqlite3.Connection, uses: list[Use]) -> dict[str, Found]:
+    """By context. A session is looked into once, for all the contexts that it may have got."""
+    since = min(use.at for use in uses) - _BEFORE
+    known = [each for each in sessions(connection, Filter(since=since)) if each.started_at is not None]
+    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    order: dict[str, Summary] = {}
+    for use in uses:
+        for each in known:
+            if _may_be(each, use):
+                order[each.key] = each
+                wanted[each.key].add(use.context)
+    passed = last_checks(connection, Filter(since=since)) if order else {}
+    found: dict[str, Found] = {}
+    for key in list(order)[:_MOST]:
+        for context in _contexts_in(connection, key, wanted[key]):
+            found.setdefault(context, Found(key, passed.get(key)))
+    return found
+
+
+def _may_be(session: Summary, use: Use) -> bool:
+    started = session.started_at or 0.0
+    return use.at - _BEFORE <= started <= use.at + _AFTER and use.agent in ("", session.agent)
+
+
+def _contexts_in(connection: sqlite3.Connection, key: str, wanted: set[str]) -> set[str]:
+    try:
+        session = pipeline.load(connection, key)
+    except UserError:
+        return set()  # it cannot be read any more: not found again
+    return {context for context in wanted if any(context in text for text in _put_there(session))}
+
+
+def _put_there(session: Session) -> Iterator[str]:
+    """The texts that were not a person's own: a context is among them."""
+    for event in session.events:
+        if isinstance(event, UserMessage) and event.origin != "human":
+            yield event.text
+        elif isinstance(event, Other):
+            yield str(event.raw)

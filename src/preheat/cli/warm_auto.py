@@ -1,0 +1,108 @@
+"""`preheat warm auto`: a template for each project, from its best sessions. What makes one of the best is in
+`preheat.templates.choice`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.options import AgentName, Examples, When, json_option
+
+if TYPE_CHECKING:
+    from preheat.pipeline.making import Made
+    from preheat.templates.choice import Best, Group
+
+_SHOWN = 5
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm auto                          every project that has three good sessions
+  preheat warm auto --project . --dry-run    which ones they would be, and why the others are not
+  preheat warm auto --max-misuse 0.15        take in sessions with some more mistakes
+
+A session is one of the best if it has enough calls, the upper end of the 95 % interval of its misuse rate is low (so a short
+session must be cleaner than a long one), and the last test, build, lint or type check in it passed.""",
+)
+@click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
+@click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here.")
+@click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w.")
+@click.option("--min-calls", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="So many calls.")
+@click.option(
+    "--max-misuse", type=click.FloatRange(0, 1), default=0.1, show_default=True, metavar="SHARE",
+    help="The highest misuse rate a session may have, by the upper end of its interval.",
+)  # fmt: skip
+@click.option(
+    "--min-sessions", type=click.IntRange(1), default=3, show_default=True, metavar="N",
+    help="So many good sessions make a template.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Only say which sessions it would be.")
+@json_option
+def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Make a template for each project from its best sessions."""
+    from preheat.cli.judging import judged_archive
+    from preheat.cli.screen import print_json
+    from preheat.cli.template_making import made_value
+    from preheat.cli.template_names import filter_of
+    from preheat.pipeline.making import auto_templates, best_sessions
+    from preheat.settings import data_folder
+    from preheat.templates.choice import Best
+
+    rule = Best(min_calls=min_calls, max_misuse=max_misuse, min_sessions=min_sessions)
+    with judged_archive():  # with a bar, where it takes long
+        groups = best_sessions(data_folder(), filter_of(options), rule)
+    made = [] if dry_run else auto_templates(data_folder(), groups, rule)
+    if as_json:
+        print_json({"templates": [made_value(each) for each in made], "projects": [_value(each) for each in groups]})
+    else:
+        _show(groups, made, rule, dry_run)
+    return 0
+
+
+def _value(group: "Group") -> dict[str, Any]:
+    return {
+        "project": group.project,
+        "enough": group.enough,
+        "sessions": [
+            {"key": each.key, "calls": each.profile.calls, "misuse": each.profile.misuse}
+            for each in group.choice.chosen
+        ],
+        "skipped": group.choice.skipped,
+    }
+
+
+def _show(groups: "list[Group]", made: "list[Made]", rule: "Best", dry_run: bool) -> None:
+    from preheat.cli.screen import clean, console, hint, say
+    from preheat.cli.template_making import say_made
+    from preheat.cli.text import count
+    from preheat.templates.choice import reasons
+
+    screen = console()
+    results = iter(made)
+    for group in groups:
+        if not group.choice.chosen:
+            continue
+        sessions = count(len(group.choice.chosen), "good session")
+        say(
+            screen,
+            f"{clean(group.project)}: {sessions}" + ("" if group.enough else f", {rule.min_sessions} are wanted"),
+        )
+        if not group.enough:
+            say(screen, f"  the others: {reasons(group.choice.skipped)}", "dim")
+            continue
+        for each in group.choice.chosen[:_SHOWN]:
+            rate = each.profile.misuse
+            facts = f"{count(each.profile.calls, 'call')}, {rate.count} misused (at most {rate.high:.0%}), last check passed"
+            say(screen, f"  {each.key}  {facts}", "dim")
+        if len(group.choice.chosen) > _SHOWN:
+            say(screen, f"  and {len(group.choice.chosen) - _SHOWN} more", "dim")
+        if not dry_run:
+            result = next(results)
+            if result.kept.digest:
+                say_made(result, "Built")
+            else:
+                say(screen, "  they taught nothing that is worth a template", "yellow")
+    if without := sum(not group.choice.chosen for group in groups):
+        say(screen, f"{count(without, 'project')} without any good session (`--json` says why)", "dim")
+    if not any(group.enough for group in groups):
+        hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-misuse 0.2` asks for less.")

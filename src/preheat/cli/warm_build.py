@@ -1,0 +1,68 @@
+"""`preheat warm build`: a template from many sessions. Which of them, `preheat.templates.choice` says."""
+
+from typing import Any
+
+import click
+
+from preheat.cli.options import AgentName, Examples, When, json_option
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm build mine --project .                   from the sessions of this project
+  preheat warm build mine --project . --since 30d --max-error-rate 0.2
+  preheat warm build long --min-messages 100 --max-sessions 20 --tag terminal
+
+Built again with nothing new, it stays as it is; else the name gets a new version, and the old one stays in its history.""",
+)
+@click.argument("name")
+@click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
+@click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here.")
+@click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w.")
+@click.option("--min-messages", type=click.IntRange(0), default=30, show_default=True, metavar="N", help="So long.")
+@click.option(
+    "--max-sessions", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="The newest so many."
+)
+@click.option(
+    "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
+    help="Leave out sessions in which more of the calls failed.",
+)  # fmt: skip
+@click.option("--weak", is_flag=True, help="Take in lessons that rest on little, too.")
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
+@click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
+@json_option
+def command(
+    name: str,
+    min_messages: int,
+    max_sessions: int,
+    max_error_rate: float,
+    weak: bool,
+    description: str,
+    addendum: str,
+    tags: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Make a template from many sessions."""
+    from preheat.cli.judging import judged_archive
+    from preheat.cli.screen import print_json
+    from preheat.cli.template_making import made_value, say_made
+    from preheat.cli.template_names import filter_of
+    from preheat.cli.text import day
+    from preheat.pipeline.making import build_template
+    from preheat.settings import data_folder
+    from preheat.templates.build import Request
+    from preheat.templates.choice import Wanted
+
+    filters = {key: day(value) if key == "since" else value for key, value in options.items() if value}
+    request = Request(name=name, description=description, addendum=addendum, tags=tags, weak=weak, filters=filters)
+    rule = Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+    with judged_archive():  # with a bar, where it takes long
+        made = build_template(data_folder(), request, filter_of(options), rule)
+    if as_json:
+        print_json(made_value(made))
+    else:
+        say_made(made, "Built")
+    return 0

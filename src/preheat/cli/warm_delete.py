@@ -1,0 +1,30 @@
+"""`preheat warm delete`: a template is no longer found; its versions and its history stay."""
+
+import time
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.template_names import TemplateName
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm delete mine
+  preheat warm restore mine             brings it back""",
+)
+@click.argument("name", type=TemplateName(), metavar="NAME")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """Delete a template; `restore` brings it back."""
+    from preheat.cli.screen import hint, print_json
+    from preheat.cli.template_names import store
+
+    store().delete(name, time.time())
+    if as_json:
+        print_json({"deleted": name})
+    else:
+        print(f"`{name}` was deleted.")
+        hint(f"`preheat warm restore {name}` brings it back.")
+    return 0

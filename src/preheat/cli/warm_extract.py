@@ -1,0 +1,45 @@
+"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.pipeline.study`."""
+
+import click
+
+from preheat.cli.options import Examples, SessionName, json_option
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm extract latest --name login
+  preheat warm extract 0f3c1a2b --name login --description "how the login tests are run"
+
+What one session shows has little support; it is taken in all the same, because you chose the session.""",
+)
+@click.argument("session", type=SessionName())
+@click.option(
+    "--name", metavar="NAME", help="What to call it; made from the project and the session's id unless given."
+)
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
+@click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
+@json_option
+def command(
+    session: str, name: str | None, description: str, addendum: str, tags: tuple[str, ...], as_json: bool
+) -> int:
+    """Make a template from one session.
+
+    SESSION is an id, the beginning of one, or `latest`.
+    """
+    from preheat.cli.judging import judged_archive
+    from preheat.cli.screen import print_json
+    from preheat.cli.template_making import made_value, say_made
+    from preheat.pipeline.making import extract_template
+    from preheat.settings import data_folder
+
+    with judged_archive():  # with a bar, where it takes long
+        made = extract_template(
+            data_folder(), session, name=name or "", description=description, addendum=addendum, tags=tags
+        )
+    if as_json:
+        print_json(made_value(made))
+    else:
+        say_made(made, "Extracted")
+    return 0

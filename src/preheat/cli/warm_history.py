@@ -1,0 +1,48 @@
+"""`preheat warm history`: the versions of a template, and what was done with its name."""
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.template_names import TemplateName
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm history mine
+  preheat warm history mine --json""",
+)
+@click.argument("name", type=TemplateName(), metavar="NAME")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """List the versions of a template.
+
+    The newest line comes first; `*` marks what the name stands for now.
+    """
+    from preheat.cli.screen import clean, console, print_json, say
+    from preheat.cli.template_names import store
+    from preheat.cli.text import columns, moment, one_line
+    from preheat.templates.digest import short
+
+    kept = store()
+    state = kept.state(name)
+    history = kept.history(name)
+    if as_json:
+        print_json({"name": name, **state._asdict(), "history": history})
+        return 0
+    newest = list(reversed(history))
+    present = None if state.deleted else state.live
+    marked = next((place for place, entry in enumerate(newest) if entry.digest == present), None)
+    rows = [
+        (
+            "*" if place == marked else "",
+            short(entry.digest),
+            moment(entry.at),
+            entry.action,
+            one_line(clean(entry.note), 80),
+        )
+        for place, entry in enumerate(newest)
+    ]
+    for line in columns(rows, left=5):
+        say(console(), line)
+    return 0

@@ -1,0 +1,30 @@
+"""`preheat warm restore`: a deleted template stands again for what it stood for."""
+
+import time
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.template_names import TemplateName
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm list --deleted           what can be brought back
+  preheat warm restore mine""",
+)
+@click.argument("name", type=TemplateName(deleted=True), metavar="NAME")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """Bring a deleted template back."""
+    from preheat.cli.screen import print_json
+    from preheat.cli.template_names import store
+
+    kept = store()
+    kept.restore(name, time.time())
+    if as_json:
+        print_json({"restored": name, "digest": kept.state(name).live})
+    else:
+        print(f"`{name}` is back.")
+    return 0

@@ -1,0 +1,32 @@
+"""`preheat warm rollback`: a name stands for an earlier version again."""
+
+import time
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.template_names import TemplateName
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm rollback mine            to the version before
+  preheat warm rollback mine 3fa2       to one by the beginning of its digest
+
+Nothing is lost: going back is one more line of the history, and a later version can be gone back to as well.""",
+)
+@click.argument("name", type=TemplateName(), metavar="NAME")
+@click.argument("digest", required=False)
+@json_option
+def command(name: str, digest: str | None, as_json: bool) -> int:
+    """Go back to an earlier version."""
+    from preheat.cli.screen import print_json
+    from preheat.cli.template_names import store, title
+
+    found = store().roll_back(f"{name}@{digest}" if digest else name, time.time())
+    if as_json:
+        print_json({"name": found.name, "digest": found.digest})
+    else:
+        print(f"`{found.name}` stands for `{title(found)}` again.")
+    return 0

@@ -1,0 +1,69 @@
+"""`preheat warm test`: what exactly a session would be sent with a template, message by message, and what it costs.
+
+What is chosen and how it is worded is `preheat.provision`.
+"""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.cli.text import printable
+from preheat.cli.warming import (
+    as_document,
+    context_for,
+    context_options,
+    form_of,
+    left_out,
+    print_document,
+    summary,
+    task_of,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from preheat.model.context import Context
+    from preheat.model.rendering import Rendered
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat warm test mine "fix the login test"
+  preheat warm test mine "fix the login test" --format anthropic --budget 800
+  preheat warm test mine@-1 "fix the login test" --json           of the version before
+
+The forms are those of `preheat warm start`. Tokens are estimated offline; the estimate is seldom too low.""",
+)
+@click.argument("name")
+@click.argument("task")
+@context_options("openai")
+@json_option
+def command(name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool) -> int:
+    """Show the exact messages that a template gives for a task."""
+    from preheat.provision import render
+
+    renderer = form_of(form)
+    context = context_for(task_of(task), agent or renderer.agent, project, budget, name)
+    rendered = render(context, renderer)
+    if as_json:
+        print_document(as_document(context, rendered))
+    else:
+        print("\n".join(_lines(context, rendered)))
+    return 0
+
+
+def _lines(context: "Context", rendered: "Rendered") -> list[str]:
+    lines: list[str] = []
+    for number, said in enumerate(rendered.said, 1):
+        about = f" calls {said.call.tool} ({said.call.id})" if said.call and said.role == "assistant" else ""
+        about = f" answers {said.call.id}" if said.call and said.role == "tool" else about
+        lines += (f"[{number}] {said.role}{about}: {tokens_of(said):,} tokens", _shown(said.text or said.read), "")
+    total = sum(map(tokens_of, rendered.said))
+    whole = f"{len(rendered.said)} messages, {total:,} tokens"
+    lines.append(f"{whole} ({summary(context)})" if rendered.said else summary(context))
+    return [*map(printable, lines), *left_out(context)]
+
+
+def _shown(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

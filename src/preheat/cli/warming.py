@@ -1,0 +1,136 @@
+"""What `warm start` and `warm test` have in common: options, the forms, the context itself, and how it is told to a person.
+
+No table, colour or database library: a session waits for this. Knows nothing of how a context is made.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from preheat.agents import RENDERING, renderers_of
+from preheat.cli.options import AgentName
+from preheat.cli.text import columns, count, printable
+from preheat.model.context import BUDGET
+from preheat.provision import FORMATS, TASK_READ, estimate
+
+if TYPE_CHECKING:
+    from preheat.model.context import Context
+    from preheat.model.rendering import Rendered, Renderer, Said
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMS: "tuple[Renderer, ...]" = (*FORMATS, *(form for agent in RENDERING for form in renderers_of(agent)))
+_LONGEST_TASK = 10_000_000
+
+
+def context_options(default: str) -> Callable[[F], F]:
+    """The options that say for whom a context is, and in which form."""
+
+    def add(function: F) -> F:
+        for option in reversed(
+            (
+                click.option("--agent", type=AgentName(), metavar="NAME", help="The agent that gets it."),
+                click.option("--project", metavar="NAME|FOLDER", help="The project that it works on; here unless given."),
+                click.option(
+                    "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="Tokens."
+                ),
+                click.option(
+                    "--format", "form", type=click.Choice([each.name for each in FORMS]), default=default, show_default=True,
+                    help="What to make of it; the list is below.",
+                ),
+            )
+        ):  # fmt: skip
+            function = option(function)
+        return function
+
+    return add
+
+
+def forms_listed() -> str:
+    """The forms with what they are, for a help page."""
+    return "\n".join(f"  {line}" for line in columns([(each.name, each.says) for each in FORMS], left=2))
+
+
+def form_of(name: str) -> "Renderer":
+    return next(each for each in FORMS if each.name == name)
+
+
+def task_of(given: str) -> str:
+    """The task as typed, or from standard input for `-`."""
+    task = sys.stdin.buffer.read(_LONGEST_TASK).decode("utf-8", "replace") if given == "-" else given
+    if not task.strip():
+        raise click.UsageError("the task is empty; say in a few words what the session is to do")
+    if len(task) > TASK_READ:
+        note(f"the task has {len(task):,} characters; the first {TASK_READ:,} were used to choose")
+    return task
+
+
+def context_for(task: str, agent: str | None, project: str | None, budget: int, template: str | None) -> "Context":
+    """What a session is given, out of the archive or of a template."""
+    from preheat import pipeline
+    from preheat.settings import data_folder
+
+    if project and (project[0] in ".~" or os.sep in project):
+        project = os.path.abspath(os.path.expanduser(project))
+    return pipeline.provision(
+        data_folder(), task, agent=agent or "", project=project or "", budget=budget, template=template or ""
+    )
+
+
+def note(text: str) -> None:
+    """On the error stream: what is printed is for a model."""
+    print(f"preheat: {printable(text)}", file=sys.stderr)
+
+
+def print_document(value: Any) -> None:
+    """One JSON document on standard output."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def as_document(context: "Context", rendered: "Rendered") -> dict[str, Any]:
+    """All of it for programs."""
+    return {
+        "context": context,
+        "format": rendered.format,
+        "document": rendered.document,
+        "messages": [{"role": each.role, "text": each.read, "tokens": tokens_of(each)} for each in rendered.said],
+    }
+
+
+def tokens_of(said: "Said") -> int:
+    return estimate(said.read)
+
+
+def summary(context: "Context") -> str:
+    """One line on what there is."""
+    if not context.items and not context.addendum:
+        return f"nothing handed out: {context.reason}"
+    found = f"{count(len(context.items), 'item')}, about {context.tokens:,} of {context.budget:,} tokens"
+    return f"{found}; {context.reason}" if context.reason else found
+
+
+def explanation(context: "Context") -> list[str]:
+    """Why each item was chosen, and what was left out."""
+    lines = [f"Context {context.id}: {summary(context)}"]
+    for item in context.items:
+        lines += (
+            f"  {item.lesson}  {item.kind}  value {item.value:.2f} = {item.why}",
+            f"    {item.tokens} tokens: {item.text}",
+        )
+    lines += left_out(context)
+    return [printable(line) for line in lines]
+
+
+def left_out(context: "Context") -> list[str]:
+    if not context.left_out:
+        return []
+    total = sum(context.left_out.values())
+    reasons = sorted(context.left_out.items(), key=lambda each: (-each[1], each[0]))
+    return [
+        f"Left out {total:,} of {context.considered:,}:",
+        *(f"  {number:,}  {reason}" for reason, number in reasons),
+    ]

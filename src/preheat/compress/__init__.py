@@ -1,0 +1,103 @@
+"""Turns a session into a shorter history that keeps what the agent had learned in it. Knows no archive and no agent.
+
+A strategy takes a session and gives a session: fewer events, shorter texts, in the order in which they were. What it looks
+like for a model is left to whoever renders it, and so is the counting of tokens.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from preheat.compress.headtail import HEADTAIL
+from preheat.compress.markers import MARKERS
+from preheat.compress.mask import MASK
+from preheat.compress.measure import kept_markers, markers_of
+from preheat.compress.none import NONE
+from preheat.compress.values import Compressed, Kept, Sort, Strategy
+from preheat.compress.view import View, remaining, view
+from preheat.model.profile import CallRecord
+from preheat.model.session import Session
+
+__all__ = ["NAMES", "STRATEGIES", "Compressed", "Kept", "Sort", "Strategy", "compress", "compress_all"]
+
+STRATEGIES: tuple[Strategy, ...] = (NONE, MASK, HEADTAIL, MARKERS)
+"""From the one that keeps most of the text to the one that chooses most."""
+NAMES = tuple(strategy.name for strategy in STRATEGIES)
+
+Messages = list[dict[str, Any]]
+
+
+def compress(
+    session: Session,
+    records: Sequence[CallRecord],
+    strategy: str,
+    *,
+    render: Callable[[Session], Messages],
+    estimate: Callable[[str], int],
+    keep: int | None = None,
+    references: Sequence[str] = (),
+) -> Compressed:
+    """A shorter history by one strategy. `keep` is how much of the end stays as it is, by the strategy's own measure;
+    `references` are what the conversation refers to (paths, addresses)."""
+    chosen = next(each for each in STRATEGIES if each.name == strategy)
+    return _compressed(view(session, records, references), (chosen,), render, estimate, keep)[0]
+
+
+def compress_all(
+    session: Session,
+    records: Sequence[CallRecord],
+    *,
+    render: Callable[[Session], Messages],
+    estimate: Callable[[str], int],
+    keep: int | None = None,
+    references: Sequence[str] = (),
+) -> list[Compressed]:
+    """The same by every strategy, to compare them."""
+    return _compressed(view(session, records, references), STRATEGIES, render, estimate, keep)
+
+
+def _compressed(
+    seen: View,
+    strategies: Sequence[Strategy],
+    render: Callable[[Session], Messages],
+    estimate: Callable[[str], int],
+    keep: int | None,
+) -> list[Compressed]:
+    markers = markers_of(seen)
+    whole = render(seen.session)
+    before = tokens(whole, estimate)
+    found: list[Compressed] = []
+    for strategy in strategies:
+        number = strategy.keep if keep is None else keep
+        shorter = strategy.shorten(seen, number)
+        messages = whole if shorter is seen.session else render(shorter)
+        after = before if messages is whole else tokens(messages, estimate)
+        if after > before:  # a few short messages: saying what was left out takes more than leaving it
+            shorter, messages, after = seen.session, whole, before
+        found.append(
+            Compressed(
+                strategy=strategy.name,
+                keep=number,
+                session=shorter,
+                messages=messages,
+                before=before,
+                after=after,
+                messages_before=len(whole),
+                calls=tuple(sorted(remaining(seen, shorter))),
+                markers=kept_markers(markers, seen, shorter),
+            )
+        )
+    return found
+
+
+def tokens(messages: Messages, estimate: Callable[[str], int]) -> int:
+    """What messages take of a model's window, roughly: their texts, their calls, and a few for the frame of each."""
+    total = 0
+    for message in messages:
+        total += _FRAME + estimate(message.get("content") or "")
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            total += _FRAME + estimate(function["name"]) + estimate(function["arguments"])
+    return total
+
+
+_FRAME = 4

@@ -1,0 +1,141 @@
+"""Keeps what the agent had learned, and leaves out how it got there.
+
+What stays: every message of the person, with the end of the answer it replies to; the first of each repair (the mistake, the
+words of its error, and the call that mended it); the last state of each check; the shortest successful call of every other
+form; the last few calls; the last answer; a line with the files that were changed and what else the conversation refers to.
+Results are cut to what tells. Of the rest one line a turn says what there was. Knows no other strategy.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from preheat.compress.lines import around, ends
+from preheat.compress.measure import Markers, markers_of, strings, text_of_all
+from preheat.compress.values import Strategy
+from preheat.compress.view import Made, View, note, said_by_person, told_calls, with_events
+from preheat.model.session import AssistantMessage, Compaction, Event, Session, ToolCall, ToolResult, UserMessage
+
+_MESSAGE = 2_000
+"""Characters of a person's message, of the last answer and of a summary; of the other answers and of results fewer."""
+_ASKED_FIRST = 2 / 3
+"""What a person wants stands at the beginning of a long message; what came of a command at the end of its output."""
+_ANSWER = 400
+_RESULT = 600
+_FENCE = "```"
+_ARGUMENT = 1_200
+"""A longer text among the arguments is a file's or a patch's, not a form."""
+
+
+def shorten(seen: View, keep: int) -> Session:
+    """The session by its markers, and its last `keep` calls."""
+    markers = markers_of(seen)
+    chosen = _chosen(markers, seen.made) | {made.record.seq for made in (seen.made[-keep:] if keep else ())}
+    return with_events(seen.session, _Writing(seen, chosen).events(markers.files))
+
+
+def _chosen(markers: Markers, made: Iterable[Made]) -> set[int]:
+    """The calls that teach something, each thing once."""
+    chosen = {seq for pairs in markers.repairs.values() for seq in pairs[0]}
+    chosen.update(markers.checks.values())
+    sizes = {each.record.seq: sum(map(len, strings(each.call.input))) for each in made}
+    for seqs in markers.forms.values():
+        if chosen.isdisjoint(seqs):
+            chosen.add(min(seqs, key=lambda seq: (sizes[seq], seq)))
+    return chosen
+
+
+class _Writing:
+    """Goes over a session once and writes down what is left of it."""
+
+    def __init__(self, seen: View, chosen: set[int]) -> None:
+        self._seen = seen
+        kept = [made for made in seen.made if made.record.seq in chosen]
+        self._calls = {id(made.call): made for made in kept}
+        self._results = {id(made.result): made for made in kept}
+        self._left: list[ToolCall] = []
+        self._out: list[Event] = []
+
+    def events(self, files: tuple[str, ...]) -> list[Event]:
+        events = self._seen.events
+        answers = _answers(events)
+        compactions = [event for event in events if isinstance(event, Compaction) and event.summary]
+        last_line = events[-1].line if events else 0
+        for event in events:
+            if isinstance(event, UserMessage) and said_by_person(event):
+                self._say_left(event.line)
+                self._out.append(msgspec.structs.replace(event, text=ends(event.text, _MESSAGE, _ASKED_FIRST)))
+            elif isinstance(event, ToolCall):
+                self._call(event)
+            elif isinstance(event, ToolResult) and id(event) in self._results:
+                self._out.append(_cut_result(self._results[id(event)]))
+            elif isinstance(event, AssistantMessage) and id(event) in answers:
+                self._out.append(msgspec.structs.replace(event, text=ends(event.text, answers[id(event)])))
+            elif compactions and event is compactions[-1]:
+                self._out.append(
+                    msgspec.structs.replace(compactions[-1], summary=ends(compactions[-1].summary, _MESSAGE))
+                )
+        self._say_left(last_line)
+        self._say_names(files, last_line)
+        return self._out
+
+    def _say_names(self, files: tuple[str, ...], line: int) -> None:
+        """The files that were changed, and what else the conversation refers to and is not there any more."""
+        text = text_of_all(with_events(self._seen.session, self._out))
+        others = [name for name in self._seen.references if name not in text and not name.startswith(_FENCE)]
+        named = (("files changed", files), ("also referred to", others))
+        said = "; ".join(f"{what}: {', '.join(names)}" for what, names in named if names)
+        if said:
+            self._out.insert(_before_last_answer(self._out), note(said, line))
+
+    def _call(self, event: ToolCall) -> None:
+        if id(event) in self._calls:
+            self._out.append(msgspec.structs.replace(event, input=_cut_arguments(event.input)))
+        else:
+            self._left.append(event)
+
+    def _say_left(self, line: int) -> None:
+        """One line for the calls of a turn that are not told."""
+        if self._left:
+            self._out.append(note(f"{told_calls(self._left)} of this turn", line))
+            self._left = []
+
+
+def _answers(events: tuple[Event, ...]) -> dict[int, int]:
+    """The answers that stay, with how much of each: the one before each message of the person, and the last."""
+    found: dict[int, int] = {}
+    last: AssistantMessage | None = None
+    for event in events:
+        if isinstance(event, AssistantMessage) and event.text:
+            last = event
+        elif said_by_person(event) and last is not None:
+            found[id(last)] = _ANSWER
+            last = None
+    if last is not None:
+        found[id(last)] = _MESSAGE
+    return found
+
+
+def _before_last_answer(events: list[Event]) -> int:
+    return len(events) - bool(events and isinstance(events[-1], AssistantMessage))
+
+
+def _cut_result(made: Made) -> ToolResult:
+    result = made.result
+    told = around(result.text, made.record.signature, _RESULT) if made.failed else ends(result.text, _RESULT)
+    return msgspec.structs.replace(result, text=told, frame=("", "")) if told != result.text else result
+
+
+def _cut_arguments(value: Any) -> Any:
+    """Arguments whose long texts are cut in the middle; names, numbers and short texts stay as they are."""
+    if isinstance(value, str):
+        return ends(value, _ARGUMENT)
+    if isinstance(value, dict):
+        return {name: _cut_arguments(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_cut_arguments(each) for each in value]
+    return value
+
+
+MARKERS = Strategy("markers", 5, "calls", "What the agent had learned; how it got there is left out.", shorten)

@@ -1,0 +1,66 @@
+"""What a strategy is, and what compressing a session gives. Knows no strategy."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from preheat.compress.view import View
+from preheat.model.session import Session
+
+Sort: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
+"""What proficiency in a session shows by; `measure` says what each is and when it is kept."""
+SORTS: tuple[Sort, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
+
+
+class Strategy(NamedTuple):
+    """One way to make a session shorter."""
+
+    name: str
+    keep: int
+    """How much of the end stays as it is, if nobody says otherwise."""
+    measure: str
+    """What `keep` counts; empty where it means nothing."""
+    summary: str
+    """What it does, in a line."""
+    shorten: Callable[[View, int], Session]
+
+
+class Kept(msgspec.Struct, frozen=True, gc=False):
+    """How many markers of one sort there were, and how many are still there."""
+
+    kept: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        return self.kept / self.total if self.total else None
+
+
+class Compressed(msgspec.Struct, frozen=True, kw_only=True):
+    """A shorter history, and what it cost."""
+
+    strategy: str
+    keep: int
+    session: Session
+    """What is left of the session."""
+    messages: list[dict[str, Any]]
+    """The same, rendered."""
+    before: int
+    """Tokens, as estimated."""
+    after: int
+    messages_before: int
+    calls: tuple[int, ...]
+    """Places (`CallRecord.seq`) of the calls that are left, each with its result."""
+    markers: dict[Sort, Kept]
+
+    @property
+    def ratio(self) -> float | None:
+        """Which share of the tokens is left."""
+        return self.after / self.before if self.before else None
+
+    @property
+    def all_markers(self) -> Kept:
+        """Of every sort together."""
+        found = self.markers.values()
+        return Kept(sum(each.kept for each in found), sum(each.total for each in found))

@@ -1,0 +1,123 @@
+"""Reads sessions of the archive anew, some sources at a time, and does something with each.
+
+Knows nothing of what is done, nor of where the bytes came from. What goes wrong with one session costs that one only.
+"""
+
+import gc
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.msgpack import Decoder
+
+from preheat.archive.judged import Gathered, Pending, Stretch, Unit, Unjudged, gather
+from preheat.archive.packing import decompress
+from preheat.errors import PreheatError
+from preheat.ingest.stored import sessions_in
+from preheat.model.session import Session
+
+POOL_FROM = 24 * 1024 * 1024
+"""Below this many bytes starting processes costs more than it saves."""
+_ROOM = 64 * 1024 * 1024
+"""Bytes of unpacked packs that are kept for the next source."""
+
+Done = TypeVar("Done")
+
+
+class Unreadable(NamedTuple):
+    """A session that could not be judged."""
+
+    session_id: int
+    key: str
+    why: str
+
+
+def over_groups(
+    connection: sqlite3.Connection, pending: Pending, work: Callable[[Gathered], Done], decoder: Decoder[Done]
+) -> Iterator[Done]:
+    """What becomes of each group, side by side if there is enough to do. The work goes to other processes by its name: it
+    must stand at the top of a module."""
+    gathered = (gather(connection, group) for group in pending.groups)
+    workers = min(os.cpu_count() or 1, 8)
+    if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
+        return map(work, gathered)
+    from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
+
+    # The packs travel as they are stored: a worker must not open a database that its parent had open when it forked.
+    return map(decoder.decode, side_by_side(partial(_packed, work), gathered, workers))
+
+
+def _packed(work: Callable[[Gathered], Any], group: Gathered) -> bytes:
+    return msgspec.msgpack.encode(work(group))
+
+
+def reread(
+    group: Gathered, work: Callable[[Unjudged, Session], Done], stage: str
+) -> tuple[list[Done], list[Unreadable]]:
+    """What becomes of each wanted session. Never raises for anything about one of them."""
+    done: list[Done] = []
+    failures: list[Unreadable] = []
+    packs = Unpacked(group.packs)
+    gc.disable()  # nothing below makes cycles, and there are millions of small values
+    try:
+        for unit, stretches in zip(group.units, group.stretches, strict=True):
+            for of, session, why in _sessions(unit, packs, stretches):
+                if session is None:
+                    failures.append(Unreadable(of.session_id, of.key, why))
+                    continue
+                try:
+                    done.append(work(of, session))
+                except Exception as error:  # noqa: BLE001 - a defect of ours in one session must not cost the others
+                    why = f"a defect in Preheat's {stage} ({type(error).__name__}: {error}); please report it"
+                    failures.append(Unreadable(of.session_id, of.key, why))
+    finally:
+        gc.enable()
+    return done, failures
+
+
+def _sessions(
+    unit: Unit, packs: "Unpacked", stretches: list[Stretch]
+) -> Iterator[tuple[Unjudged, Session | None, str]]:
+    """Each wanted session of a source; those that cannot be read come without, and with the reason."""
+    wanted = {session.key: session for session in unit.sessions}
+    why = "it is not in its source as this version reads that; run `preheat sync`"
+    found: list[Session] = []
+    try:
+        found = sessions_in(unit.agent, unit.path, unit.part, packs.pieces(stretches))
+    except PreheatError as error:
+        why = str(error)
+    except MemoryError:
+        why = "it is too large for this machine's memory"
+    except Exception as error:  # noqa: BLE001 - a defect in one reader must not cost the sessions of the others
+        why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
+    for session in found:
+        of = wanted.pop(f"{session.agent}:{session.id}", None)
+        if of is not None:
+            yield of, session, ""
+    for of in wanted.values():
+        yield of, None, why
+
+
+class Unpacked:
+    """Packs by their number, unpacked when they are needed and kept for the next source while there is room."""
+
+    def __init__(self, packs: dict[int, bytes]) -> None:
+        self._packs = packs
+        self._unpacked: dict[int, bytes] = {}
+
+    def pieces(self, stretches: list[Stretch]) -> Iterator[bytes]:
+        """The bytes of a source. Raises ArchiveUnusable if they are damaged: each pack has a checksum of its own, so the
+        hashes of the stretches, which `doctor` compares, are not computed here."""
+        for stretch in stretches:
+            yield self.unpacked(stretch.pack)[stretch.start : stretch.start + stretch.length]
+
+    def unpacked(self, number: int) -> bytes:
+        if number not in self._unpacked:
+            data = decompress(self._packs[number])
+            while self._unpacked and sum(map(len, self._unpacked.values())) + len(data) > _ROOM:
+                del self._unpacked[next(iter(self._unpacked))]
+            self._unpacked[number] = data
+        return self._unpacked[number]

@@ -1,0 +1,89 @@
+"""ScoreArtifacts: chooses examples (`lessons.examples`), says what every lesson is worth, and prunes what is weak.
+
+    score = confidence x worth x reach, each 0 to 1
+
+- confidence: the lower end of Wilson's interval of the share that speaks for it (`Support.confidence`). A resume packet is
+  a state, not a claim: 1. What a person said themselves counts at least 0.5 however rarely they said it.
+- worth: what an agent cannot find out cheaply. By kind (`WORTH`), and more where the failures it is about were dear:
+  `worth = base + (1 - base) x min(1, log(1 + cost) / log(1 + DEAR))`, cost in tokens, a second counted as `SECOND` tokens.
+- reach: `n / (n + 1)` of the n sessions that speak for it; a resume packet has 1.
+
+Near-duplicates are joined (`lessons.duplicates`). A lesson whose confidence is below `FLOOR` is weak: it fails too often, or
+too little is known. Knows nothing of tasks, of age or of budgets: those belong to the moment of handing out.
+"""
+
+from collections.abc import Sequence
+from math import log1p
+from typing import Any
+
+import msgspec
+
+from preheat.lessons import examples
+from preheat.lessons.duplicates import without_duplicates
+from preheat.lessons.learner import Learner, Noted
+from preheat.model.lesson import Lesson, LessonKind
+
+WORTH: dict[LessonKind, float] = {
+    "resume": 0.9,
+    "convention": 0.7,
+    "repair": 0.7,
+    "dead_end": 0.6,
+    "example": 0.5,
+    "error": 0.4,
+    "sequence": 0.35,
+    "working_set": 0.3,
+}
+"""An error alone says what happens, a repair what to do; where files lie a search finds out."""
+SAID, STYLE = "correction", "style"
+"""Topics: what a person said, and how they say it."""
+_WORTH_SAID, _CONFIDENCE_SAID, _WORTH_STYLE = 0.9, 0.5, 0.2
+DEAR = 100_000
+"""Tokens of failures at which worth is whole."""
+SECOND = 30
+"""Tokens that a lost second counts as: about what a model writes in one."""
+FLOOR = 0.2
+"""Once of once (0.21) is above it, once of twice is not."""
+_CLAIMS = frozenset(["convention", "repair", "dead_end", "example"])
+"""Kinds whose support for and against says how often they hold."""
+
+
+def score(lesson: Lesson) -> float:
+    """What a lesson is worth by itself."""
+    said = lesson.topic == SAID
+    confidence, sessions = lesson.support.confidence, lesson.support.sessions_for
+    reach = sessions / (sessions + 1)
+    if lesson.kind == "resume":
+        confidence = reach = 1.0
+    if said and lesson.support.calls_for:
+        confidence = max(confidence, _CONFIDENCE_SAID)
+    base = _WORTH_SAID if said else _WORTH_STYLE if lesson.topic == STYLE else WORTH[lesson.kind]
+    cost = max(0.0, lesson.cost_tokens + SECOND * lesson.cost_seconds)
+    worth = base + (1 - base) * min(1.0, log1p(cost) / log1p(DEAR))
+    return round(confidence * worth * reach, 4)
+
+
+def revise(lessons: list[Lesson], noted: Sequence[Noted[Any]] = ()) -> list[Lesson]:
+    """The lessons with their scores, each thing said once, and those that rest on too little marked as weak."""
+    return [_weighed(lesson) for lesson in without_duplicates(lessons)]
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    shown = [lesson for lesson in lessons if lesson.kind == "example" and lesson.status == "active"]
+    tools = {lesson.scope.tool for lesson in shown}
+    return f"{len(shown)} examples of {len(tools)} tools" if shown else "no call that several sessions made so"
+
+
+def _weighed(lesson: Lesson) -> Lesson:
+    lesson = msgspec.structs.replace(lesson, score=score(lesson))
+    claims = lesson.kind in _CLAIMS and lesson.topic != SAID
+    if lesson.status != "active" or lesson.pinned or not claims or lesson.support.confidence >= FLOOR:
+        return lesson
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    why = f"held {support.calls_for} of {total} times: confidence {support.confidence:.2f} is below {FLOOR:.2f}"
+    return msgspec.structs.replace(lesson, status="weak", why=why)
+
+
+SCORE_ARTIFACTS = Learner(
+    "ScoreArtifacts", 1, examples.ExampleNotes, examples.note, examples.learn, revise=revise, says=says
+)

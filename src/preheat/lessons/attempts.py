@@ -1,0 +1,275 @@
+"""What one session tried in vain, and what it got to work. Knows one session; what follows from many is in `dead_ends`.
+
+An attempt goes by a key: the program that is not there, the file that does not exist, the intent of a command, the tool with
+its arguments. A success goes by every key that it proves wrong.
+"""
+
+import re
+from collections.abc import Iterator
+from shlex import quote
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from preheat.calls.form import command_form
+from preheat.calls.shell import told
+from preheat.commands import Command, text_of, understand
+from preheat.commands.understand import is_trivial
+from preheat.lessons.clean import junk
+from preheat.lessons.seen import Seen, SeenCall
+from preheat.lessons.touched import missing, touches
+
+Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
+"""What stood in the way: a program or a file that is not there, anything else that a command or a tool met, a person."""
+
+_NOT_FOUND = (
+    re.compile(r"(?:^|[\s:])([\w.+-]+): (?:command )?not found", re.MULTILINE),
+    re.compile(r"command not found: ([\w.+-]+)"),
+    re.compile(r"'?([\w.+-]+)'? is not recognized as"),
+)
+_SHELL_CODE = 127
+_PROGRAM = re.compile(r"[\w][\w.+-]*")
+_VAGUE = frozenset(
+    [
+        "python",
+        "node",
+        "bash",
+        "sh",
+        "zsh",
+        "ruby",
+        "perl",
+        "powershell",
+        "pwsh",
+        "cat",
+        "echo",
+        "printf",
+        "cd",
+        "sed",
+        "awk",
+    ]
+)
+"""Programs that do what their arguments say: one that fails says nothing about the next."""
+_SAFE_GIT = frozenset(["status", "diff", "log", "show", "ls-files", "rev-parse", "describe", "blame"])
+_SAFE = frozenset(["read", "search", "list", "test", "lint", "typecheck"])
+_SAFE_WRAPPERS = frozenset(["npx", "pnpm", "yarn", "uv", "poetry", "bundle", "bunx", "mise", "time", "timeout"])
+_PURPOSEFUL = frozenset(f"shell:{purpose}" for purpose in ("test", "build", "lint", "typecheck", "format", "search"))
+_CHANGES = re.compile(
+    r"--(?:fix|write|in-place|update|apply|delete|force|unsafe|output|commit|pre|hook|exec)"
+    r"|^-(?:u|w|i|D|d|f|o|X|delete|exec|execdir|ok|okdir|fprint|fls)\b"
+)
+"""Options by which a program that looks or checks does more than that."""
+_WRITES = re.compile(r">(?!&[12]|\s*/dev/null)")
+_PROGRAMMABLE = frozenset(["sed", "awk", "gawk", "perl", "jq", "yq"])
+"""What they do stands in a language of their own that nobody here reads."""
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)?)(?![\w.]*/)")
+_ASKS_VERSION = frozenset(["--version", "-V", "-v", "version", "-version"])
+_LONGEST = 200
+_WITHIN = 5
+_MOST = 200
+_MOST_VERSIONS = 6
+
+
+class Attempt(msgspec.Struct, frozen=True, array_like=True):
+    """One call that failed."""
+
+    key: str
+    wall: Wall
+    shown: str
+    """What was tried: the command, the file, the tool with its arguments."""
+    form: str
+    seq: int
+    at: float | None
+    signature: str
+    environment: bool
+    instead: str = ""
+    """The form of what was done instead, where that is clear."""
+    recheck: str = ""
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+class AttemptNotes(msgspec.Struct, frozen=True, array_like=True):
+    failed: tuple[Attempt, ...] = ()
+    worked: tuple[str, ...] = ()
+    """The keys that successes prove wrong."""
+    model: str = ""
+    branch: str = ""
+    versions: dict[str, str] = {}
+    """Of programs, where the session asked for them."""
+
+
+def note(seen: Seen) -> AttemptNotes | None:
+    """What a session tried in vain, and what it got to work."""
+    failed: list[Attempt] = []
+    worked: set[str] = set()
+    versions: dict[str, str] = {}
+    for place, each in enumerate(seen.calls):
+        if each.ran:
+            worked.update(_proved(seen, each))
+            versions.update(_versions(each))
+        elif each.record.status == "denied" or (each.failed and each.record.cause in ("misuse", "environment")):
+            attempt = _attempt(seen, place)
+            if attempt is not None:
+                failed.append(attempt)
+    if not failed and not worked:
+        return None
+    kept = dict(sorted(versions.items())[:_MOST_VERSIONS])
+    session = seen.session
+    return AttemptNotes(tuple(failed[-_MOST:]), tuple(sorted(worked)), session.model, session.branch, kept)
+
+
+def _attempt(seen: Seen, place: int) -> Attempt | None:
+    each = seen.calls[place]
+    record = each.record
+    found = _denied(seen, each) if record.status == "denied" else _failed(seen, each)
+    if found is None:
+        return None
+    key, wall, shown = found
+    if junk(shown) or len(shown) > _LONGEST:
+        return None
+    command = seen.relative(text_of(each.call.input)) if each.call.kind == "shell" else ""
+    return Attempt(
+        key,
+        wall,
+        shown,
+        command_form(command) if command else record.tool,
+        record.seq,
+        each.call.at,
+        "" if wall == "denied" else record.signature,
+        record.cause == "environment",
+        "" if wall in ("denied", "file") else _instead(seen, place),
+        _recheck(wall, shown),
+        record.lost_seconds,
+        record.lost_tokens,
+    )
+
+
+def _failed(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+    """The key of a failed call, what stood in its way, and what it was; None where it says nothing to others."""
+    call = each.call
+    if call.kind == "shell":
+        text = seen.relative(text_of(call.input)).strip()
+        program = _absent(each)
+        if program:
+            return f"program {program}", "program", program
+        key = _command_key(text)
+        return (key, "command", text) if key and "\n" not in text else None
+    if call.kind == "read":
+        if not missing(each):
+            return None
+        path = next((path for path, _ in touches(seen, each)), "")
+        return (f"file {path}", "file", path) if path else None
+    if call.kind in ("edit", "write", "search"):  # about texts that differ every time
+        return None
+    key = _tool_key(seen, each)
+    return key, "tool", key.removeprefix("tool ")
+
+
+def _denied(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+    """By form: whether a person says no depends on the options."""
+    call = each.call
+    if call.kind == "shell":
+        form = command_form(seen.relative(text_of(call.input)))
+        return (f"denied {form}", "denied", form) if form else None
+    return (f"denied {call.tool}", "denied", call.tool) if call.kind == "other" else None
+
+
+def _proved(seen: Seen, each: SeenCall) -> Iterator[str]:
+    """The keys that a success proves wrong."""
+    call = each.call
+    if call.kind == "shell":
+        text = seen.relative(text_of(call.input))
+        yield f"denied {command_form(text)}"
+        yield _command_key(text) or "nothing"
+        for command in understand(text).commands:
+            yield f"program {command.program}"
+    elif call.kind not in ("read", "edit", "write", "search"):
+        yield f"denied {call.tool}"
+        yield f"tool {call.tool}"
+        yield _tool_key(seen, each)
+    for path, how in touches(seen, each):
+        if how != "removed":
+            yield f"file {path}"
+
+
+def _absent(each: SeenCall) -> str:
+    """The program that a shell did not find."""
+    signature = each.record.signature
+    for pattern in _NOT_FOUND:
+        found = pattern.search(signature)
+        if found and (each.record.exit_code in (None, _SHELL_CODE) or "command" in signature or "recogn" in signature):
+            program = found[1]
+            commands = understand(text_of(each.call.input)).commands
+            return program if any(command.program == program for command in commands) else ""
+    return ""
+
+
+def _command_key(text: str) -> str:
+    """What a command was meant to do; empty where its words say too little about that."""
+    understood = understand(text)
+    main = understood.main
+    if main is None or not understood.complete or not _PROGRAM.fullmatch(main.program):
+        return ""
+    meant = told(text)
+    return "" if meant[1:] and meant[1] in _VAGUE and len(meant) < 3 else " ".join(("command", *meant))
+
+
+def _tool_key(seen: Seen, each: SeenCall) -> str:
+    """The tool with its arguments if they are few and short, else the tool alone: then none of its calls ever worked."""
+    arguments = each.call.input
+    plain = all(isinstance(value, str | int | float | bool) for value in arguments.values())
+    if plain and 0 < len(arguments) <= 2:
+        shown = ", ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
+        if len(shown) <= 80 and "\n" not in shown:
+            return f"tool {each.record.tool} {seen.relative(shown)}"
+    return f"tool {each.record.tool}"
+
+
+def _instead(seen: Seen, place: int) -> str:
+    """The form of the call that did it another way: what the judge counts as a recovery, or the next success of the same
+    purpose."""
+    each = seen.calls[place]
+    recovered = each.record.seq + each.record.recovered_in if each.record.recovered_in else None
+    for other in seen.calls[place + 1 : place + 1 + _WITHIN]:
+        same = other.record.activity == each.record.activity and each.record.activity in _PURPOSEFUL
+        if other.record.seq == recovered or (recovered is None and same and other.worked):
+            if other.call.kind != "shell":
+                return other.record.tool
+            return command_form(seen.relative(text_of(other.call.input)))
+    return ""
+
+
+def _recheck(wall: Wall, shown: str) -> str:
+    """A command that shows whether it still fails, and changes nothing."""
+    if wall == "program":
+        return f"command -v {shown}"
+    if wall == "file":
+        return f"test -e {quote(shown)}"
+    if wall != "command":
+        return ""
+    understood = understand(shown)
+    if _WRITES.search(shown):
+        return ""
+    return shown if understood.complete and all(_is_safe(command) for command in understood.commands) else ""
+
+
+def _is_safe(command: Command) -> bool:
+    """Whether a command only looks or checks. Whatever is not known to be so is not."""
+    if command.wrappers and not _SAFE_WRAPPERS.issuperset(command.wrappers):
+        return False
+    if command.program in _PROGRAMMABLE or any(_CHANGES.search(word) for word in command.words[1:]):
+        return False
+    if command.purpose == "vcs":
+        return command.program == "git" and any(word in _SAFE_GIT for word in command.words[1:2])
+    return command.purpose in _SAFE or (is_trivial(command) and command.program in ("cd", "echo", "true"))
+
+
+def _versions(each: SeenCall) -> Iterator[tuple[str, str]]:
+    """What a program said about its version."""
+    if each.call.kind != "shell" or each.result is None or not each.worked:
+        return
+    main = understand(text_of(each.call.input)).main
+    if main is not None and len(main.words) == 2 and main.words[1] in _ASKS_VERSION:
+        found = _VERSION.search(each.result.text[:400])
+        if found:
+            yield main.program, found[1]

@@ -1,0 +1,109 @@
+"""How the checks (tests, builds, linters) of a session stood when it ended. Knows commands and verdicts, no output.
+
+A check that failed counts as mended when a later one passes that looks at the same or at more.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from preheat.calls.form import command_form
+from preheat.calls.shell import told
+from preheat.commands import CHECKS, Purpose, text_of, understand
+from preheat.lessons.clean import junk
+from preheat.lessons.seen import SeenCall
+from preheat.lessons.typed import typed
+
+LONGEST = 160
+_SURE = 0.8
+_VARIABLE = re.compile(r"\$\{?[A-Za-z_]")
+"""Set by what came before it: the command alone means nothing."""
+_MENDING = re.compile(r":(?:fix|write)$")
+_WIDE = frozenset(["./...", ".", "./", "...", "all"])
+_WHOLE = frozenset(["test", "tests", "check", "lint", "build", "typecheck", "ci", "verify"])
+
+
+class CheckRun(NamedTuple):
+    """One check as it was run."""
+
+    seq: int
+    at: float | None
+    command: str
+    """Without what only shortens its output; a folder that it is run in stands before it."""
+    form: str
+    purpose: Purpose
+    passed: bool
+    signature: str
+    folder: str
+    told: tuple[str, ...]
+    about: frozenset[str]
+    """What it was narrowed to; nothing means everything."""
+
+
+def runs(calls: Iterable[SeenCall], relative: Callable[[str], str]) -> list[CheckRun]:
+    """The checks that gave an answer, in order: one that was mistyped or cut off says nothing about the work."""
+    found: list[CheckRun] = []
+    for each in calls:
+        if each.call.kind == "shell" and each.ran and each.record.confidence >= _SURE:
+            text = text_of(each.call.input)
+            if understand(text).checks:
+                found += _runs(each, relative(text))
+    return found
+
+
+def last_states(found: Iterable[CheckRun]) -> list[CheckRun]:
+    """The last state of each distinct check: failing ones first, then the newest."""
+    last: dict[tuple[str, tuple[str, ...], frozenset[str]], CheckRun] = {}
+    for run in found:
+        if run.passed:
+            for key in [key for key, before in last.items() if not before.passed and _covers(run, before)]:
+                del last[key]
+        last[run.folder, run.told, run.about] = run
+    return sorted(last.values(), key=lambda run: (run.passed, -run.seq, run.command))
+
+
+def _runs(each: SeenCall, text: str) -> Iterator[CheckRun]:
+    """Of a text that passed each check in it; of one that failed the text, since any of them may be the one."""
+    parts = [(_shown(part.folder, part.text), part.folder) for part in typed(text) if part.purpose in CHECKS]
+    if not parts:  # a script: its main command alone can be told
+        main = understand(text).main
+        parts = [(shlex.join(main.words), "")] if main and main.wrappers in ((), ("env",)) else []
+    if not each.worked and len(parts) > 1:
+        parts = [(" && ".join(shown for shown, _ in parts), "")]
+    for shown, folder in parts:
+        if "\n" not in shown and len(shown) <= LONGEST and not junk(shown) and not _VARIABLE.search(shown):
+            yield _run(each, shown, folder)
+
+
+def _shown(folder: str, text: str) -> str:
+    return f"cd {shlex.quote(folder)} && {text}" if folder else text
+
+
+def _run(each: SeenCall, text: str, folder: str) -> CheckRun:
+    understood = understand(text)
+    aim = tuple(_MENDING.sub("", word) for word in told(text))  # `lint:fix` looks at what `lint` looks at
+    checks = [command.words for command in understood.commands if command.checks]
+    about = frozenset(word for words in checks for word in words[1:] if _narrows(word)) - frozenset(aim)
+    signature = "" if each.worked else each.record.signature
+    return CheckRun(
+        each.record.seq, each.call.at, text, command_form(text), understood.purpose, each.worked, signature, folder, aim, about
+    )  # fmt: skip
+
+
+def _narrows(word: str) -> bool:
+    if word.startswith("-"):
+        _, given, value = word.partition("=")
+        return bool(given) and not value[:1].isdigit()
+    return not word[:1].isdigit()
+
+
+def _covers(passed: CheckRun, failed: CheckRun) -> bool:
+    """Whether a check that passed looked at all that one looked at which failed before."""
+    if passed.purpose != failed.purpose:
+        return False
+    wide = not passed.about or not passed.about.isdisjoint(_WIDE)
+    if passed.told == failed.told and passed.folder == failed.folder:
+        return wide or passed.about <= failed.about
+    # A project's own task for the purpose runs everything, whichever program the narrower check was.
+    return wide and passed.told[-1] in _WHOLE and passed.told[1:2] != failed.told[1:2] and not passed.folder

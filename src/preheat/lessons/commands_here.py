@@ -1,0 +1,204 @@
+"""Which commands work in a project, by what they are for, and which variants of them do not. Knows no single session's calls.
+
+One lesson for each aspect of a way that several sessions used: the command as it is usually typed, how often it ran, and what
+was tried for the same purpose and failed. A failing test is no failure of the command.
+"""
+
+from collections.abc import Sequence
+
+from preheat.lessons.clean import junk, one_line, orders
+from preheat.lessons.ways import (
+    ENOUGH_CALLS,
+    ENOUGH_SESSIONS,
+    Aspect,
+    Tally,
+    Told,
+    aspect_of,
+    aspects,
+    by_value,
+    failing_forms,
+    home_folders,
+    usual,
+    ways,
+)
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+
+HALF_LIFE = 120.0
+MOST_FORMS = 6
+MOST_SIGNATURES = 8
+_VARIANTS = 2
+_SAYS = {
+    "test": "tests run with",
+    "build": "the build runs with",
+    "lint": "linting runs with",
+    "typecheck": "types are checked with",
+    "format": "code is formatted with",
+    "package": "packages are handled with",
+}
+_VAGUE = frozenset(("run", "other", "package"))
+"""Purposes that say little: two commands of one may have nothing in common, and more must speak for each."""
+_MORE_SESSIONS = 3
+_FEW_SESSIONS = 6
+"""Of fewer, the newest third says nothing."""
+_RARE = 0.1
+"""Share of the sessions that ran anything; what fewer used, the next one will hardly need."""
+_MISSED = 3.0
+"""Sessions that would have used it as before; that none did is no chance then (5 %)."""
+_OBVIOUS = frozenset(("go mod", "node", "bash", "sh"))
+
+
+def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
+    """What works here, and what does not, for each purpose."""
+    scope = Scope(project=project)
+    found: list[tuple[Aspect, list[Tally]]] = []
+    broken: list[tuple[str, str, Tally]] = []
+    for (purpose, way), uses in ways(told).items():
+        whole = Tally(uses)
+        if whole.fails:
+            broken.append((purpose, uses[0].used.core, whole))
+            continue
+        for number, aspect in enumerate(aspects(purpose, way, uses)):
+            found.append((aspect, [] if number else failing_forms(uses)))
+    found.sort(key=lambda item: by_value(item[0]))
+    for purpose, core, tally in broken:
+        _attach(found, purpose, core, tally)
+    homes = home_folders(told)
+    lessons = (
+        _lesson(scope, aspect, variants, _standing(aspect, told, _successor(aspect, found, len(told))), homes)
+        for aspect, variants in found
+    )
+    return [lesson for lesson in lessons if lesson is not None]
+
+
+def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, tally: Tally) -> None:
+    """Puts a way that fails beside the one that works instead: the same started otherwise, or the usual one of its purpose."""
+    same = [item for item in found if item[0].core == core and item[0].tally.works]
+    if not same and purpose not in _VAGUE:
+        same = [item for item in found if item[0].purpose == purpose and item[0].tally.works]
+    if same:
+        same[0][1].append(tally)
+
+
+def _successor(aspect: Aspect, found: Sequence[tuple[Aspect, list[Tally]]], sessions: int) -> str:
+    """The way that does the same for the newest sessions, where none of them uses this one: `pnpm test` after `npm test`."""
+    if sessions < _FEW_SESSIONS or aspect.tally.newest(sessions).ran:
+        return ""
+    for other, _ in found:
+        same = other.purpose == aspect.purpose and other.way != aspect.way and _task(other.core) == _task(aspect.core)
+        if same and _task(aspect.core) and other.tally.newest(sessions).ran >= ENOUGH_CALLS:
+            return other.way
+    return ""
+
+
+def _task(core: str) -> str:
+    """What a runner is told, whichever runner it is."""
+    return core.partition(" ")[2].removeprefix("run ")
+
+
+def _lesson(
+    scope: Scope,
+    aspect: Aspect,
+    variants: list[Tally],
+    standing: tuple[LessonStatus, str],
+    homes: dict[str, str],
+) -> Lesson | None:
+    tally = aspect.tally
+    if tally.sessions < ENOUGH_SESSIONS and aspect.purpose in _VAGUE:
+        return None
+    single = all(aspect_of(aspect.purpose, form).startswith("single") for form in tally.forms)
+    use = usual(tally.texts(), homes.get(aspect.core.partition(" ")[0]), single)
+    if not use or junk(use) or tally.ran < ENOUGH_CALLS or not tally.works or aspect.core in _OBVIOUS:
+        return None
+    shown, avoid, signatures = _shown(variants, use)
+    status, why = standing
+    begins = "single tests run with" if single else _SAYS.get(aspect.purpose, "in use here:")
+    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {_sessions(tally.sessions)})"
+    return Lesson(
+        id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
+        kind="convention",
+        scope=scope,
+        topic=aspect.purpose,
+        text="; ".join((text[0].upper() + text[1:], *shown)) + ".",
+        use=use,
+        avoid=avoid,
+        error=signatures[0] if signatures else "",
+        signatures=signatures,
+        forms=tally.forms[:MOST_FORMS],
+        support=support(tally),
+        first_seen=first_seen(tally),
+        last_seen=last_seen(tally),
+        half_life=HALF_LIFE,
+        evidence=kept_evidence(
+            (*evidence(tally), *(each for variant in variants for each in evidence(variant, bad=True)))
+        ),
+        status=status,
+        why=why,
+    )
+
+
+def _shown(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
+    """What fails instead, in words, the foremost of it, and the messages. What reads like an order does not enter."""
+    words: list[str] = []
+    avoid = ""
+    signatures: list[str] = []
+    for tally in sorted(variants, key=lambda each: (-each.bad_sessions, -each.bad, each.forms, each.signatures)):
+        text = usual(tally.texts(failing=True))
+        clean = [each for each in tally.signatures if not orders(each)]
+        if not text or junk(text) or text == use or (tally.signatures and not clean):
+            continue
+        signatures += clean
+        if len(words) < _VARIANTS:
+            message = f": `{one_line(clean[0], 80)}`" if clean else ""
+            words.append(f"`{text}` does not (failed {tally.bad} of {tally.bad + tally.ran} times{message})")
+            avoid = avoid or text
+    return words, avoid, tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES]
+
+
+def _standing(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
+    tally, newest = aspect.tally, aspect.tally.newest(len(told))
+    if newest.ran + newest.bad >= 2 and newest.share < 0.5:
+        return "retired", f"failed {newest.bad} of {newest.bad + newest.ran} times in the newest sessions"
+    if tally.sessions < ENOUGH_SESSIONS:
+        return "weak", "seen in one session only"
+    if aspect.purpose in _VAGUE and tally.sessions < _MORE_SESSIONS:
+        return "weak", "seen in two sessions only"
+    if successor:
+        return "weak", f"not used in the newest sessions, which use `{successor}`"
+    working = [each.place for each in told if each.commands.programs]
+    if tally.sessions < _RARE * len(working):
+        return "weak", f"used in {tally.sessions} of {len(working)} sessions only"
+    first = len(told) - len(told) // 3
+    recent = sum(place >= first for place in working)
+    expected = recent * tally.sessions / max(1, len(working) - recent)
+    if not newest.ran and expected >= _MISSED:
+        return "weak", f"not used in the newest {recent} sessions, where about {expected:.0f} would have"
+    return "active", ""
+
+
+def _sessions(number: int) -> str:
+    return f"{number} session{'' if number == 1 else 's'}"
+
+
+def support(tally: Tally) -> Support:
+    return Support(tally.ran, tally.sessions, tally.bad, tally.bad_sessions)
+
+
+def first_seen(tally: Tally) -> float | None:
+    return min((use.told.at for use in tally.uses if use.told.at is not None), default=None)
+
+
+def last_seen(tally: Tally) -> float | None:
+    return max((use.used.last for use in tally.uses if use.used.ran and use.used.last is not None), default=None)
+
+
+def evidence(tally: Tally, bad: bool = False) -> list[Evidence]:
+    """The calls that a tally rests on; with `bad` its failures speak for the lesson (a variant that fails), else against."""
+    found: list[Evidence] = []
+    for use in tally.uses:
+        used, session = use.used, use.told.session
+        text = (used.texts or used.failing or ((used.form, 0),))[0][0]
+        wrong = (used.failing or ((used.form, 0),))[0][0]
+        if not bad:
+            found += (Evidence(session, seq, used.last, False, one_line(text)) for seq in used.seqs[-2:])
+        found += (Evidence(session, seq, used.last, not bad, one_line(wrong)) for seq in used.bad_seqs[-2:])
+    return found

@@ -1,0 +1,171 @@
+"""ConsolidateEvents: condenses each session to what occurred in it, settles what several lessons say of one thing, says how
+often each lesson applies, and keeps each kind within bounds.
+
+In this order: a dead end and a working way that contradict each other are settled by the newer evidence; repairs of one tool
+by one and the same step are told together; an error whose repair is known is told by the repair alone; every lesson gets its
+reach (`occurrences`), and an error that is hardly ever met becomes weak; what is more than a project's share of its kind
+becomes weak, the lowest score first. Doing it twice changes nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from preheat.calls.words import telling_words
+from preheat.lessons.joining import told_together
+from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.occurrences import Occurred, met, note, reach
+from preheat.model.lesson import MOST_EVIDENCE, Lesson, kept_evidence
+
+CAPS: dict[tuple[str, str], int] = {
+    ("resume", ""): 1,
+    ("convention", ""): 25,
+    ("repair", ""): 30,
+    ("dead_end", ""): 15,
+    ("error", ""): 20,
+    ("working_set", ""): 25,
+    ("working_set", "folder"): 8,
+    ("sequence", ""): 10,
+    ("example", ""): 20,
+}
+"""By kind, and by a topic of its own where it has one: how many of a project are handed out at most."""
+_WORKING = ("convention", "repair", "example")
+"""Kinds whose `use` is a way that works."""
+_CASE = "…"
+"""In a form: something was left out, so two calls of that form may be quite different."""
+
+_SELDOM = 0.05
+"""The share of sessions below which an error is hardly ever met."""
+
+_changed: Callable[..., Lesson] = msgspec.structs.replace
+
+
+def revise(lessons: list[Lesson], noted: Sequence[Noted[Occurred]] = ()) -> list[Lesson]:
+    """The lessons of a project (or of all of them) as they may be handed out."""
+    settled = _settle(sorted(map(_bounded, lessons), key=lambda lesson: lesson.id))
+    settled = told_together(settled)
+    settled = _capped(settled, ("repair",))  # before errors are folded: a repair that is not handed out tells nothing
+    while (folded := _folded(settled)) != settled:  # a repair that takes over signatures may tell of another error too
+        settled = folded
+    if noted:
+        settled = [_reaching(lesson, noted) for lesson in settled]
+    return _capped(settled, tuple(kind for kind, _ in CAPS))
+
+
+def _reaching(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
+    """With its reach; an error without a remedy that is hardly ever met is not worth telling."""
+    lesson = _changed(lesson, reach=reach(lesson, noted))
+    if lesson.kind != "error" or lesson.status != "active" or lesson.pinned:
+        return lesson
+    often = met(lesson, noted)
+    if often is None or often >= _SELDOM:
+        return lesson
+    return _changed(lesson, status="weak", why=f"met in {often:.0%} of the newest sessions")
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    active = sum(1 for lesson in lessons if lesson.status == "active")
+    return f"{active} lessons to hand out, {len(lessons) - active} put aside"
+
+
+def _bounded(lesson: Lesson) -> Lesson:
+    if len(lesson.evidence) <= MOST_EVIDENCE:
+        return lesson
+    return _changed(lesson, evidence=kept_evidence(lesson.evidence))
+
+
+def _settle(lessons: list[Lesson]) -> list[Lesson]:
+    """Without the dead ends that work again, and with the ways that no longer work put aside."""
+    ways = [lesson for lesson in lessons if lesson.kind in _WORKING and lesson.status == "active"]
+    by_way: defaultdict[tuple[str, str], list[Lesson]] = defaultdict(list)
+    for way in ways:
+        for name in _names(way.use, way.forms):
+            by_way[way.scope.project, name].append(way)
+    gone: set[str] = set()
+    failed: dict[str, str] = {}
+    for dead in lessons:
+        if dead.kind != "dead_end" or dead.status not in ("active", "weak"):
+            continue
+        opposed = [way for name in _names(dead.avoid, dead.forms) for way in by_way.get((dead.scope.project, name), ())]
+        if any((way.last_seen or 0.0) >= (dead.last_seen or 0.0) for way in opposed) and not dead.pinned:
+            gone.add(dead.id)
+        elif dead.status == "active":
+            failed.update((way.id, dead.id) for way in opposed if _same(way.use, dead.avoid) and not way.pinned)
+    return [
+        _changed(lesson, status="weak", why=f"failed since: told by {failed[lesson.id]}")
+        if lesson.id in failed
+        else lesson
+        for lesson in lessons
+        if lesson.id not in gone
+    ]
+
+
+def _folded(lessons: list[Lesson]) -> list[Lesson]:
+    """Errors whose repair is known become weak; the best repair takes over what they cost and their signatures."""
+    repairs: defaultdict[tuple[str, tuple[str, ...]], list[Lesson]] = defaultdict(list)
+    for lesson in lessons:
+        if lesson.kind == "repair" and lesson.status == "active":
+            for words in _words(lesson):
+                repairs[lesson.scope.project, words].append(lesson)
+    found = {lesson.id: lesson for lesson in lessons}
+    for error in lessons:
+        if error.kind != "error" or error.status != "active" or error.pinned:
+            continue
+        telling = [each for words in _words(error) for each in repairs.get((error.scope.project, words), ())]
+        if not telling:
+            continue
+        best = found[min(telling, key=_worth).id]
+        found[best.id] = _changed(
+            best,
+            cost_seconds=max(best.cost_seconds, error.cost_seconds),
+            cost_tokens=max(best.cost_tokens, error.cost_tokens),
+            signatures=tuple(dict.fromkeys((*best.signatures, *error.signatures))),
+        )
+        found[error.id] = _changed(error, status="weak", why=f"told by {best.id}")
+    return [found[lesson.id] for lesson in lessons]
+
+
+def _capped(lessons: list[Lesson], kinds: Iterable[str]) -> list[Lesson]:
+    groups: defaultdict[tuple[str, str, str], list[Lesson]] = defaultdict(list)
+    for lesson in lessons:
+        if lesson.status == "active" and lesson.kind in kinds:
+            topic = lesson.topic if (lesson.kind, lesson.topic) in CAPS else ""
+            groups[lesson.scope.project, lesson.kind, topic].append(lesson)
+    surplus: dict[str, int] = {}
+    for (_, kind, topic), group in groups.items():
+        most = CAPS.get((kind, topic))
+        if most is not None:
+            surplus.update((lesson.id, most) for lesson in sorted(group, key=_worth)[most:] if not lesson.pinned)
+    return [
+        _changed(lesson, status="weak", why=f"{surplus[lesson.id]} others of its kind are worth more")
+        if lesson.id in surplus
+        else lesson
+        for lesson in lessons
+    ]
+
+
+def _worth(lesson: Lesson) -> tuple[bool, float, float, float, str]:
+    """Sorts what is worth most first."""
+    return (not lesson.pinned, -lesson.score, -lesson.support.confidence, -(lesson.last_seen or 0.0), lesson.id)
+
+
+def _names(command: str, forms: Iterable[str]) -> set[str]:
+    """What a way goes by: its command, and its forms as far as they leave nothing out."""
+    return {" ".join(name.split()) for name in (command, *forms) if name.strip() and _CASE not in name}
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(one.strip()) and one.split() == other.split()
+
+
+def _words(lesson: Lesson) -> set[tuple[str, ...]]:
+    return {words for signature in lesson.signatures if (words := telling_words(signature))}
+
+
+def learn(project: str, noted: Sequence[Noted[Occurred]]) -> list[Lesson]:
+    """Nothing by itself: what occurred is for weighing what the others learned."""
+    return []
+
+
+CONSOLIDATE_EVENTS = Learner("ConsolidateEvents", 1, Occurred, note, learn, general=True, revise=revise, says=says)

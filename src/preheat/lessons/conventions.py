@@ -1,0 +1,90 @@
+"""LearnConventions: what works in this project. Knows how to put its parts together; each part stands in a module of its own.
+
+Commands by purpose with the variants that fail (`commands_here`), what commands need here (`needs`), where new files go
+(`placement`), what people corrected (`corrections`), how they write (`style`).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from preheat.lessons.commands_here import learn_commands
+from preheat.lessons.corrections import Rule, Ruled, learn_corrections, rules_in
+from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.needs import learn_needs
+from preheat.lessons.placement import Laid, Made, learn_placement, made_in
+from preheat.lessons.seen import Seen
+from preheat.lessons.style import Styled, Written, learn_style, written_in
+from preheat.lessons.used import Commands, commands_of
+from preheat.lessons.ways import Told
+from preheat.model.lesson import Lesson
+
+MOST_ACTIVE = 25
+"""More would not be read, and the rest is hardly ever needed."""
+_TOPICS = {"correction": 2.0, "folder": 2.0, "missing": 1.5, "runner": 1.5, "test": 1.5, "run": 0.7, "other": 0.7}
+"""How much a topic weighs: first what an agent cannot find out without failing."""
+
+
+class Notes(msgspec.Struct, frozen=True):
+    """What is kept of one session."""
+
+    commands: Commands = Commands()
+    made: tuple[Made, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    written: Written = Written()
+
+
+def note(seen: Seen) -> Notes | None:
+    """What a session shows of its project's conventions; None where it shows none."""
+    notes = Notes(commands_of(seen), made_in(seen), rules_in(seen), written_in(seen))
+    return None if notes == Notes() else notes
+
+
+def learn(project: str, noted: Sequence[Noted[Notes]]) -> list[Lesson]:
+    """The conventions of a project."""
+    if not project:
+        return []
+    told = [
+        Told(each.session, place, each.started_at, each.notes.commands, each.agent) for place, each in enumerate(noted)
+    ]
+    lessons = [
+        *learn_commands(project, told),
+        *learn_needs(project, told),
+        *learn_placement(project, [Laid(each.session, each.notes.made) for each in noted]),
+        *learn_corrections(project, [Ruled(each.session, each.notes.rules) for each in noted]),
+        *learn_style(project, [Styled(each.session, each.started_at, each.notes.written) for each in noted]),
+    ]
+    return _few(sorted(lessons, key=_rank))
+
+
+def _rank(lesson: Lesson) -> tuple[object, ...]:
+    weight = _TOPICS.get(lesson.topic, 1.0) * (2.0 if lesson.avoid or lesson.signatures else 1.0)
+    return (lesson.status != "active", -weight * lesson.support.sessions_for, lesson.id)
+
+
+def _few(lessons: list[Lesson]) -> list[Lesson]:
+    """The same with at most `MOST_ACTIVE` of them active."""
+    return [
+        msgspec.structs.replace(lesson, status="weak", why=f"not among the {MOST_ACTIVE} that matter most")
+        if place >= MOST_ACTIVE and lesson.status == "active"
+        else lesson
+        for place, lesson in enumerate(lessons)
+    ]
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    """One line on what was learned."""
+    active = [lesson for lesson in lessons if lesson.status == "active"]
+    if not active:
+        return "no conventions yet"
+    counted = Counter(lesson.topic for lesson in active)
+    topics = ", ".join(
+        f"{number} on {topic}" for topic, number in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    )
+    warned = sum(bool(lesson.avoid) for lesson in active)
+    more = f"; {warned} of them with a variant that fails" if warned else ""
+    return f"{len(active)} convention{'' if len(active) == 1 else 's'} ({topics}){more}"
+
+
+LEARN_CONVENTIONS = Learner("LearnConventions", 1, Notes, note, learn, says=says)

@@ -1,0 +1,172 @@
+"""What people corrected: sentences they typed after the agent had acted that read like a rule for the next time, too.
+
+Knows no single agent. A sentence must order or forbid something, and either say itself that it always holds, or name a
+command, a tool or a path that the session's calls have. What was pasted (logs, code, long texts) is no correction.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.calls.form import command_form
+from preheat.commands import text_of
+from preheat.commands.words import names
+from preheat.lessons.clean import junk, one_line
+from preheat.lessons.rule_words import holds, ruling
+from preheat.lessons.seen import Seen
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+from preheat.model.session import ToolCall, UserMessage
+
+HALF_LIFE = 120.0
+LONGEST_MESSAGE = 400
+"""Characters; a longer text is a task or was pasted."""
+MOST_RULES = 30
+_SHORTEST, _LONGEST = 6, 200
+_PASTED = re.compile(
+    r"```|^\s*(?:[>$❯+]|at \S+ \(|Traceback|\d{4}-\d\d-\d\d|\w+Error:)|<\w+[^>]*>|\n.*\n.*\n.*\n", re.MULTILINE
+)
+_SENTENCES = re.compile(r"(?<=[.!;。！])\s+|\n+|\s+(?:[-–—]{1,2})\s+")
+_WORD = re.compile(r"[A-Za-z][\w.+-]{2,}")
+_PLAIN = names(
+    "the and for with you use run not this that from into file files test tests code make add new all get set show list read"
+    " write edit bash shell find search change changes build commit line lines name names type types like just check status"
+    " branch main push diff log git remove update create call path message text work time data error errors issue session"
+    " don dont should instead want need keep put see sure first last same only also then than here there"
+)
+"""Words that are in everybody's sentences and in some command, too."""
+
+
+class Rule(msgspec.Struct, frozen=True, gc=False):
+    """One sentence that reads like a rule."""
+
+    sentence: str
+    standing: bool
+    """It says itself that it always holds."""
+    use: str = ""
+    avoid: str = ""
+    named: tuple[str, ...] = ()
+    """What it names that the session's calls have."""
+    forms: tuple[str, ...] = ()
+    """Forms of those calls."""
+    corrected: str = ""
+    """The call before it."""
+    seq: int | None = None
+    at: float | None = None
+
+
+class Ruled(NamedTuple):
+    """One session's rules, as `learn_corrections` wants them."""
+
+    session: str
+    rules: Sequence[Rule]
+
+
+class _Acted:
+    """What the session has done up to a message."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.forms: dict[str, str] = {}
+        self.last = ""
+        self.calls = 0
+
+    def add(self, call: ToolCall) -> None:
+        self.calls += 1
+        text = self.seen.relative(text_of(call.input)) if call.kind == "shell" else ""
+        form = command_form(text[:2000]) if text else ""
+        for word in _WORD.findall(text[:500] if text else call.tool):
+            self.forms.setdefault(word.lower(), form or call.tool)
+        self.last = one_line(text or call.tool, 120)
+
+    def named(self, sentence: str, quoted: tuple[str, ...]) -> tuple[str, ...]:
+        """The words of a sentence that name something the calls have, or that stand in backquotes."""
+        words = [word for word in _WORD.findall(sentence.lower()) if word in self.forms and word not in _PLAIN]
+        return tuple(dict.fromkeys((*(each for each in quoted if not junk(each)), *words)))[:5]
+
+
+def rules_in(seen: Seen) -> tuple[Rule, ...]:
+    """The sentences of a session's people that read like rules."""
+    acted = _Acted(seen)
+    kept = {each.call.call_id: each.record.seq for each in seen.calls}
+    seq: int | None = None
+    found: dict[str, Rule] = {}
+    for event in seen.events():
+        if isinstance(event, ToolCall):
+            acted.add(event)
+            seq = kept.get(event.call_id, seq)
+        elif isinstance(event, UserMessage) and event.origin == "human" and acted.calls:
+            for sentence in _sentences(event.text):
+                rule = _rule(sentence, acted, seq, event.at)
+                if rule is not None:
+                    found.setdefault(rule.sentence.lower(), rule)
+    return tuple(found.values())[:MOST_RULES]
+
+
+def _sentences(text: str) -> list[str]:
+    if len(text) > LONGEST_MESSAGE or _PASTED.search(text):
+        return []
+    return [each.strip() for each in _SENTENCES.split(text) if _SHORTEST <= len(each.strip()) <= _LONGEST]
+
+
+def _rule(sentence: str, acted: _Acted, seq: int | None, at: float | None) -> Rule | None:
+    found = ruling(sentence)
+    if found is None:
+        return None
+    named = acted.named(sentence, found.quoted)
+    shown = acted.seen.relative(one_line(sentence, _LONGEST))
+    if not holds(found, named) or junk(shown):
+        return None
+    forms = tuple(dict.fromkeys(form for word in named if (form := acted.forms.get(word.lower()))))[:3]
+    return Rule(shown, found.standing, found.use, found.avoid, named, forms, acted.last, seq, at)
+
+
+def learn_corrections(project: str, ruled: Sequence[Ruled]) -> list[Lesson]:
+    """One lesson for each rule that people stated, repeated ones together."""
+    scope = Scope(project=project)
+    groups: list[tuple[frozenset[str], list[tuple[str, Rule]]]] = []
+    for each in ruled:
+        for rule in each.rules:
+            words = frozenset(_WORD.findall(rule.sentence.lower()))
+            group = next((of for known, of in groups if _alike(known, words)), None)
+            if group is None:
+                groups.append((words, [(each.session, rule)]))
+            else:
+                group.append((each.session, rule))
+    return [_lesson(scope, group) for _, group in groups]
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one) and len(one & other) >= 0.6 * len(one | other)
+
+
+def _lesson(scope: Scope, group: list[tuple[str, Rule]]) -> Lesson:
+    first = min((rule for _, rule in group), key=lambda rule: (not rule.standing, len(rule.sentence), rule.sentence))
+    sessions = {session for session, _ in group}
+    evidence = [Evidence(session, rule.seq, rule.at, False, rule.sentence) for session, rule in group]
+    strong = len(sessions) > 1 or first.standing
+    status: LessonStatus = "active" if strong else "weak"
+    times = [rule.at for _, rule in group if rule.at is not None]
+    after = f", after `{one_line(first.corrected, 60)}`" if first.corrected and not junk(first.corrected) else ""
+    often = f" ({len(sessions)} sessions)" if len(sessions) > 1 else ""
+    return Lesson(
+        id=lesson_id("convention", scope, "correction", " ".join(sorted(_WORD.findall(first.sentence.lower())))),
+        kind="convention",
+        scope=scope,
+        topic="correction",
+        text=f"A person said{often}{after}: “{first.sentence}”",
+        use=first.use,
+        avoid=first.avoid,
+        forms=tuple(dict.fromkeys(form for _, rule in group for form in rule.forms))[:6],
+        files=tuple(dict.fromkeys(name for _, rule in group for name in rule.named if "/" in name and " " not in name))[
+            :5
+        ],
+        support=support_of(evidence),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
+        half_life=HALF_LIFE,
+        evidence=kept_evidence(evidence),
+        status=status,
+        why="" if strong else "said once, and not as a rule for always",
+    )

@@ -1,0 +1,175 @@
+"""Dead ends: what was tried again and again, failed, and was given up (BuildDeadEndMemory). Knows no archive.
+
+A success of the same thing in the same session, or in any later one, takes a dead end away; time does too. A failing test is
+no dead end (the command works), nor is an error that many different commands meet (it is about none of them).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from preheat.calls.words import telling_words
+from preheat.lessons.attempts import Attempt, AttemptNotes, note
+from preheat.lessons.clean import one_line, orders
+from preheat.lessons.learner import Learner, Noted
+from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+
+EXPIRES = 30.0
+"""Days. What the world around was to blame for (a network, a program that is not there) changes sooner."""
+EXPIRES_ENVIRONMENT = 7.0
+_TRIES = 2
+_COMMON = 3
+"""An error that so many different commands met is about something else than each of them."""
+_MOST = 5
+
+
+class _Tried(NamedTuple):
+    session: Noted[AttemptNotes]
+    attempt: Attempt
+
+    @property
+    def at(self) -> float | None:
+        return self.attempt.at if self.attempt.at is not None else self.session.ended_at or self.session.started_at
+
+
+def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]:
+    """What failed and never worked since."""
+    if not project:
+        return []
+    tried: defaultdict[str, list[_Tried]] = defaultdict(list)
+    worked: Counter[str] = Counter()
+    for session in sessions:
+        notes = session.notes
+        for key in notes.worked:
+            tried.pop(key, None)
+            worked[key] += 1
+        for attempt in notes.failed:
+            if attempt.key not in notes.worked:
+                tried[attempt.key].append(_Tried(session, attempt))
+    common = _common(tried.values())
+    found = []
+    for key, tries in tried.items():
+        own = [each for each in tries if each.attempt.wall != "command" or _words(each.attempt) not in common]
+        if len(own) >= _TRIES:
+            found.append(_lesson(project, key, own, worked[key]))
+    return sorted(found, key=lambda each: (-each.support.sessions_for, -each.support.calls_for, each.id))
+
+
+def _common(tried: Iterable[list[_Tried]]) -> set[tuple[str, ...]]:
+    met: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for tries in tried:
+        for _, attempt in tries:
+            if attempt.wall == "command":
+                met[_words(attempt)].add(attempt.key)
+    return {words for words, keys in met.items() if len(keys) >= _COMMON}
+
+
+def _words(attempt: Attempt) -> tuple[str, ...]:
+    return telling_words(attempt.signature)
+
+
+def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
+    last = max(tries, key=lambda each: (each.at or 0.0, each.session.session, each.attempt.seq))
+    attempt = last.attempt
+    scope = Scope(agent=last.session.agent if attempt.wall == "tool" else "", project=project)
+    sessions = {each.session.session for each in tries}
+    times = [at for each in tries if (at := each.at) is not None]
+    environment = sum(each.attempt.environment for each in tries) * 2 > len(tries) and attempt.wall != "denied"
+    days = EXPIRES_ENVIRONMENT if environment else EXPIRES
+    form = _usual(each.attempt.form for each in tries)
+    shown = _common_text([each.attempt.shown for each in tries]) or form
+    instead = _usual((each.attempt.instead for each in tries), form)
+    evidence = [
+        Evidence(each.session.session, each.attempt.seq, each.at, text=one_line(each.attempt.shown)) for each in tries
+    ]
+    error = _usual([each.attempt.signature for each in tries])
+    status, why = _status(tries, error)
+    return Lesson(
+        id=lesson_id("dead_end", scope, key),
+        kind="dead_end",
+        scope=scope,
+        topic=attempt.wall,
+        text=_text(attempt, shown, len(tries), len(sessions), error if status != "quarantined" else "", instead),
+        use=instead,
+        avoid=shown,
+        error=error,
+        signatures=_first(each.attempt.signature for each in tries),
+        forms=_first(each.attempt.form for each in tries) if _is_whole(attempt) else (),
+        files=(attempt.shown,) if attempt.wall == "file" else (),
+        recheck=attempt.recheck,
+        environment=_fingerprint(last.session),
+        support=Support(len(tries), len(sessions), worked, worked),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
+        half_life=days,
+        expires_at=max(times) + days * DAY if times else None,
+        evidence=kept_evidence(evidence),
+        cost_seconds=round(sum(each.attempt.seconds for each in tries), 3),
+        cost_tokens=sum(each.attempt.tokens for each in tries),
+        status=status,
+        why=why,
+    )
+
+
+def _status(tries: list[_Tried], error: str) -> tuple[LessonStatus, str]:
+    reason = orders(error) or next((why for each in tries if (why := orders(each.attempt.signature))), "")
+    if reason:
+        return "quarantined", reason
+    if len({each.session.session for each in tries}) < 2:
+        return "weak", "from one session only"
+    return "active", ""
+
+
+def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, instead: str) -> str:
+    where = f"{count} times in {sessions} session{'s' if sessions > 1 else ''}"
+    quoted = f" (`{one_line(error, 100)}`)" if error else ""
+    if attempt.wall == "denied":
+        return f"`{shown}` was refused {where}, and never allowed since"
+    if attempt.wall == "file":
+        return f"`{shown}` does not exist: it was looked for {where}"
+    if attempt.wall == "program":
+        text = f"`{shown}` is not installed: it was tried {where}"
+        return f"{text}; `{instead}` was used instead" if instead else text
+    text = f"`{one_line(shown, 120)}` was tried {where} and failed{quoted}"
+    return f"{text}; abandoned for `{one_line(instead, 80)}`" if instead else text
+
+
+def _is_whole(attempt: Attempt) -> bool:
+    """Whether it is about a command or a tool as such, not about one file or one set of arguments."""
+    return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
+
+
+def _common_text(shown: list[str]) -> str:
+    """What all tried, where it was the same."""
+    return shown[0] if len(set(shown)) == 1 else ""
+
+
+def _usual(texts: Iterable[str], but: str = "") -> str:
+    """The commonest of the texts that say something."""
+    counts = Counter(text for text in texts if text and text != but)
+    return min(counts, key=lambda text: (-counts[text], text)) if counts else ""
+
+
+def _first(texts: Iterable[str]) -> tuple[str, ...]:
+    counts = Counter(text for text in texts if text)
+    return tuple(sorted(counts, key=lambda text: (-counts[text], text))[:_MOST])
+
+
+def _fingerprint(session: Noted[AttemptNotes]) -> dict[str, str]:
+    """What was so when it failed last."""
+    notes = session.notes
+    known = {"agent": session.agent, "model": notes.model, "branch": notes.branch, **notes.versions}
+    return {name: value for name, value in known.items() if value}
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    """One line on what was learned."""
+    if not lessons:
+        return "nothing that was tried in vain"
+    active = sum(each.status == "active" for each in lessons)
+    return f"{active} dead ends that several sessions met, {len(lessons) - active} that only one did"
+
+
+BUILD_DEAD_END_MEMORY = Learner(
+    name="BuildDeadEndMemory", version=1, notes=AttemptNotes, note=note, learn=learn, says=says
+)

@@ -1,0 +1,139 @@
+"""LearnEffectiveness: what showing an item did, from lots that were drawn and from nothing else. Knows no session.
+
+The measure is misuse failures per call. In each arm it is a ratio of weighted sums, `R = Σ w·misuse / Σ w·calls`, with
+`w = 1/p` where the item was shown and `1/(1-p)` where it was withheld, so that sessions with different probabilities may stand
+side by side. The effect is `R(shown) - R(withheld)`. Calls of one session are alike, so the session is the unit: by the delta
+method an arm's variance is `n/(n-1) · Σ (w·(misuse - R·calls))² / (Σ w·calls)²`, and the interval is taken from Student's t with
+Welch's degrees of freedom. Too few sessions in an arm: "not measured". Sessions whose agent happened to see an item without a
+lot (probability 0 or 1) never count: who got it may have needed it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.lessons.learner import Learner
+from preheat.model.exposure import Effect, Exposure, Measured, Verdict
+from preheat.model.lesson import Lesson
+
+FEWEST = 10
+"""Sessions in each arm below which nothing is said: the interval is not to be relied on with fewer."""
+_LOPSIDED = 0.01
+"""A lot that falls one way more often than this tells nothing of the other way (and 0 or 1 is no lot at all)."""
+_RISK = 0.05
+
+
+class _Drawn(NamedTuple):
+    """One session in one arm."""
+
+    weight: float
+    calls: int
+    misuse: int
+
+
+class _Arm(NamedTuple):
+    rate: float
+    variance: float
+    sessions: int
+
+
+def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
+    """The effect of each item that a lot was ever drawn for, by its name."""
+    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.misuse <= each.calls}
+    arms: defaultdict[str, tuple[list[_Drawn], list[_Drawn]]] = defaultdict(lambda: ([], []))
+    for lot in _lots(exposures):
+        sides = arms[lot.item]
+        outcome = went.get(lot.session)
+        if outcome is not None:
+            weight = 1 / lot.probability if lot.shown else 1 / (1 - lot.probability)
+            sides[0 if lot.shown else 1].append(_Drawn(weight, outcome.calls, outcome.misuse))
+    return [_effect(item, *arms[item]) for item in sorted(arms)]
+
+
+def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
+    """The lessons with what was measured of them. `utility` is misuse failures spared per call, 0 where no difference was
+    shown; an item that does harm is retired, unless a person pinned it.
+
+    Many items are looked at together, and by chance some look harmful: one is retired only if its interval stays above zero
+    when it is widened for that number (Bonferroni)."""
+    by_item = {each.item: each for each in found}
+    widened = _widening(sum(1 for each in by_item.values() if each.verdict != "not measured"))
+    return [_told(lesson, by_item.get(lesson.id), widened) for lesson in lessons]
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    """One line on what is known; where nothing is, that."""
+    known = [lesson.utility for lesson in lessons if lesson.utility is not None]
+    if not known:
+        return f"not measured: no item was shown and withheld by lot in {FEWEST} sessions each"
+    helps, hurts = sum(each > 0 for each in known), sum(each < 0 for each in known)
+    return f"{len(known)} measured: {helps} help, {hurts} hurt, {len(known) - helps - hurts} show no difference"
+
+
+def _lots(exposures: Iterable[Exposure]) -> list[Exposure]:
+    """The first lot of each item in each session: later ones may hang on what the first one did."""
+    first: dict[tuple[str, str], Exposure] = {}
+    for each in sorted(exposures, key=_order):
+        if _LOPSIDED <= each.probability <= 1 - _LOPSIDED:
+            first.setdefault((each.item, each.session), each)
+    return list(first.values())
+
+
+def _order(each: Exposure) -> tuple[str, str, float, bool, float]:
+    return (each.item, each.session, float("inf") if each.at is None else each.at, each.shown, each.probability)
+
+
+def _effect(item: str, shown: list[_Drawn], withheld: list[_Drawn]) -> Effect:
+    if min(len(shown), len(withheld)) < FEWEST:
+        return Effect(item, len(shown), len(withheld), None, None, None, "not measured")
+    one, other = _arm(shown), _arm(withheld)
+    difference = one.rate - other.rate
+    reach = _reach(one, other)
+    low, high = difference - reach, difference + reach
+    verdict: Verdict = "helps" if high < 0 else "hurts" if low > 0 else "no difference shown"
+    return Effect(item, len(shown), len(withheld), difference, low, high, verdict)
+
+
+def _arm(drawn: list[_Drawn]) -> _Arm:
+    calls = sum(each.weight * each.calls for each in drawn)
+    rate = sum(each.weight * each.misuse for each in drawn) / calls
+    squares = sum((each.weight * (each.misuse - rate * each.calls)) ** 2 for each in drawn)
+    sessions = len(drawn)
+    variance = sessions / (sessions - 1) * squares / calls**2
+    # An arm without a single mistake has no spread, but it is not known exactly: at least what one mistake would make.
+    return _Arm(rate, max(variance, (max(each.weight for each in drawn) / calls) ** 2), sessions)
+
+
+def _reach(one: _Arm, other: _Arm) -> float:
+    from scipy.special import stdtrit  # slow to load, and most runs have nothing to measure
+
+    total = one.variance + other.variance
+    freedom = total**2 / (one.variance**2 / (one.sessions - 1) + other.variance**2 / (other.sessions - 1))
+    return float(stdtrit(freedom, 1 - _RISK / 2)) * sqrt(total)
+
+
+def _widening(looks: int) -> float:
+    normal = NormalDist()
+    return normal.inv_cdf(1 - _RISK / 2 / max(1, looks)) / normal.inv_cdf(1 - _RISK / 2)
+
+
+def _told(lesson: Lesson, found: Effect | None, widened: float) -> Lesson:
+    if found is None or found.effect is None or found.low is None or found.high is None:
+        return lesson if lesson.utility is None else msgspec.structs.replace(lesson, utility=None)
+    utility = 0.0 if found.verdict == "no difference shown" else -found.effect
+    lesson = msgspec.structs.replace(lesson, utility=utility)
+    harm = found.effect - (found.effect - found.low) * widened
+    if harm <= 0 or lesson.pinned or lesson.status == "quarantined":
+        return lesson
+    why = (
+        f"it does harm: {100 * found.effect:+.1f} mistakes per 100 calls (95 % interval {100 * found.low:+.1f} to"
+        f" {100 * found.high:+.1f}; shown in {found.shown} sessions, withheld in {found.withheld})"
+    )
+    return msgspec.structs.replace(lesson, status="retired", why=why)
+
+
+LEARN_EFFECTIVENESS = Learner("LearnEffectiveness", 1, None, None, None, says=says)

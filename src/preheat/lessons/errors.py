@@ -1,0 +1,282 @@
+"""Learns which errors come again: grouped by family of tool and by the words of the message, with what they cost.
+
+Knows no archive, and not how they are put right: repairs are another learner's.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from preheat.calls.files import file_of
+from preheat.calls.words import telling_words
+from preheat.commands import text_of, understand
+from preheat.lessons.clean import junk, orders
+from preheat.lessons.failures import (
+    commonest,
+    family,
+    form_of,
+    forms_that_ran,
+    is_mistake,
+    lasting,
+    plural,
+    shown,
+    signature_of,
+    silent,
+    title,
+    why_unfit,
+)
+from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.seen import Seen, SeenCall
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
+
+MOST = 200
+"""Failures that are noted of one session."""
+MOST_SIGNATURES = 12
+MOST_FORMS = 6
+MOST_SUBJECTS = 3
+LONGEST_SUBJECT = 100
+_FEWEST_SESSIONS, _FEWEST_CALLS = 2, 3
+_TELLING = 0.15
+"""Share of the calls of its forms that an error of commands must meet to say something about them."""
+_GONE = 5
+"""Sessions in a row that did the same without meeting it, after which it is over."""
+_HALF_LIFE, _SHORTER = 60.0, 30.0
+_LOOKED_THROUGH = 1000
+MOST_PRESENT = 150
+_MODULE = re.compile(r"(?:No module named|Cannot find (?:module|package)) ['\"]?([\w.@/-]{2,60})")
+_MISSING = re.compile(
+    r"(?i)no such file|(?:does not|doesn't) exist|did not match any|ENOENT"
+    r"|cannot (?:access|open|find|remove)|can't (?:read|open|cd)"
+)
+_FILE = re.compile(r"(?!-)(?=.*\w)(?=.*[./])[^\s*?\[{$'\"`|<>;]{3,100}")
+"""A word that is a path, and neither an option nor a pattern."""
+_SAYS_NOT_WHAT = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
+"""A message that is worth knowing only with the name that was masked in it."""
+
+_Key: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call that failed by mistake or by the world around it."""
+
+    seq: int
+    at: float | None
+    tool: str
+    family: str
+    signature: str
+    form: str
+    subject: str
+    """The file, or the word of the command, that the message is about; empty where that cannot be told."""
+    shown: str
+    seconds: float
+    tokens: int
+    environment: bool
+
+
+class Notes(msgspec.Struct, frozen=True):
+    """Of one session."""
+
+    failures: tuple[Failure, ...] = ()
+    ran: dict[str, int] = {}
+    """How often each form of call was right."""
+    present: tuple[str, ...] = ()
+    """Files that calls worked on."""
+
+
+class _Met(NamedTuple):
+    noted: Noted[Notes]
+    failure: Failure
+
+
+def note(seen: Seen) -> Notes | None:
+    """The failures of a session, and what was right in it; None where it made no call."""
+    if not seen.calls:
+        return None
+    failures = [_failure(seen, each) for each in seen.calls if is_mistake(each) and signature_of(each)]
+    return Notes(tuple(failures[-MOST:]), forms_that_ran(seen), _present(seen))
+
+
+def _failure(seen: Seen, call: SeenCall) -> Failure:
+    record = call.record
+    return Failure(
+        seq=record.seq,
+        at=call.call.at,
+        tool=record.tool,
+        family=family(record.tool, record.kind),
+        signature=signature_of(call),
+        form=form_of(call),
+        subject=_subject(seen, call),
+        shown=shown(seen, call),
+        seconds=record.lost_seconds,
+        tokens=record.lost_tokens,
+        environment=record.cause == "environment",
+    )
+
+
+def _subject(seen: Seen, call: SeenCall) -> str:
+    """What the message says is not there: a module, a file that the call names."""
+    result = seen.relative(call.result.seen[:_LOOKED_THROUGH]) if call.result else ""
+    module = _MODULE.search(result)
+    if module is not None:
+        return module[1]
+    lines = [line for line in result.splitlines() if _MISSING.search(line)]
+    if not lines:
+        return ""
+    if call.call.kind == "shell":
+        commands = understand(seen.relative(text_of(call.call.input))).commands
+        named = [word for command in commands for word in command.words[1:]]
+    else:
+        named = [seen.relative(file_of(call.call))]
+    for word in named:
+        if _FILE.fullmatch(word) and not junk(word) and not orders(word) and any(word in line for line in lines):
+            return word.rstrip("/")
+    return ""
+
+
+def _present(seen: Seen) -> tuple[str, ...]:
+    """Files and folders that were there, by the calls that worked on them."""
+    found = {seen.relative(path) for each in seen.calls if each.worked and (path := file_of(each.call))}
+    return tuple(sorted(path for path in found if len(path) <= LONGEST_SUBJECT and not junk(path))[:MOST_PRESENT])
+
+
+def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
+    """The errors that at least two sessions met, and as weak ones those that one met often. Without a project only what
+    several projects have."""
+    ordered = sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
+    groups: defaultdict[_Key, list[_Met]] = defaultdict(list)
+    for noted in ordered:
+        for failure in noted.notes.failures:
+            if not silent(failure.signature):
+                groups[failure.family, telling_words(failure.signature)].append(_Met(noted, failure))
+    lessons = []
+    for key, group in groups.items():
+        number = len({met.noted.session for met in group})
+        several = len({_project(met.noted) for met in group}) >= _FEWEST_SESSIONS
+        if (number >= _FEWEST_SESSIONS or len(group) >= _FEWEST_CALLS) and (project or several):
+            lessons.append(_lesson(project, key, group, ordered))
+    return sorted(lessons, key=lambda lesson: lesson.id)
+
+
+def _lesson(project: str, key: _Key, group: list[_Met], ordered: Sequence[Noted[Notes]]) -> Lesson:
+    signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
+    forms = commonest((met.failure.form for met in group), MOST_FORMS)
+    evidence = [
+        Evidence(session=met.noted.session, seq=met.failure.seq, at=met.failure.at, text=met.failure.shown)
+        for met in group
+    ]
+    since = _sessions_since(group, forms, ordered)
+    counted = support_of(evidence)
+    support = Support(counted.calls_for, counted.sessions_for, len(since), len(since))
+    subjects = _subjects(group, general=not project)
+    subjects = tuple(subject for subject in subjects if not _was_there(subject, ordered))
+    status, why = _status(group, support, subjects, _share(group, forms, ordered))
+    unfit = why_unfit(signatures)
+    moments = [met.failure.at for met in group if met.failure.at is not None]
+    scope = _scope(project, group)
+    environment = sum(met.failure.environment for met in group) * 2 > len(group)
+    return Lesson(
+        id=lesson_id("error", Scope(project=project), key[0], *key[1]),
+        kind="error",
+        scope=scope,
+        topic=key[0],
+        text=_text(group, forms, title(signatures[0]), subjects, support),
+        error=title(signatures[0]),
+        signatures=signatures,
+        forms=forms,
+        files=tuple(subject for subject in subjects if _FILE.fullmatch(subject)),
+        support=support,
+        first_seen=min(moments, default=None),
+        last_seen=max(moments, default=None),
+        half_life=_SHORTER if environment else _HALF_LIFE,
+        evidence=kept_evidence(evidence),
+        cost_seconds=sum(met.failure.seconds for met in group),
+        cost_tokens=sum(met.failure.tokens for met in group),
+        status="quarantined" if unfit else status,
+        why=unfit or why,
+    )
+
+
+def _sessions_since(group: list[_Met], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
+    """The sessions after the last one that met it which made calls of the same forms, and met it no more."""
+    met_in = {met.noted.session for met in group}
+    last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
+    return [noted.session for noted in ordered[last + 1 :] if any(form in noted.notes.ran for form in forms)]
+
+
+def _subjects(group: Sequence[_Met], general: bool) -> tuple[str, ...]:
+    """What several sessions (or projects) met it with."""
+    met_in: defaultdict[str, set[str]] = defaultdict(set)
+    for met in group:
+        if met.failure.subject:
+            met_in[met.failure.subject].add(_project(met.noted) if general else met.noted.session)
+    again = [subject for subject in met_in if len(met_in[subject]) >= _FEWEST_SESSIONS]
+    return tuple(sorted(again, key=lambda subject: (-len(met_in[subject]), subject))[:MOST_SUBJECTS])
+
+
+def _was_there(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
+    """Whether some session found it, or something below it."""
+    below = subject + "/"
+    return any(path == subject or path.startswith(below) for noted in ordered for path in noted.notes.present)
+
+
+def _project(noted: Noted[Notes]) -> str:
+    """The project; sessions without one are told apart by their agent."""
+    return noted.project or f"?{noted.agent}"
+
+
+def _share(group: Sequence[_Met], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> float:
+    """The share of the calls of its forms that met it."""
+    counts = Counter(met.failure.form for met in group)
+    failed = sum(counts[form] for form in forms)
+    return failed / (failed + sum(noted.notes.ran.get(form, 0) for noted in ordered for form in forms))
+
+
+def _status(group: Sequence[_Met], support: Support, subjects: Sequence[str], share: float) -> tuple[LessonStatus, str]:
+    if support.sessions_for < _FEWEST_SESSIONS:
+        return "weak", "met in one session only"
+    if support.sessions_against >= max(_GONE, 2 * support.sessions_for):
+        return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
+    if not subjects and any(_SAYS_NOT_WHAT.search(met.failure.signature) for met in group):
+        return "weak", "something was not there, another thing each time"
+    if group[0].failure.family == "shell" and not subjects and share < _TELLING:
+        return "weak", "most calls of these forms do not meet it, and nothing tells which do"
+    return "active", ""
+
+
+def _scope(project: str, group: Sequence[_Met]) -> Scope:
+    agents = {met.noted.agent for met in group}
+    tools = {met.failure.tool for met in group}
+    own = group[0].failure.family != "shell"
+    return Scope(
+        agent=agents.pop() if len(agents) == 1 and (own or not project) else "",
+        project=project,
+        tool=tools.pop() if len(tools) == 1 and own else "",
+    )
+
+
+def _text(group: Sequence[_Met], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support) -> str:
+    seconds = sum(met.failure.seconds for met in group)
+    cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
+    counts = f"{plural(support.calls_for, 'call')} in {plural(support.sessions_for, 'session')}{cost}"
+    about = f", again and again with {_quoted(subjects)}" if subjects else ""
+    since = support.sessions_against
+    over = f"; not met in the last {plural(since, 'session')} that did the same" if since >= _GONE else ""
+    return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def says(lessons: Sequence[Lesson]) -> str:
+    """One line on what was learned."""
+    usable = [lesson for lesson in lessons if lesson.status == "active"]
+    calls = sum(lesson.support.calls_for for lesson in usable)
+    seconds = sum(lesson.cost_seconds for lesson in usable)
+    return f"{plural(len(usable), 'error')} that came again in {plural(calls, 'call')}, {lasting(seconds)} lost"
+
+
+CLUSTER_ERRORS = Learner("ClusterErrors", 1, Notes, note, learn, general=True, says=says)

@@ -1,0 +1,311 @@
+"""Examples: real calls that worked, worth showing to a new session with their real results. Knows no score of other lessons.
+
+Noted is a call that worked at the first try, on evidence that can be relied on, with arguments that mean something in another
+session. Kept are those whose form several sessions used, or whose form often goes wrong, and that say something that a model
+does not know anyway: a project's own command, a tool of the project, a flag.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from math import log2
+from typing import Any, NamedTuple
+
+import msgspec
+
+from preheat.calls.form import command_form
+from preheat.calls.intent import Intent, intent
+from preheat.commands import CHECKS, text_of, understand
+from preheat.lessons.clean import junk, one_line, orders
+from preheat.lessons.learner import Noted
+from preheat.lessons.seen import Seen, SeenCall
+from preheat.lessons.typed import typed
+from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, kept_evidence, lesson_id
+
+MOST = 20
+HALF_LIFE = 90.0
+RESULT = 600
+"""Letters of a result that are kept: its beginning and its end."""
+_HEAD = 400
+_GAP = "\n[…]\n"
+_MOST_NOTED = 40
+_MOST_FORMS = 150
+_LONGEST_TEXT, _LONGEST_ARGUMENTS = 200, 500
+_LARGEST, _DEEPEST = 2.0**53, 4
+"""Of a number (every JSON reader has it exactly) and of arguments within arguments."""
+_SURE = 0.9
+_KINDS = frozenset(["shell", "other"])
+"""A search, a read or an edit is about one case; how to call those tools every model is told by its program."""
+_KNOWN_PURPOSES = frozenset(["list", "read", "search", "edit", "poll", "other", "network"])
+"""What every model knows how to do."""
+_KNOWN_PROGRAMS = frozenset(["git", "python", "python3", "node", "bash", "sh", "kill", "pkill"])
+_HOME = re.compile(r"\$\{?HOME\b|%USERPROFILE%|\$env:USERPROFILE", re.IGNORECASE)
+_ACTING = frozenset(
+    [
+        "accept", "add", "approve", "assign", "book", "buy", "cancel", "change", "charge", "close", "create",
+        "delete", "deploy", "disable", "drop", "edit", "email", "enable", "grant", "invite", "kick", "merge",
+        "message", "modify", "move", "order", "pay", "payment", "post", "publish", "purchase", "push", "reboot",
+        "reject", "remove", "rename", "reserve", "reset", "resume", "return", "revoke", "schedule", "send", "set",
+        "share", "submit", "suspend", "terminate", "transfer", "update", "upload", "withdraw", "write",
+    ]
+)  # fmt: skip
+"""Words in the name of a tool that does something to the world: no model is to be shown how, in case it does it again."""
+_PRIVATE = re.compile(r"(?i)passw|secret|token|credential|api_?key|e?mail|phone|iban|card|address|\bssn\b|birth")
+"""Names of arguments that hold what is a person's own."""
+_NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_LOOKED_AT = 3000
+"""Letters at each end of a result that are looked at: what lies between them is never shown."""
+_FAILING, _FAILING_CALLS = 0.15, 5
+"""A form goes wrong often when this share of at least so many calls was a mistake."""
+_USUAL, _USUAL_IF_FAILING = 0.25, 0.1
+"""The share of the sessions that used a form, below which it is weak. Measured over the six projects: of forms that a quarter
+to all of the earlier sessions used, later sessions used six in ten; of rarer ones one in eight."""
+_PER_SORT = 3
+"""Examples of one tool and purpose: more of them show the same."""
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A call that might be shown."""
+
+    form: str
+    tool: str
+    kind: str
+    purpose: str
+    arguments: dict[str, Any]
+    result: str
+    seq: int
+    at: float | None
+    same: str
+    """What two calls have in common that did exactly the same."""
+    plain: bool
+    """One command and nothing around it."""
+
+
+class FormUse(msgspec.Struct, frozen=True):
+    """How calls of one form went in a session."""
+
+    tool: str
+    form: str
+    worked: int
+    misuse: int
+    first: int
+    """The place of the first that worked among the session's calls; -1 if none did."""
+
+
+class ExampleNotes(msgspec.Struct, frozen=True):
+    candidates: tuple[Candidate, ...]
+    forms: tuple[FormUse, ...]
+
+
+class _Group(NamedTuple):
+    """All that is known of one form of one agent's tool."""
+
+    agent: str
+    tool: str
+    form: str
+    candidates: list[tuple[str, Candidate]]
+    """With the sessions that they come from."""
+    uses: list[tuple[Noted[ExampleNotes], FormUse]]
+
+
+def note(seen: Seen) -> ExampleNotes | None:
+    """The calls of a session that might be shown, the shortest of each form, and how the forms went."""
+    found: dict[tuple[str, str], Candidate] = {}
+    went: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
+    failed: set[Intent] = set()
+    for each in seen.calls:
+        if each.call.kind not in _KINDS:
+            continue
+        aim, form = intent(each.call), _form(each)
+        if form:
+            went[each.call.tool, form].append(each)
+        if each.failed and each.record.cause != "finding":
+            failed.add(aim)
+        elif form and aim not in failed and (one := _candidate(seen, each, form)):
+            before = found.get((one.tool, form))
+            if before is None or _order(one) < _order(before):
+                found[one.tool, form] = one
+    candidates = sorted(found.values(), key=lambda one: (one.kind == "shell", one.seq))[:_MOST_NOTED]
+    forms = [_went(tool, form, calls) for (tool, form), calls in went.items()]
+    if not forms:
+        return None
+    forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.misuse, -use.worked, use.tool, use.form))
+    return ExampleNotes(tuple(candidates), tuple(forms[:_MOST_FORMS]))
+
+
+def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
+    """The examples of a project, the most telling first, few of each sort."""
+    if not project:
+        return []
+    sessions = Counter(session.agent for session in noted)
+    scored = [(_value(group), group) for group in _groups(noted)]
+    scored.sort(key=lambda each: (-each[0], each[1].agent, each[1].tool, each[1].form))
+    sorts: Counter[tuple[str, str, str]] = Counter()
+    lessons: dict[str, Lesson] = {}
+    for value, group in scored:
+        if value <= 0 or len(lessons) >= MOST:
+            break
+        chosen = _chosen(group)
+        sort = (group.agent, group.tool, chosen.purpose)
+        if sorts[sort] < _PER_SORT or chosen.kind != "shell":
+            sorts[sort] += 1
+            lesson = _lesson(project, group, chosen, sessions[group.agent])
+            lessons.setdefault(lesson.id, lesson)
+    return list(lessons.values())
+
+
+def _form(each: SeenCall) -> str:
+    if each.call.kind == "shell":
+        return command_form(text_of(each.call.input))
+    return f"{each.call.tool}({', '.join(sorted(each.call.input))})"
+
+
+def _candidate(seen: Seen, each: SeenCall, form: str) -> Candidate | None:
+    if each.record.status != "ok" or each.record.confidence < _SURE or each.result is None or not each.call.input:
+        return None
+    purpose = text = ""
+    plain = True
+    if each.call.kind == "shell":
+        text = text_of(each.call.input)
+        understood = understand(text)
+        main, purpose, plain = understood.main, understood.purpose, len(understood.commands) == 1
+        if main is None or understood.masked or purpose in _KNOWN_PURPOSES or main.program in _KNOWN_PROGRAMS:
+            return None
+        text = seen.relative(text)
+        if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1:
+            return None
+    elif _acts(each):
+        return None
+    arguments = _arguments(seen, each.call.input)
+    result = _result(seen, each.result.text) if arguments else ""
+    if not result:
+        return None
+    same = text or msgspec.json.encode(arguments, order="sorted").decode()
+    return Candidate(
+        form, each.call.tool, each.call.kind, purpose, arguments, result, each.record.seq, each.call.at, same, plain
+    )  # fmt: skip
+
+
+def _acts(each: SeenCall) -> bool:
+    """Whether a tool changes something outside of the project, or is given what is private."""
+    parts = {part.lower() for part in _NAME_PARTS.findall(each.call.tool.rpartition("__")[2])}
+    return not _ACTING.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
+
+
+def _arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
+    """A tool's own arguments, all of them, with paths that begin at the project; empty where they are unfit."""
+    mended = _mended(seen, given)
+    encoded = "" if mended is None else msgspec.json.encode(mended).decode()
+    if not isinstance(mended, dict) or len(encoded) > _LONGEST_ARGUMENTS:
+        return {}
+    return mended
+
+
+def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
+    """A value made fit, or None: an argument that is null says nothing either."""
+    if isinstance(value, str):
+        text = seen.relative(value)
+        unfit = len(text) > _LONGEST_TEXT or junk(text) or orders(text.replace("\n", " ")) or _HOME.search(text)
+        return None if unfit else text
+    if isinstance(value, bool | int | float):
+        return value if abs(value) < _LARGEST else None
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        mended = [_mended(seen, each, depth + 1) for each in value]
+        return None if None in mended else mended
+    if isinstance(value, dict) and depth < _DEEPEST:
+        whole = {str(name): _mended(seen, each, depth + 1) for name, each in value.items()}
+        return None if None in whole.values() else whole
+    return None
+
+
+def _result(seen: Seen, text: str) -> str:
+    """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
+    whole = len(text) <= 2 * _LOOKED_AT
+    parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
+    head, tail = (_ANSI.sub("", seen.relative(part)).strip() for part in (parts[0], parts[-1]))
+    if not whole or len(head) > RESULT:
+        head, tail = head[:_HEAD].rstrip(), tail[-(RESULT - _HEAD - len(_GAP)) :].lstrip()
+        head = f"{head}{_GAP}{tail}"
+    return "" if orders(head.replace("\n", " ")) else head
+
+
+def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
+    worked = [each.record.seq for each in calls if each.ran]
+    misuse = sum(1 for each in calls if each.failed and each.record.cause == "misuse")
+    return FormUse(tool, form, len(worked), misuse, min(worked, default=-1))
+
+
+def _groups(noted: Sequence[Noted[ExampleNotes]]) -> list[_Group]:
+    groups: dict[tuple[str, str, str], _Group] = {}
+    for session in noted:
+        for use in session.notes.forms:
+            key = (session.agent, use.tool, use.form)
+            groups.setdefault(key, _Group(*key, [], [])).uses.append((session, use))
+        for one in session.notes.candidates:
+            key = (session.agent, one.tool, one.form)
+            groups.setdefault(key, _Group(*key, [], [])).candidates.append((session.session, one))
+    return [group for group in groups.values() if group.candidates]
+
+
+def _value(group: _Group) -> float:
+    """What it is worth to show a form: how many sessions used it, how often it goes wrong, and whether it says anything."""
+    one = group.candidates[0][1]
+    sessions = sum(1 for _, use in group.uses if use.worked)
+    fails = _fails(group)
+    if fails >= 0.5 or (sessions < 2 and fails < _FAILING):
+        return 0.0
+    own = 1.5 if one.kind == "other" else 1.2 if one.purpose in CHECKS else 1.0
+    return log2(1 + sessions) * (1 + 2 * fails) * own
+
+
+def _fails(group: _Group) -> float:
+    """How often calls of a form were a mistake; 0 where there were too few to tell."""
+    calls = sum(use.worked + use.misuse for _, use in group.uses)
+    return sum(use.misuse for _, use in group.uses) / calls if calls >= _FAILING_CALLS else 0.0
+
+
+def _chosen(group: _Group) -> Candidate:
+    """Of a form the call that most sessions made exactly so; of equals the plainest, then the newest."""
+    alike = Counter(one.same for _, one in group.candidates)
+    _, chosen = min(
+        group.candidates,
+        key=lambda each: (-alike[each[1].same], not each[1].plain, len(each[1].same), -(each[1].at or 0.0), each[0]),
+    )
+    return chosen
+
+
+def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Lesson:
+    scope = Scope(group.agent, project, group.tool)
+    worked = [(session, use) for session, use in group.uses if use.worked]
+    against = [use for _, use in group.uses if use.misuse]
+    support = Support(
+        sum(use.worked for _, use in worked), len(worked), sum(use.misuse for use in against), len(against)
+    )
+    own = [Evidence(session.session, use.first, session.ended_at, text=one_line(group.form)) for session, use in worked]
+    rare = len(worked) < sessions * (_USUAL_IF_FAILING if _fails(group) >= _FAILING else _USUAL)
+    shell = chosen.kind == "shell"
+    shown = chosen.same if shell else one_line(chosen.same)
+    done = f"`{shown}`" if shell else f"`{chosen.tool}` with `{shown}`"
+    total = support.calls_for + support.calls_against
+    return Lesson(
+        id=lesson_id("example", scope, group.form),
+        kind="example",
+        scope=scope,
+        topic=chosen.purpose or chosen.kind,
+        text=f"{done} works; calls of this form did {support.calls_for} of {total} times in {len(worked)} sessions.",
+        use=chosen.same if shell else "",
+        forms=(group.form if shell else chosen.tool,),
+        example=Example(chosen.tool, chosen.arguments, chosen.result, chosen.kind, group.agent),
+        support=support,
+        first_seen=min((s.started_at for s, _ in worked if s.started_at is not None), default=None),
+        last_seen=max((s.ended_at for s, _ in worked if s.ended_at is not None), default=None),
+        half_life=HALF_LIFE,
+        evidence=kept_evidence(own),
+        status="weak" if rare else "active",
+        why=f"used in {len(worked)} of {sessions} sessions" if rare else "",
+    )
+
+
+def _order(one: Candidate) -> tuple[bool, int, int]:
+    return (not one.plain, len(one.same), -one.seq)

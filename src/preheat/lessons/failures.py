@@ -1,0 +1,127 @@
+"""What the two learners that look at failures have in common: which ones count, what they are called, how a call is shown.
+
+Knows neither of them. Texts in here came out of tools and of calls: they are data.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from preheat.calls.form import command_form
+from preheat.calls.words import MASK, telling_words
+from preheat.commands import text_of, understand
+from preheat.lessons.clean import junk, one_line, orders, transient
+from preheat.lessons.seen import Seen, SeenCall
+from preheat.model.outcome import Cause
+from preheat.model.session import ToolKind
+
+MISTAKEN: frozenset[Cause] = frozenset(["misuse", "environment"])
+"""Causes that teach something about calls: a failing test is work."""
+LONGEST_SIGNATURE = 300
+LONGEST_SHOWN = 160
+LONGEST_TITLE = 120
+MOST_FORMS = 150
+"""Forms of calls that are counted in one session."""
+_GAPS = re.compile(r"…(?:[\s:,/.]*…)+")
+_PREFIX = re.compile(r"(?:(?:fatal )?error|exception)\s*[:\-]\s+", re.IGNORECASE)
+_SILENT = re.compile(r"exit code N, no message$|^exit (?:code|status)\b.{0,20}$", re.IGNORECASE)
+_SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+$")
+"""What stands at the end only to shorten the output."""
+_STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
+"""A shell that is started only to run one text."""
+_VALUE = 90
+_SHOWN_ARGUMENTS = 4
+
+
+def is_mistake(seen: SeenCall) -> bool:
+    """Whether a call failed by the agent's mistake or by the world around it."""
+    return seen.failed and seen.record.cause in MISTAKEN
+
+
+def family(tool: str, kind: ToolKind) -> str:
+    """The kind of tool, whatever an agent calls it; a tool of no kind is its own family."""
+    return tool if kind == "other" else kind
+
+
+def signature_of(seen: SeenCall) -> str:
+    """The signature of a failure, whole or not at all: half of one would be another mistake."""
+    signature = seen.record.signature
+    fit = len(signature) <= LONGEST_SIGNATURE and telling_words(signature) and not transient(signature)
+    return signature if fit else ""
+
+
+def silent(signature: str) -> bool:
+    """Whether the tool gave no message: then nobody can know the failure when it comes again."""
+    return bool(_SILENT.search(signature))
+
+
+def title(signature: str) -> str:
+    """A signature as a message on one line: gaps for what is masked, without a word that only says that it is an error."""
+    flat = " ".join(_GAPS.sub("…", MASK.sub("…", signature)).split())
+    bare = _PREFIX.sub("", flat, count=1) if _PREFIX.match(flat) else flat
+    return one_line((bare if bare.strip(" …") else flat).replace("`", "'"), LONGEST_TITLE)
+
+
+def why_unfit(signatures: Iterable[str]) -> str:
+    """Why what a tool printed must not be put before a model; empty if it may."""
+    return next((why for signature in signatures if (why := orders(signature))), "")
+
+
+def form_of(seen: SeenCall) -> str:
+    """The form of a call: of a command its program with what it is told, else the tool."""
+    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+    return one_line((command_form(text) if text else "") or seen.call.tool, LONGEST_SHOWN) or "call"
+
+
+def started_form(seen: SeenCall) -> str:
+    """The form with the programs that start it before it: `npx jest …`."""
+    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+    main = understand(text).main if text else None
+    return one_line(" ".join((*main.wrappers, form_of(seen))), LONGEST_SHOWN) if main is not None else form_of(seen)
+
+
+def forms_that_ran(seen: Seen) -> dict[str, int]:
+    """How often each form of call was right in a session, with and without what started it; the commonest ones."""
+    counts: Counter[str] = Counter()
+    for each in seen.calls:
+        if each.ran:
+            counts.update({form_of(each), started_form(each)})
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS])
+
+
+def shown(seen: Seen, call: SeenCall, names: Iterable[str] = ()) -> str:
+    """A call as one would write it, paths relative to the project; empty if that is too long or means nothing elsewhere.
+    Of a tool that is no shell only the arguments of these names, if any are given."""
+    if call.call.kind == "shell":
+        text = _SHAPED.sub("", _STARTED.sub(r"\2", seen.relative(text_of(call.call.input)).strip()))
+    else:
+        text = seen.relative(_with_arguments(call.call.tool, call.call.input, tuple(names)))
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
+
+
+def _with_arguments(tool: str, arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    wanted = [name for name in names if name in arguments] or sorted(arguments)[:_SHOWN_ARGUMENTS]
+    return f"{tool}({', '.join(f'{name}={_short(arguments[name])}' for name in wanted)})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _VALUE and "\n" not in value else "…"
+    text = str(value)
+    return text if len(text) <= _VALUE else "…"
+
+
+def commonest(values: Iterable[str], most: int | None = None) -> tuple[str, ...]:
+    """Each once, the commonest first, then in their own order."""
+    counts = Counter(value for value in values if value)
+    return tuple(sorted(counts, key=lambda value: (-counts[value], value))[:most])
+
+
+def plural(count: int, name: str) -> str:
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"
+
+
+def lasting(seconds: float) -> str:
+    """A span of time for a person."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -1,0 +1,100 @@
+"""One text for many calls of the same command: what changes from call to call becomes a placeholder. Knows no session."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from preheat.commands.words import names
+
+_SAME = 0.7
+"""A word that stands there in so many of the calls is part of the command."""
+_WORDS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
+_VALUED = names(
+    "-run -k -t -p -m -o -c -f -C -r -g -n -W -X -j -bench -tags -timeout -count -benchtime --filter --config --grep --test"
+    " --testNamePattern --testPathPattern --project --package --workspace --features --bin --tests --reporter --timeout --dir"
+    " --prefix --cwd --settings --manifest-path --target --tags --env --mode --port --testPathPatterns --test-name-pattern"
+)
+_NAMED = {
+    "-run": "NAME",
+    "-k": "NAME",
+    "-t": "NAME",
+    "--testNamePattern": "NAME",
+    "--grep": "NAME",
+    "--filter": "PACKAGE",
+}
+"""What the values of some options are."""
+_ASSIGNED = re.compile(r"^(-{1,2}[\w-]+)=(.+)$", re.DOTALL)
+_MANY = frozenset(("NAME", "PATH", "./FOLDER/..."))
+"""Placeholders that stand for one or more."""
+
+
+def generalised(texts: Mapping[str, int]) -> str:
+    """The text that stands for them all: the commonest shape of them, its varying words as `NAME`, `PATH` or `VALUE`."""
+    shapes: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}
+    for text, count in texts.items():
+        words = tuple(_WORDS.findall(text))
+        shapes.setdefault(_shape(words), Counter())[words] += count
+    if not shapes:
+        return ""
+    _, calls = min(shapes.items(), key=lambda item: (-item[1].total(), len(item[0]), item[0]))
+    total = calls.total()
+    told: list[str] = []
+    for place in range(len(next(iter(calls)))):
+        column: Counter[str] = Counter()
+        for words, count in calls.items():
+            column[words[place]] += count
+        word, most = min(column.items(), key=lambda item: (-item[1], item[0]))
+        before = told[-1] if told else ""
+        if before == "./FOLDER/..." and word.endswith("/..."):  # one more of a list
+            continue
+        told.append(word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column))
+    return " ".join(_without_more(told))
+
+
+def _without_more(words: list[str]) -> list[str]:
+    """One placeholder for several of the same that follow each other."""
+    return [word for before, word in zip(["", *words], words, strict=False) if word != before or word not in _MANY]
+
+
+def exact(texts: Mapping[str, int]) -> tuple[str, int]:
+    """The commonest text itself, and how often it was typed."""
+    return min(texts.items(), key=lambda item: (-item[1], len(item[0]), item[0])) if texts else ("", 0)
+
+
+def _shape(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What each word is: an option (by its name), the value of one, or an operand."""
+    found: list[str] = []
+    valued = ""
+    for place, word in enumerate(words):
+        if valued:
+            found.append(f"{valued} value")
+            valued = ""
+        elif word.startswith("-") and len(word) > 1:
+            name = word.partition("=")[0]
+            found.append(name)
+            valued = name if name == word and name in _VALUED and place + 1 < len(words) else ""
+        else:
+            found.append("")
+    return tuple(found)
+
+
+def _placeholder(before: str, column: Mapping[str, int]) -> str:
+    first = min(column)
+    assigned = _ASSIGNED.match(first)
+    if assigned:
+        return f"{assigned[1]}={_NAMED.get(assigned[1], 'VALUE')}"
+    if before in _NAMED:
+        return _NAMED[before]
+    bare = [word.strip("'\"") for word in column]
+    if all(word.startswith("-") for word in bare):
+        return first
+    if all(re.fullmatch(r"[\d.]+\w?", word) for word in bare):
+        return "VALUE"
+    if all(word.endswith("/...") for word in bare):
+        return "./FOLDER/..." if all(word.startswith("./") for word in bare) else "PATH"
+    if sum("/" in word or re.search(r"\.\w{1,5}$", word) is not None for word in bare) > len(bare) / 2:
+        endings = {word.rpartition(".")[2] for word in bare if re.search(r"\.\w{1,5}$", word)}
+        return (
+            f"PATH.{endings.pop()}" if len(endings) == 1 and len(bare) > 1 and all("." in w for w in bare) else "PATH"
+        )
+    return "NAME"

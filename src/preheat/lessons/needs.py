@@ -1,0 +1,275 @@
+"""What commands need in a project: the folder they run in, an option, a package runner, a program that is not there.
+
+Knows no single session's calls: it concludes over what `used` noted of each.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from preheat.lessons.clean import one_line, orders
+from preheat.lessons.commands_here import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
+from preheat.lessons.used import Stuck
+from preheat.lessons.ways import Tally, Told, Use, home_folders, ways
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+
+_RUNNERS = (
+    frozenset(("npm", "pnpm", "yarn", "bun")),
+    frozenset(("pip", "uv", "poetry", "pipenv", "pdm", "conda")),
+)
+_CLEAR = 0.8
+_SCARCE = 0.25
+_OPTION = re.compile(r"(?<=\s)(--?[A-Za-z][\w-]*)(?:=\S*)?")
+_TARGET = re.compile(r"(?<=\s)(?:\./)?([\w.@-]+(?:/[\w.@-]+)+|[\w-]+/)(?=\s|$)")
+
+
+class _Met(NamedTuple):
+    told: Told
+    stuck: Stuck
+
+
+def learn_needs(project: str, told: Sequence[Told]) -> list[Lesson]:
+    """What has to be so that commands work here."""
+    scope = Scope(project=project)
+    return [
+        *_folders(scope, told),
+        *_staying(scope, told),
+        *_missing(scope, told),
+        *_options(scope, told),
+        *_runners(scope, told),
+    ]
+
+
+def _folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+    """A program that finds its project in one folder only."""
+    for program, folder in home_folders(told).items():
+        met = [_Met(each, stuck) for each in told for stuck in each.commands.astray if stuck.name == program]
+        met = [each for each in met if each.stuck.folder != folder]
+        if not met:
+            continue
+        uses = [
+            Use(each, used)
+            for each in told
+            for used in each.commands.used
+            if used.folder == folder and used.core.partition(" ")[0] == program
+        ]
+        tally = Tally(uses)
+        message = _quoted(met)
+        yield _lesson(
+            scope,
+            "folder",
+            (program, folder),
+            f"`{program}` runs in `{folder}/` ({tally.ran} of {tally.ran + tally.bad} calls, {tally.sessions} sessions);"
+            f" elsewhere it fails ({_times(len(met))}){message}.",
+            _evidence_of(tally.uses) + _evidence_of_stuck(met),
+            met,
+            forms=tally.forms[:MOST_FORMS],
+            files=(folder,),
+        )
+
+
+def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+    """A shell that keeps its folder from call to call: the same `cd` fails the second time."""
+    met = [_Met(each, stuck) for each in told for stuck in each.commands.stayed]
+    if not met:
+        return
+    agents = {each.told.agent for each in met}
+    folders = Counter(each.stuck.name for each in met)
+    shown = " or ".join(f"`cd {name}`" for name, _ in sorted(folders.items(), key=lambda item: (-item[1], item[0]))[:2])
+    forms = Counter(used.form for each in told for used in each.commands.used if used.folder in folders)
+    yield _lesson(
+        scope,
+        "folder",
+        ("staying",),
+        f"The shell keeps its folder from one call to the next: a second {shown} fails ({_times(len(met))}){_quoted(met)}.",
+        _evidence_of_stuck(met),
+        met,
+        agent=agents.pop() if len(agents) == 1 else "",
+        forms=tuple(sorted(forms, key=lambda form: (-forms[form], form)))[:MOST_FORMS],
+        files=tuple(sorted(folders)),
+    )
+
+
+def _missing(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+    """Programs that the shell does not know."""
+    by_name: dict[str, list[_Met]] = {}
+    for each in told:
+        for stuck in each.commands.missing:
+            by_name.setdefault(stuck.name, []).append(_Met(each, stuck))
+    for name, met in sorted(by_name.items()):
+        ran = [each for each in told if each.commands.programs.get(name)]
+        last = max(each.told.place for each in met)
+        if any(each.place >= last for each in ran) or len(ran) >= len(met):
+            continue  # it is there now, or on another machine
+        against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
+        yield _lesson(
+            scope,
+            "missing",
+            (name,),
+            f"`{name}` is not there (not found {_times(len(met))} in {_sessions(met)}).",
+            _evidence_of_stuck(met) + against,
+            met,
+            avoid=name,
+        )
+
+
+def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+    """An option without which a command fails on one target."""
+    for (purpose, way), uses in ways(told).items():
+        if not any(use.used.failing for use in uses):
+            continue
+        for target in sorted({target for use in uses for text, _ in use.used.failing for target in _targets(text)}):
+            option = _needed(uses, target)
+            if option is None:
+                continue
+            name, good, bad = option
+            example = good[-1][1]
+            signatures = [signature for use, _ in bad for signature in use.used.signatures]
+            met = [
+                _Met(use.told, Stuck(target, seq, signature, use.used.last, text))
+                for use, text in bad
+                for seq, signature in zip(use.used.bad_seqs, use.used.signatures or ("",), strict=False)
+            ]
+            yield _lesson(
+                scope,
+                purpose,
+                ("option", way, target, name),
+                f"`{way}` needs `{name}` for `{target}`: `{example}` works ({_times(len(good))}), without it it fails"
+                f" ({_times(len(bad))}){_quoted(met)}.",
+                [*(Evidence(use.told.session, None, use.used.last, False, text) for use, text in good)],
+                met,
+                use=example,
+                avoid=bad[-1][1],
+                forms=tuple(dict.fromkeys(use.used.form for use, _ in good))[:MOST_FORMS],
+                files=(target,),
+                signatures=tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES],
+            )
+            break
+
+
+_Cases = list[tuple[Use, str]]
+
+
+def _needed(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
+    """The option that tells the calls on a target that ran from those that failed, and both."""
+    good = [(use, text) for use in uses for text, _ in use.used.texts if target in _targets(text)]
+    bad = [(use, text) for use in uses for text, _ in use.used.failing if target in _targets(text)]
+    for name in sorted({name for _, text in good for name in _OPTION.findall(text)}):
+        having = [case for case in good if name in _OPTION.findall(case[1])]
+        lacking = [case for case in bad if name not in _OPTION.findall(case[1])]
+        scarce = len(good) - len(having) <= _SCARCE * len(lacking)
+        enough = len(having) >= 3 and len({use.told.session for use, _ in having}) > 1 and len(lacking) > 1
+        if enough and scarce and len(bad) - len(lacking) <= _SCARCE * len(having):
+            return name, having, lacking
+    return None
+
+
+def _targets(text: str) -> list[str]:
+    return [target.rstrip("/") for target in _TARGET.findall(text)]
+
+
+def _runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+    """The one of several package runners that is used here."""
+    for family in _RUNNERS:
+        by_name: dict[str, list[Use]] = {}
+        for each in told:
+            for used in each.commands.used:
+                name = used.way.partition(" ")[0]
+                if name in family:
+                    by_name.setdefault(name, []).append(Use(each, used))
+        tallies = {name: Tally(uses) for name, uses in by_name.items()}
+        total = sum(tally.ran for tally in tallies.values())
+        if not total:
+            continue
+        name = min(tallies, key=lambda each: (-tallies[each].ran, each))
+        tally = tallies[name]
+        if tally.ran < 5 or tally.sessions < 2 or tally.ran < _CLEAR * total:
+            continue
+        failing = sorted(other for other, each in tallies.items() if other != name and each.fails)
+        others = [_Met(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]]
+        more = f"; {', '.join(f'`{other}`' for other in failing)} fails here" if failing else ""
+        signatures = [signature for other in failing for signature in tallies[other].signatures]
+        yield _lesson(
+            scope,
+            "runner",
+            (name, *sorted(family)),
+            f"The package runner is `{name}` ({tally.ran} of {total} calls of such programs, {tally.sessions} sessions){more}.",
+            _evidence_of(tally.uses),
+            others,
+            avoid=failing[0] if failing else "",
+            forms=tally.forms[:MOST_FORMS],
+            signatures=tuple(each for each in signatures if not orders(each))[:MOST_SIGNATURES],
+        )
+
+
+def _lesson(
+    scope: Scope,
+    topic: str,
+    key: tuple[str, ...],
+    text: str,
+    evidence: list[Evidence],
+    met: Sequence[_Met],
+    *,
+    agent: str = "",
+    use: str = "",
+    avoid: str = "",
+    forms: tuple[str, ...] = (),
+    files: tuple[str, ...] = (),
+    signatures: tuple[str, ...] = (),
+) -> Lesson:
+    scope = Scope(agent, scope.project)
+    found = signatures or tuple(dict.fromkeys(each.stuck.signature for each in met if each.stuck.signature))
+    sessions = {each.session for each in evidence if not each.against}
+    status: LessonStatus = "active" if len(sessions) > 1 else "weak"
+    times = [each.at for each in evidence if each.at is not None]
+    return Lesson(
+        id=lesson_id("convention", scope, topic, *key),
+        kind="convention",
+        scope=scope,
+        topic=topic,
+        text=text,
+        use=use,
+        avoid=avoid,
+        error=next((each for each in found if not orders(each)), ""),
+        signatures=tuple(each for each in found if not orders(each))[:MOST_SIGNATURES],
+        forms=forms,
+        files=files,
+        support=support_of(evidence),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
+        half_life=HALF_LIFE,
+        evidence=kept_evidence(evidence),
+        status=status,
+        why="" if status == "active" else "seen in one session only",
+    )
+
+
+def _quoted(met: Sequence[_Met]) -> str:
+    """The commonest message, if it may be shown."""
+    counted = Counter(each.stuck.signature for each in met if each.stuck.signature and not orders(each.stuck.signature))
+    if not counted:
+        return ""
+    message = min(counted, key=lambda text: (-counted[text], text))
+    return f": `{one_line(message, 80)}`"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _sessions(met: Sequence[_Met]) -> str:
+    number = len({each.told.session for each in met})
+    return f"{number} session{'' if number == 1 else 's'}"
+
+
+def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
+    return [
+        Evidence(use.told.session, seq, use.used.last, False, (use.used.texts or ((use.used.form, 0),))[0][0])
+        for use in uses
+        for seq in use.used.seqs
+    ]
+
+
+def _evidence_of_stuck(met: Sequence[_Met]) -> list[Evidence]:
+    return [Evidence(each.told.session, each.stuck.seq, each.stuck.at, False, each.stuck.text) for each in met]

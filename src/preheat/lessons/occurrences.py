@@ -1,0 +1,125 @@
+"""What occurred in a session, condensed: commands, files and errors; and how often a lesson would have been of use.
+
+A lesson applies to a session in which its command, its file or its error occurs. The name of a tool alone is not enough:
+nearly every session edits something. How often a lesson applied to the sessions before is the best guess of how often it
+will: `reach`. Knows no score and no task.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from preheat.calls.form import command_form
+from preheat.calls.words import telling_words
+from preheat.commands import text_of, understand
+from preheat.lessons.learner import Noted
+from preheat.lessons.seen import Seen
+from preheat.lessons.touched import touches
+from preheat.model.lesson import Lesson
+
+_MOST = 400
+"""Of each sort that are kept of one session."""
+HALF_LIFE = 10.0
+"""Sessions after which one counts half: what a project does changes."""
+_DOUBT = 1.0
+"""Sessions without it that are thought to have been there before the first: twice of twice is not always."""
+
+
+class Occurred(msgspec.Struct, frozen=True):
+    """What occurred in a session."""
+
+    forms: tuple[str, ...] = ()
+    """Of shell commands, each one of a script by itself; and the names of tools that are no shell."""
+    files: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    """Hashes of the words that failures are known by."""
+
+
+def note(seen: Seen) -> Occurred:
+    """Also of a session in which nothing did: it counts too."""
+    forms: dict[str, None] = {}
+    files: dict[str, None] = {}
+    errors: dict[str, None] = {}
+    for each in seen.calls:
+        if each.call.kind == "shell":
+            forms |= dict.fromkeys(forms_in(seen.relative(text_of(each.call.input))))
+        else:
+            forms[each.call.tool] = None
+        files |= dict.fromkeys(touch.path for touch in touches(seen, each))
+        if each.failed and (known := known_by(each.record.signature)):
+            errors[known] = None
+    return Occurred(tuple(forms)[:_MOST], tuple(files)[:_MOST], tuple(errors)[:_MOST])
+
+
+def forms_in(command: str) -> list[str]:
+    """The form of a shell text, and of each command in it."""
+    parts = (command, *(" ".join(each.words) for each in understand(command).commands))
+    return [form for form in map(command_form, parts) if form]
+
+
+def known_by(signature: str) -> str:
+    """An error by its words, in few letters; empty where it has none."""
+    words = telling_words(signature)
+    return blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=6).hexdigest() if words else ""
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a lesson is about, to be looked for in sessions."""
+
+    forms: frozenset[str]
+    files: frozenset[str]
+    errors: frozenset[str]
+
+
+def about(lesson: Lesson) -> About:
+    forms = {*lesson.forms, *forms_in(lesson.use)}
+    files = {path.rstrip("/") for path in lesson.files}
+    if lesson.packet is not None:
+        forms |= {form for check in lesson.packet.checks for form in forms_in(check.command)}
+        files |= {*lesson.packet.files, *lesson.packet.unverified}
+    errors = frozenset(filter(None, map(known_by, lesson.signatures)))
+    tools = {lesson.scope.tool} if lesson.kind != "example" else set()
+    return About(frozenset(forms - tools), frozenset(files), errors)
+
+
+def applies(lesson: About, there: Occurred) -> bool:
+    """Whether a session has anything to do with what a lesson is about."""
+    return (
+        not lesson.forms.isdisjoint(there.forms)
+        or not lesson.errors.isdisjoint(there.errors)
+        or (bool(lesson.files) and any(_within(path, lesson.files) for path in there.files))
+    )
+
+
+def _within(path: str, places: frozenset[str]) -> bool:
+    """Whether a path is one of these, or lies in one of them."""
+    while path:
+        if path in places:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
+def reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
+    """How often it applied to the sessions so far, which are in time order, the newest counting most. None where none was
+    of its agent."""
+    return _share(noted, lesson, applies)
+
+
+def met(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
+    """How often its error occurred in the sessions so far, counted likewise."""
+    return _share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
+
+
+def _share(noted: Sequence[Noted[Occurred]], lesson: Lesson, is_so: Callable[[About, Occurred], bool]) -> float | None:
+    what = about(lesson)
+    weight, total, hits = 1.0, _DOUBT, 0.0
+    some = False
+    for each in reversed(noted):
+        if lesson.scope.agent in ("", each.agent):
+            some = True
+            total += weight
+            hits += weight if is_so(what, each.notes) else 0.0
+            weight *= 0.5 ** (1 / HALF_LIFE)
+    return round(hits / total, 4) if some else None

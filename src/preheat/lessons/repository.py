@@ -1,0 +1,76 @@
+"""What a session's calls show of the repository: its branch, its HEAD, and whether the work was committed.
+
+Knows only what git printed; where it printed nothing, nothing is claimed.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from preheat.commands import Command, text_of, understand
+from preheat.lessons.seen import SeenCall
+
+_ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s+[\"']?(?:/|~|\.\.|\$|[A-Za-z]:)|\bgit\s+(?:-C|--git-dir)\b|worktrees[\\/]")
+_COMMITTED = re.compile(r"^\[(?P<branch>[^\]\s]+|detached HEAD)(?: \(root-commit\))? (?P<head>[0-9a-f]{7,40})\] ", re.M)
+_SWITCHED = re.compile(r"^(?:Switched to (?:a new )?branch|Already on) '([^']+)'", re.M)
+_ON_BRANCH = re.compile(r"^On branch (\S+)$", re.M)
+_LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?:\s|$)", re.M)
+_FORWARD = re.compile(r"^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$", re.M)
+_MOVING = frozenset(["checkout", "switch", "pull", "merge", "rebase", "reset", "cherry-pick", "revert", "commit", "am"])
+_PLAIN_LOG = re.compile(r"-(?:\d+|n\d*|-oneline|-decorate|-stat|-max-count=\d+|-no-pager|-no-decorate)$|\d+$|HEAD$")
+
+
+class Place(NamedTuple):
+    """Where a session left the repository."""
+
+    branch: str = ""
+    head: str = ""
+    committed: int = -1
+    """The place of its last commit among its calls; -1 where it made none."""
+
+
+def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
+    """What the last words of git say, after all calls; `branch` is what the session's own record says."""
+    found = Place(branch)
+    for each in calls:
+        if each.call.kind != "shell" or each.result is None or not each.worked:
+            continue
+        text = text_of(each.call.input)
+        if "git" in text and not _ELSEWHERE.search(text):
+            found = _after(found, text, each.result.text, each.record.seq)
+    return found
+
+
+def _after(before: Place, text: str, output: str, seq: int) -> Place:
+    commands = [command for command in understand(text).commands if command.program == "git"]
+    told = [_subcommand(command) for command in commands]
+    if not told:
+        return before
+    branch, head, committed = before
+    if "commit" in told:
+        committed = seq
+    if not _MOVING.isdisjoint(told):
+        head = ""
+    named = [*_ON_BRANCH.findall(output), *_SWITCHED.findall(output)]
+    if named and named[-1] != branch and not {"status", "checkout", "switch"}.isdisjoint(told):
+        branch = named[-1]
+    for made in _COMMITTED.finditer(output) if "commit" in told else ():
+        head = made["head"]
+        branch = branch if made["branch"] == "detached" or " " in made["branch"] else made["branch"]
+    if (forward := _FORWARD.search(output)) and not {"pull", "merge"}.isdisjoint(told):
+        head = forward[1]
+    last = commands[-1]
+    if (told[-1] == "log" and _is_plain_log(last)) or (told[-1] == "rev-parse" and last.words[-1] == "HEAD"):
+        logged = _LOGGED.search(output)
+        head = logged[1] if logged and len(set(told) & {"diff", "show", "blame", "reflog"}) == 0 else head
+    return Place(branch, head, committed)
+
+
+def _subcommand(command: Command) -> str:
+    return next((word for word in command.words[1:] if not word.startswith("-")), "")
+
+
+def _is_plain_log(command: Command) -> bool:
+    """A log that begins at HEAD: no other name, no range, no file."""
+    after = command.words[command.words.index("log") + 1 :]
+    return all(_PLAIN_LOG.match(word) for word in after)

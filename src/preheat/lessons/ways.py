@@ -1,0 +1,214 @@
+"""The ways of calling commands that a project's sessions show, added up. Knows no lesson and no wording.
+
+A way is a program with what starts it and what it is told (`npx vitest`, `mise run test`); an aspect of it is what belongs
+together of its forms: the whole suite, the single test.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from preheat.commands.words import names
+from preheat.lessons.generalised import exact, generalised
+from preheat.lessons.used import Commands, Used
+
+ENOUGH_CALLS = 3
+ENOUGH_SESSIONS = 2
+_MOST_ASPECTS = 3
+_OWN_ASPECT = 0.1
+"""Share of a way's calls that makes an aspect of its own."""
+_SELECTING = names(
+    "-run -k -t -g --grep --testNamePattern --testPathPattern --testPathPatterns --test-name-pattern --filter-tests"
+    " --test -R --tests --only"
+)
+_SWITCHING = names("-tags --tags --features --all-features --filter --project --workspace -p -race")
+_USUAL = 0.5
+_CLEAR = 0.8
+_FILE = re.compile(r"\s[^\s-][^\s]*\w\.[A-Za-z]\w{0,4}['\"]?(?=\s|$)")
+"""An argument that names a file: that is a case, however often it comes."""
+_RECURS, _OFTEN = 3, 0.15
+"""Sessions, and their share, in which the very same text makes it the command."""
+_WORKS = 0.7
+_FAILS = 0.25
+
+
+class Told(NamedTuple):
+    """One session of a project: which it is, when, and what it shows."""
+
+    session: str
+    place: int
+    """0-based among the project's sessions, the oldest first."""
+    at: float | None
+    commands: Commands
+    agent: str = ""
+
+
+class Use(NamedTuple):
+    """What one session shows of one form."""
+
+    told: Told
+    used: Used
+
+
+class Tally:
+    """Calls of several uses together."""
+
+    def __init__(self, uses: Iterable[Use]) -> None:
+        self.uses = sorted(uses, key=lambda use: (use.told.place, use.used.form, use.used.folder))
+        self.ran = sum(use.used.ran for use in self.uses)
+        self.bad = sum(use.used.bad for use in self.uses)
+        self.sessions = len({use.told.session for use in self.uses if use.used.ran})
+        self.bad_sessions = len({use.told.session for use in self.uses if use.used.bad})
+
+    @property
+    def share(self) -> float:
+        return self.ran / (self.ran + self.bad) if self.ran + self.bad else 0.0
+
+    @property
+    def works(self) -> bool:
+        return self.ran > 0 and self.share >= _WORKS
+
+    @property
+    def fails(self) -> bool:
+        return self.bad >= 2 and self.share <= _FAILS
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms that ran, by the number of their sessions."""
+        found: Counter[str] = Counter()
+        for form, _ in {(use.used.form, use.told.session) for use in self.uses if use.used.ran}:
+            found[form] += 1
+        return tuple(sorted(found, key=lambda form: (-found[form], form)))
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The messages of those that failed, by how many sessions met them."""
+        found = Counter(signature for use in self.uses for signature in use.used.signatures)
+        return tuple(sorted(found, key=lambda text: (-found[text], text)))
+
+    def texts(self, failing: bool = False) -> Counter[tuple[str, str]]:
+        """Folder and text, counted by sessions: what one of them does over and over is still one case."""
+        found: Counter[tuple[str, str]] = Counter()
+        for use in self.uses:
+            for text, _ in use.used.failing if failing else use.used.texts:
+                found[use.used.folder, text] += 1
+        return found
+
+    def newest(self, sessions: int) -> "Tally":
+        """Those of the newest third of the project's sessions."""
+        first = sessions - sessions // 3
+        return Tally(use for use in self.uses if use.told.place >= first)
+
+
+class Aspect(NamedTuple):
+    """One way as it is used for one thing."""
+
+    purpose: str
+    way: str
+    core: str
+    name: str
+    """What of the way it is, as `aspect_of` says."""
+    tally: Tally
+
+
+def ways(told: Sequence[Told]) -> dict[tuple[str, str], list[Use]]:
+    """By purpose and way, what the sessions show of it."""
+    found: dict[tuple[str, str], list[Use]] = {}
+    for each in told:
+        for used in each.commands.used:
+            found.setdefault((used.purpose, used.way), []).append(Use(each, used))
+    return dict(sorted(found.items()))
+
+
+def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
+    """The aspects of one way, the most used first; what is used little belongs to the first."""
+    by_name: dict[str, list[Use]] = {}
+    failing = {form for tally in failing_forms(uses) for form in {use.used.form for use in tally.uses}}
+    for use in uses:
+        if use.used.form not in failing:  # a variant to warn of, and no part of what works
+            by_name.setdefault(aspect_of(purpose, use.used.form), []).append(use)
+    tallies = {name: Tally(of) for name, of in by_name.items()}
+    whole = sum(tally.ran for tally in tallies.values())
+    ranked = sorted(tallies, key=lambda name: (-tallies[name].sessions, -tallies[name].ran, name))
+    heads = [
+        name
+        for number, name in enumerate(ranked)
+        if not number or (tallies[name].sessions >= ENOUGH_SESSIONS and _weighs(tallies[name].ran, whole))
+    ][:_MOST_ASPECTS]
+    for name in ranked:
+        if name not in heads:
+            by_name[heads[0]] += by_name[name]
+    return [Aspect(purpose, way, uses[0].used.core, name, Tally(by_name[name])) for name in heads]
+
+
+def _weighs(ran: int, whole: int) -> bool:
+    return ran >= max(ENOUGH_CALLS, _OWN_ASPECT * whole)
+
+
+def aspect_of(purpose: str, form: str) -> str:
+    """What a form is used for: one test or all of them, with or without a part that must be switched on; else its options."""
+    options = [word for word in form.split() if word.startswith("-")]
+    if purpose != "test":
+        return " ".join(options)
+    chosen = ["single"] if not _SELECTING.isdisjoint(options) else []
+    return " ".join((*chosen, *(option for option in options if option in _SWITCHING)))
+
+
+def failing_forms(uses: Sequence[Use]) -> list[Tally]:
+    """The forms of a way that hardly ever work, where others do."""
+    by_form: dict[str, list[Use]] = {}
+    for use in uses:
+        by_form.setdefault(use.used.form, []).append(use)
+    return [tally for form in sorted(by_form) if (tally := Tally(by_form[form])).fails]
+
+
+def home_folders(told: Sequence[Told]) -> dict[str, str]:
+    """By program, the one folder that its calls go to first, where that is what makes them work.
+
+    A shell may keep its folder, so a call that names none says nothing; a program that did not find its project does."""
+    gone: dict[str, Counter[str]] = {}
+    sessions: dict[tuple[str, str], set[str]] = {}
+    bare: Counter[str] = Counter()
+    for each in told:
+        for used in each.commands.used:
+            program = used.core.partition(" ")[0]
+            if used.folder:
+                gone.setdefault(program, Counter())[used.folder] += used.ran
+                sessions.setdefault((program, used.folder), set()).add(each.session)
+            else:
+                bare[program] += used.ran
+    astray = {stuck.name for each in told for stuck in each.commands.astray}
+    found: dict[str, str] = {}
+    for program, folders in sorted(gone.items()):
+        folder, count = min(folders.items(), key=lambda item: (-item[1], item[0]))
+        clear = count >= ENOUGH_CALLS and count >= _CLEAR * folders.total() and len(sessions[program, folder]) > 1
+        if clear and (program in astray or folders.total() > _USUAL * (folders.total() + bare[program])):
+            found[program] = folder
+    return found
+
+
+def usual(texts: Counter[tuple[str, str]], folder: str | None = None, single: bool = False) -> str:
+    """The command as it is usually typed: with its folder, and exactly where the sessions agree or one text recurs.
+    `single`: it names a case, so that a text that recurs is chance."""
+    if not texts:
+        return ""
+    total = texts.total()
+    if not folder:
+        folders: Counter[str] = Counter()
+        for (where, _), count in texts.items():
+            folders[where] += count
+        folder = next((where for where, count in sorted(folders.items()) if where and count > _USUAL * total), "")
+    counted: Counter[str] = Counter()
+    for (where, text), count in texts.items():
+        if where == folder or not folder or not where:
+            counted[text] += count
+    text, most = exact(counted)
+    recurs = most >= _RECURS and most >= _OFTEN * counted.total() and not (single or _FILE.search(text))
+    if not recurs and (most < _USUAL * counted.total() or most == 1 < counted.total()):
+        text = generalised(counted)
+    return f"cd {folder} && {text}" if folder and text else text
+
+
+def by_value(aspect: Aspect) -> tuple[object, ...]:
+    return (-aspect.tally.sessions, -aspect.tally.ran, aspect.way, aspect.name)

@@ -1,0 +1,49 @@
+"""The order of the stages, written once. Every surface (command line, pages, plugins) calls these functions.
+
+Light to import: what a call needs is imported by it, because a sync that finds nothing new must cost next to nothing.
+"""
+
+from preheat.pipeline.compressing import compress, compress_all
+from preheat.pipeline.judging import JudgeReport, JudgeWatcher, assess, judge, judge_archive
+from preheat.pipeline.learning import LearnReport, LearnWatcher, Study, TaskReport, learn, study
+from preheat.pipeline.reading import (
+    AgentReport,
+    SyncReport,
+    Watcher,
+    forget,
+    has_archive,
+    load,
+    opened,
+    raw_bytes,
+    sync,
+)
+from preheat.pipeline.warming import keep_template, known_lessons, project_named, provision
+
+__all__ = [
+    "AgentReport",
+    "JudgeReport",
+    "JudgeWatcher",
+    "LearnReport",
+    "LearnWatcher",
+    "Study",
+    "SyncReport",
+    "TaskReport",
+    "Watcher",
+    "assess",
+    "compress",
+    "compress_all",
+    "forget",
+    "has_archive",
+    "judge",
+    "judge_archive",
+    "keep_template",
+    "known_lessons",
+    "learn",
+    "load",
+    "opened",
+    "project_named",
+    "provision",
+    "raw_bytes",
+    "study",
+    "sync",
+]

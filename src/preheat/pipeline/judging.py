@@ -1,0 +1,88 @@
+"""The next stage: judge every call, and measure every session. Knows nothing of what is learned from that."""
+
+import sqlite3
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from preheat.agents import dialect_of
+from preheat.archive.connect import connect, unusable
+from preheat.settings import archive_path
+
+if TYPE_CHECKING:
+    from preheat.ingest.judging import Assessment
+    from preheat.ingest.rereading import Unreadable
+    from preheat.model.outcome import Outcome
+    from preheat.model.session import Session
+
+
+def judge(session: "Session") -> "tuple[Outcome, ...]":
+    """What came of every call of a session, in their order."""
+    from preheat.outcomes import judge as judge_calls
+
+    return judge_calls(session, dialect_of(session.agent))
+
+
+def assess(session: "Session") -> "Assessment":
+    """Judge a session and measure it: all that the archive keeps of that."""
+    from preheat.ingest.judging import Assessment
+    from preheat.profiles import profile, trace
+
+    outcomes = judge(session)
+    records = trace(session, outcomes)
+    return Assessment(records, profile(session, outcomes, records))
+
+
+class JudgeReport(NamedTuple):
+    """What judging the archive did."""
+
+    sessions: int
+    """Judged now, and stored."""
+    calls: int
+    changed: int
+    """Left for the next run, because they changed while they were judged."""
+    failures: "list[Unreadable]"
+    seconds: float
+
+
+class JudgeWatcher:
+    """Told how the judging goes on; this one keeps silent."""
+
+    def begin(self, sessions: int) -> None:
+        """So many are to be judged."""
+
+    def done(self, key: str, calls: int) -> None:
+        """The verdict on one session is safe in the archive."""
+
+    def end(self) -> None:
+        """All that could be judged is."""
+
+
+def judge_archive(folder: str, watcher: JudgeWatcher | None = None) -> JudgeReport:
+    """Judge every session of the archive that this version of the judge has not judged as it is now."""
+    from preheat import outcomes, profiles
+    from preheat.archive.judged import pending
+    from preheat.ingest.judging import Judge, run
+
+    watcher = watcher or JudgeWatcher()
+    started = time.perf_counter()
+    judged: list[int] = []
+    failures: list[Unreadable] = []
+    by = Judge(f"{outcomes.VERSION}.{profiles.VERSION}", assess)
+
+    def told(key: str, calls: int) -> None:
+        judged.append(calls)
+        watcher.done(key, calls)
+
+    connection = connect(folder)
+    try:
+        todo = pending(connection, by.version)
+        if todo.sessions:
+            watcher.begin(todo.sessions)
+            failures = run(connection, by, todo, told)
+            watcher.end()
+    except sqlite3.DatabaseError as error:
+        raise unusable(archive_path(folder), error) from error
+    finally:
+        connection.close()
+    changed = todo.sessions - len(judged) - len(failures)
+    return JudgeReport(len(judged), sum(judged), changed, failures, time.perf_counter() - started)

@@ -1,0 +1,264 @@
+"""The stage that learns: notes of every judged session, conclusions over them, and what the archive knows by then.
+
+Knows none of the learners by name; their order is `lessons.LEARNERS`.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from preheat.archive.connect import connect, unusable
+from preheat.pipeline.judging import JudgeWatcher, assess, judge_archive
+from preheat.pipeline.reading import load
+from preheat.settings import archive_path
+
+if TYPE_CHECKING:
+    from preheat.archive.lessons import Place
+    from preheat.archive.notes import Page
+    from preheat.ingest.noting import About
+    from preheat.ingest.rereading import Unreadable
+    from preheat.lessons.learner import Learner
+    from preheat.lessons.seen import Seen
+    from preheat.model.exposure import Effect
+    from preheat.model.lesson import Lesson
+    from preheat.model.profile import SessionProfile
+    from preheat.model.session import Session
+
+
+class TaskReport(NamedTuple):
+    """What one learner did."""
+
+    name: str
+    line: str
+    """What it knows now, in a sentence."""
+    projects: int
+    """On which it concluded anew; `sessions` are those whose notes it looked at for that."""
+    sessions: int
+    lessons: int
+    """That it has learned and that are handed out."""
+
+
+class LearnReport(NamedTuple):
+    """What learning did."""
+
+    sessions: int
+    """Of which notes were taken now."""
+    projects: int
+    """In which anything changed."""
+    tasks: list[TaskReport]
+    failures: "list[Unreadable]"
+    seconds: float
+
+
+class LearnWatcher:
+    """Told how the learning goes on; this one keeps silent."""
+
+    def begin(self, sessions: int) -> None:
+        """Notes are to be taken of so many."""
+
+    def noted(self, key: str) -> None:
+        """The notes of one session are safe in the archive."""
+
+    def concluding(self, learner: str, project: str) -> None:
+        """A learner looks over a project."""
+
+    def end(self) -> None:
+        """Everything that could be learned is."""
+
+
+def learn(
+    folder: str,
+    tasks: tuple[str, ...] = (),
+    watcher: LearnWatcher | None = None,
+    judging: JudgeWatcher | None = None,
+) -> LearnReport:
+    """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
+    from preheat.lessons import LEARNERS
+
+    watcher = watcher or LearnWatcher()
+    started = time.perf_counter()
+    judged = judge_archive(folder, judging)
+    chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
+    connection = connect(folder)
+    try:
+        noted, failures, reports, changed = _learned(connection, chosen, watcher)
+    except sqlite3.DatabaseError as error:
+        raise unusable(archive_path(folder), error) from error
+    finally:
+        watcher.end()
+        connection.close()
+    return LearnReport(noted, changed, reports, [*judged.failures, *failures], time.perf_counter() - started)
+
+
+def _learned(
+    connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher
+) -> "tuple[int, list[Unreadable], list[TaskReport], int]":
+    from preheat.archive import lessons as kept
+    from preheat.archive import notes
+    from preheat.archive.writer import writing
+    from preheat.ingest import learning
+    from preheat.lessons import LEARNERS, revised
+
+    places = projects(notes.folders(connection))
+    if {place.folder: place for place in kept.places(connection)} != places:
+        with writing(connection):
+            kept.store_places(connection, places.values())
+    noted, failures = _noted(connection, chosen, places, watcher)
+    done, changed = learning.conclude(connection, chosen, places, watcher.concluding)
+    changed -= learning.drop_gone(connection, places)
+    effects = _effects(connection)
+    if effects:  # what was measured may concern any lesson
+        changed = {place.name for place in places.values()} | {learning.EVERYWHERE}
+    learning.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+    known = kept.by_learner(connection)
+    by_name = {each.learner: each for each in done}
+    reports = []
+    for learner in chosen:
+        found = known.get(learner.name, [])
+        did = by_name.get(learner.name)
+        line = learner.says(found) if learner.says is not None else ""
+        active = sum(lesson.status == "active" for lesson in found)
+        reports.append(TaskReport(learner.name, line, did.projects if did else 0, did.sessions if did else 0, active))
+    return noted, failures, reports, len(changed)
+
+
+def _noted(
+    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", watcher: LearnWatcher
+) -> "tuple[int, list[Unreadable]]":
+    """Have notes taken where there are none yet."""
+    from preheat.archive import notes
+    from preheat.ingest import noting
+
+    noter = noting.Noter({each.name: each.version for each in chosen if each.note is not None}, take_notes)
+    if not noter.learners:
+        return 0, []
+    todo = notes.due(connection, noter.learners)
+    count = 0
+
+    def told(key: str) -> None:
+        nonlocal count
+        count += 1
+        watcher.noted(key)
+
+    if not todo.sessions:
+        return 0, []
+    watcher.begin(todo.sessions)
+    failures = noting.run(connection, noter, todo, places, told)
+    return count, failures
+
+
+def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "list[Page]":
+    """What the learners of these names keep of a session."""
+    import msgspec
+
+    from preheat.archive.notes import Page
+    from preheat.lessons import LEARNERS
+
+    looked_at = seen(session, about)
+    pages: list[Page] = []
+    for learner in LEARNERS:
+        if learner.name in names and learner.note is not None:
+            found = learner.note(looked_at)
+            data = b"" if found is None else msgspec.msgpack.encode(found)
+            pages.append(Page(learner.name, learner.version, data))
+    return pages
+
+
+def seen(session: "Session", about: "About") -> "Seen":
+    """A session as the learners see it."""
+    from preheat.lessons.seen import Seen, SeenCall
+    from preheat.model.session import joined
+
+    records = assess(session).records
+    calls = tuple(
+        SeenCall(call, result, record)
+        for (call, result), record in zip(joined(session), records, strict=True)
+        if not record.bookkeeping and record.seq not in about.copied
+    )
+    return Seen(f"{session.agent}:{session.id}", about.place.name, about.place.root, session, calls)
+
+
+# Projects.
+def projects(folders: Mapping[str, int]) -> "dict[str, Place]":
+    """By the folder in which sessions ran (with how many did): the project it belongs to."""
+    from preheat.archive.lessons import Place
+    from preheat.lessons.projects import names, root_of
+
+    roots = {folder: root_of(folder, repository_of) for folder in folders}
+    sessions: dict[str, int] = {}
+    for folder, count in folders.items():
+        sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
+    called = names(sessions)
+    return {folder: Place(folder, root, called[root]) for folder, root in roots.items()}
+
+
+def repository_of(folder: str) -> str:
+    """The root of the repository that a folder of this machine belongs to; empty where there is none."""
+    while folder and os.path.isabs(folder):
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return ""
+
+
+def _effects(connection: sqlite3.Connection) -> "list[Effect]":
+    """What items did, as far as lots were drawn for them."""
+    from preheat.archive.lessons import exposures, measured
+    from preheat.lessons.effectiveness import effects
+
+    lots = exposures(connection)
+    return effects(lots, measured(connection, {lot.session for lot in lots})) if lots else []
+
+
+# Learning from chosen sessions only.
+class Study(NamedTuple):
+    """What some sessions teach by themselves."""
+
+    project: str
+    """The project that most of them belong to."""
+    lessons: "list[Lesson]"
+    """Also those that rest on too little to be handed out by themselves: they are `weak`."""
+    profiles: "dict[str, SessionProfile]"
+
+
+def study(folder: str, keys: Iterable[str]) -> Study:
+    """Learn from exactly these sessions, without keeping anything."""
+    from collections import Counter
+
+    from preheat.archive import notes
+    from preheat.archive.lessons import Place
+    from preheat.ingest.noting import About
+    from preheat.lessons import LEARNERS, revised
+    from preheat.lessons.learner import Noted
+
+    profiles: dict[str, SessionProfile] = {}
+    pages: dict[str, list[Noted[object]]] = {learner.name: [] for learner in LEARNERS}
+    named: Counter[str] = Counter()
+    connection = connect(folder)
+    try:
+        places = projects(notes.folders(connection))
+        for key in keys:
+            session = load(connection, key)
+            about = About(places.get(session.project) or Place(session.project, "", ""), frozenset())
+            looked_at = seen(session, about)
+            profiles[key] = assess(session).profile
+            named[about.place.name] += 1
+            for learner in LEARNERS:
+                found = learner.note(looked_at) if learner.note is not None else None
+                if found is not None:
+                    heading = (key, session.agent, about.place.name, session.started_at, session.ended_at)
+                    pages[learner.name].append(Noted(*heading, found))
+    finally:
+        connection.close()
+    project = min(named, key=lambda name: (-named[name], name)) if named else ""
+    learned: list[Lesson] = []
+    for learner in LEARNERS:
+        pages[learner.name].sort(key=lambda each: (each.started_at or 0.0, each.session))
+        if learner.learn is not None and pages[learner.name]:
+            learned += learner.learn(project or "here", pages[learner.name])
+    return Study(project, revised(learned, [], pages), profiles)

@@ -1,0 +1,123 @@
+"""Provisioning: from lessons to what a new session is given. Pure; knows no archive, no agent and no clock.
+
+`provision` chooses and fits; `render` puts the result into a form (`FORMATS`, and those that agents bring).
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from preheat.model.context import BUDGET, Context, Item
+from preheat.model.lesson import Lesson
+from preheat.provision.frame import NO_ID, block
+from preheat.provision.messages import example_tokens, exchange
+from preheat.provision.pack import pack
+from preheat.provision.render import FORMATS, render
+from preheat.provision.safe import harmless, visible
+from preheat.provision.select import LEAST_VALUE, TASK_READ, Candidate, Selection, place, select, sessions_of
+from preheat.provision.tokens import estimate
+from preheat.provision.words import words
+
+__all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render"]
+
+
+def provision(
+    lessons: Sequence[Lesson],
+    *,
+    task: str,
+    now: float,
+    agent: str = "",
+    project: str = "",
+    budget: int = BUDGET,
+    template: str = "",
+    addendum: str = "",
+    sessions: int = 0,
+) -> Context:
+    """What a session with this task is given, or why nothing.
+
+    `project` is its name as lessons have it; `template` the `name@digest` that the lessons are from, and `addendum` its text.
+    `sessions` is how many sessions were learned from, where that is known.
+    """
+    task = visible(task)
+    addendum = harmless(addendum).strip()
+    known = sessions or sessions_of(lessons, project)
+    chosen = select(lessons, task=task, agent=agent, project=project, now=now, sessions=known, template=bool(template))
+    candidates = sorted(chosen.candidates, key=lambda each: place(each.lesson))
+    left_out = chosen.left_out
+    if addendum and _frame(addendum, 0, project) > budget:
+        left_out["the template's own text, over the budget"] += 1
+        addendum = ""
+    items = [_item(each) for each in candidates]
+    room = budget - _frame(addendum, known, project, items=True)
+    pinned = frozenset(each.lesson.id for each in candidates if each.lesson.pinned)
+    taken = pack(items, room, pinned)
+    if len(taken) < len(items):
+        left_out["over the budget"] += len(items) - len(taken)
+    found = Context(
+        id=NO_ID,
+        task=task,
+        agent=agent,
+        project=project,
+        budget=budget,
+        tokens=_tokens(addendum, known, project, taken),
+        items=tuple(taken),
+        addendum=addendum,
+        template=template,
+        reason="" if taken else _reason(len(lessons), chosen, items, budget, budget - room, project),
+        sessions=known if taken else 0,
+        considered=len(lessons),
+        left_out=dict(sorted(left_out.items())),
+    )
+    return msgspec.structs.replace(found, id=_identity(found))
+
+
+def _item(candidate: Candidate) -> Item:
+    lesson = candidate.lesson
+    text = words(lesson)
+    tokens = estimate(f"- {text}\n")
+    if lesson.example is not None:
+        tokens = max(tokens, example_tokens(lesson.id, lesson.example))
+    return Item(
+        lesson=lesson.id,
+        kind=lesson.kind,
+        topic=lesson.topic,
+        text=text,
+        example=lesson.example,
+        tokens=tokens,
+        value=candidate.value,
+        why=candidate.why,
+    )
+
+
+def _frame(addendum: str, sessions: int, project: str, items: bool = False) -> int:
+    return estimate(block(NO_ID, addendum, sessions, bool(project), [""] if items else [])) + 1
+
+
+def _tokens(addendum: str, sessions: int, project: str, taken: Sequence[Item]) -> int:
+    if not taken and not addendum:
+        return 0
+    return _frame(addendum, sessions, project, bool(taken)) + sum(each.tokens for each in taken)
+
+
+def _identity(context: Context) -> str:
+    """By what a session reads, not by the task: the same items for another task leave a prompt cache as it is."""
+    shown = [(item.text, item.example and exchange(item.lesson, item.example)) for item in context.items]
+    read = (context.addendum, context.sessions, bool(context.project), shown)
+    return blake2b(msgspec.json.encode(read), digest_size=6).hexdigest()
+
+
+def _reason(considered: int, chosen: Selection, items: Sequence[Item], budget: int, frame: int, project: str) -> str:
+    """Why there is nothing."""
+    if items:
+        least = frame + min(each.tokens for each in items)
+        return f"a budget of {budget:,} tokens is too small for the smallest item ({least:,} with its frame)"
+    if chosen.best > 0:
+        return f"nothing close enough: best value {chosen.best:.2f} < {chosen.least:.2f}"
+    unfit = {name: count for name, count in chosen.left_out.items() if name != "of another project"}
+    if not considered or not unfit:
+        return "no lessons for this project yet" if project else "no lessons yet"
+    named = ", ".join(
+        f"{count:,} {name}" for name, count in sorted(unfit.items(), key=lambda each: (-each[1], each[0]))
+    )
+    return f"no lesson that may be handed out: {named}"

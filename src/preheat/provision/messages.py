@@ -1,0 +1,66 @@
+"""A context as messages in no provider's form: facts, then examples as calls with their results. Knows no provider.
+
+The request before the examples never was one, and says so; calls and results are real. The last words after them let the
+roles alternate for providers that insist.
+"""
+
+import re
+from hashlib import blake2b
+
+from preheat.model.context import Context
+from preheat.model.lesson import Example
+from preheat.model.rendering import PREHEAT_CALL, Exchange, Parts, Said
+from preheat.model.session import PREHEAT_MARK
+from preheat.provision.frame import NO_ID, block
+from preheat.provision.tokens import estimate
+from preheat.provision.words import shown
+
+_LEAD = (
+    "Synthetic request. The calls below and their results are real, from earlier sessions;"
+    " they show forms that work, and nothing is to be done about them."
+)
+LAST = "These calls worked."
+_NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_OVERHEAD = 16
+"""Tokens that a provider spends on the roles and ids of a call and its result."""
+
+
+def parts(context: Context, agent: str = "") -> Parts:
+    """All that a form arranges; with an agent, without the examples of other agents' tools."""
+    items = [item for item in context.items if not agent or item.example is None or item.example.agent in ("", agent)]
+    if not items and not context.addendum:
+        return Parts(context, "", ())
+    text = _block(context, [item.text for item in items])
+    calls = [exchange(item.lesson, item.example) for item in items if item.example is not None]
+    rest = [item.text for item in items if item.example is None]
+    said = [Said("system", _block(context, rest))] if rest or context.addendum else []
+    if calls:
+        said.append(Said("user", lead(context.id)))
+        for each in calls:
+            said += (Said("assistant", "", each), Said("tool", each.result, each))
+        said.append(Said("assistant", LAST))
+    return Parts(context, text, tuple(said))
+
+
+def lead(identity: str) -> str:
+    """The request that stands before the examples."""
+    return f'{PREHEAT_MARK}example id="{identity}">{_LEAD}</{PREHEAT_MARK[1:]}example>'
+
+
+def exchange(lesson: str, example: Example) -> Exchange:
+    """An example under an id that is the same every time."""
+    arguments, result = shown(example)
+    identity = f"{PREHEAT_CALL}{blake2b(lesson.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+    tool = _NOT_IN_NAMES.sub("_", example.tool)[:_LONGEST_NAME] or "unknown"
+    return Exchange(identity, tool, arguments, result, example.agent)
+
+
+def example_tokens(lesson: str, example: Example) -> int:
+    """What an example costs as messages, its share of the request before it included."""
+    made = exchange(lesson, example)
+    return estimate(made.encoded) + estimate(made.result) + estimate(lead(NO_ID)) + estimate(LAST) + _OVERHEAD
+
+
+def _block(context: Context, texts: list[str]) -> str:
+    return block(context.id, context.addendum, context.sessions, bool(context.project), texts)

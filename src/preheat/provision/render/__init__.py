@@ -1,0 +1,31 @@
+"""The forms that a context can be put into, one module each, and the way into them. Knows no agent: those bring their own.
+
+Every form carries the context's id in its first words, and none of them says more than another.
+"""
+
+from collections.abc import Iterable
+
+from preheat.errors import UserError
+from preheat.model.context import Context
+from preheat.model.rendering import Rendered, Renderer
+from preheat.provision.messages import parts
+from preheat.provision.render.agents_md import AGENTS_MD
+from preheat.provision.render.anthropic import ANTHROPIC
+from preheat.provision.render.hook import HOOK
+from preheat.provision.render.mcp_prompt import MCP_PROMPT
+from preheat.provision.render.openai import OPENAI
+from preheat.provision.render.plain import TEXT
+from preheat.provision.render.skill import SKILL
+
+FORMATS: tuple[Renderer, ...] = (TEXT, OPENAI, ANTHROPIC, HOOK, AGENTS_MD, SKILL, MCP_PROMPT)
+"""In the order in which they are listed."""
+
+
+def render(context: Context, form: str | Renderer, formats: Iterable[Renderer] = FORMATS) -> Rendered:
+    """A context in a form, by its name among `formats`."""
+    if isinstance(form, str):
+        named = {each.name: each for each in formats}
+        if form not in named:
+            raise UserError(f"no form `{form}`; there are {', '.join(named)}")
+        form = named[form]
+    return form.render(parts(context, form.agent))

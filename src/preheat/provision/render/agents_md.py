@@ -1,0 +1,38 @@
+"""`agents-md`: a block between two marks, for a file of instructions that people write too. Put in twice, it stands once.
+
+Knows no file: `place` takes the contents and gives the new ones.
+"""
+
+import re
+
+from preheat.model.rendering import Parts, Rendered, Renderer
+from preheat.provision.render.plain import said
+
+BEGIN, END = "<!-- preheat:begin", "<!-- preheat:end -->"
+_PLACED = re.compile(rf"\n*{BEGIN}[^\n]*-->\n.*?{END}\n?", re.DOTALL)
+
+
+def render(parts: Parts) -> Rendered:
+    document = ""
+    if parts.text:
+        begin = f'{BEGIN} id="{parts.context.id}" (written by Preheat: changes in here are lost) -->'
+        document = f"{begin}\n{parts.text}\n{END}\n"
+    return Rendered(format="agents-md", document=document, said=said(parts))
+
+
+def place(contents: str, block: str) -> str:
+    """The contents with this block where one stands already, else at the end; without one if the block is empty."""
+    found = _PLACED.search(contents)
+    if found is None:
+        if not block:
+            return contents
+        before = contents.rstrip("\n")
+        return f"{before}\n\n{block}" if before else block
+    before, after = contents[: found.start()], _PLACED.sub("", contents[found.end() :])
+    middle = f"\n\n{block}" if before and block else block
+    if not block and before and not before.endswith("\n"):
+        before += "\n"
+    return f"{before}{middle}{after}"
+
+
+AGENTS_MD = Renderer("agents-md", "a block for AGENTS.md", render, place=place)

@@ -1,0 +1,28 @@
+"""`anthropic`: a system text, and messages of alternating roles whose calls and results are blocks. The task is last."""
+
+from typing import Any
+
+from preheat.model.rendering import Parts, Rendered, Renderer, Said
+
+
+def render(parts: Parts) -> Rendered:
+    said = (*parts.said, *parts.asked)
+    system = "\n\n".join(each.text for each in said if each.role == "system")
+    document: dict[str, Any] = {"system": system} if system else {}
+    document["messages"] = [_message(each) for each in said if each.role != "system"]
+    return Rendered(format="anthropic", document=document, said=said)
+
+
+def _message(said: Said) -> dict[str, Any]:
+    if said.call is None:
+        return {"role": said.role, "content": said.text}
+    if said.role == "tool":
+        return {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": said.call.id, "content": said.text}],
+        }
+    block = {"type": "tool_use", "id": said.call.id, "name": said.call.tool, "input": said.call.arguments}
+    return {"role": "assistant", "content": [block]}
+
+
+ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", render)

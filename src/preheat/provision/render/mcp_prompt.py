@@ -1,0 +1,18 @@
+"""`mcp-prompt`: the answer to a request for a prompt: the block, then the task, as messages of a user."""
+
+from typing import Any
+
+from preheat.model.rendering import Parts, Rendered, Renderer, Said
+from preheat.provision.render.plain import said
+
+
+def render(parts: Parts) -> Rendered:
+    texts = (*(Said("user", each.text) for each in said(parts)), *parts.asked)
+    document: dict[str, Any] = {
+        "description": parts.context.reason or f"What {parts.context.sessions:,} earlier sessions found out",
+        "messages": [{"role": each.role, "content": {"type": "text", "text": each.text}} for each in texts],
+    }
+    return Rendered(format="mcp-prompt", document=document, said=texts)
+
+
+MCP_PROMPT = Renderer("mcp-prompt", "the answer to an MCP prompt request", render)

@@ -1,0 +1,27 @@
+"""`openai`: chat messages. A system message, the examples as tool calls with their results, and the task last."""
+
+from typing import Any
+
+from preheat.model.rendering import Parts, Rendered, Renderer, Said
+
+
+def render(parts: Parts) -> Rendered:
+    said = (*parts.said, *parts.asked)
+    return Rendered(format="openai", document=[message(each) for each in said], said=said)
+
+
+def message(said: Said) -> dict[str, Any]:
+    """One message as the interface takes it."""
+    if said.call is None:
+        return {"role": said.role, "content": said.text}
+    if said.role == "tool":
+        return {"role": "tool", "tool_call_id": said.call.id, "content": said.text}
+    function = {"name": said.call.tool, "arguments": said.call.encoded}
+    return {
+        "role": "assistant",
+        "content": said.text or None,
+        "tool_calls": [{"id": said.call.id, "type": "function", "function": function}],
+    }
+
+
+OPENAI = Renderer("openai", "chat messages with tool calls", render)

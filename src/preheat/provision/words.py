@@ -1,0 +1,130 @@
+"""What a lesson says to a model: one line of facts with their numbers. Knows no task and no budget.
+
+A line states and never orders. Commands stand in backticks, and what a tool printed in quotation marks: it is data.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from preheat.model.lesson import Example, Lesson, LessonKind
+from preheat.provision.safe import code, harmless, line, quoted, value
+from preheat.provision.select import RULES
+
+_TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
+_WHOLE_RESULT = 1200
+_VAGUE = frozenset(["", "other", "run"])
+"""Topics that say nothing."""
+
+
+def words(lesson: Lesson) -> str:
+    """The lesson for a model."""
+    return _SAYS[lesson.kind](lesson) or line(lesson.text, _TEXT)
+
+
+def shown(example: Example) -> tuple[dict[str, Any], str]:
+    """Arguments and result as a history may show them."""
+    arguments = {harmless(name): value(each) for name, each in example.arguments.items()}
+    result = harmless(example.result).strip()
+    if len(result) > _WHOLE_RESULT:
+        result = f"{result[: _WHOLE_RESULT - 200]}\n…\n{result[-190:]}"
+    return arguments, result or "(no output)"
+
+
+def _convention(lesson: Lesson) -> str:
+    if not _is_code(lesson) or lesson.topic in RULES:
+        return ""
+    about = "in use here" if lesson.topic in _VAGUE else line(lesson.topic, 40)
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    ran = f" ({support.calls_for:,} of {total:,} ran, in {support.sessions_for:,} sessions)" if total else ""
+    return f"{about}: {code(lesson.use, _CODE)}{ran}{_fails(lesson, '; ')}"
+
+
+def _repair(lesson: Lesson) -> str:
+    failed = lesson.avoid or next(iter(lesson.forms), "")
+    if not failed or not lesson.error:
+        return ""
+    error = f"{code(failed, _CODE)} fails here: {quoted(lesson.error, _ERROR)}"
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    share = f" ({support.calls_for:,} of {total:,})" if total else ""
+    if _is_code(lesson):
+        return f"{error}; {code(lesson.use, _CODE)} works{share}"
+    return f"{error}; {line(lesson.difference, _CODE).rstrip(',')}, it works{share}" if lesson.difference else ""
+
+
+def _dead_end(lesson: Lesson) -> str:
+    again = f"; {code(lesson.recheck, _CODE)} shows whether that still holds" if lesson.recheck else ""
+    if not lesson.avoid:
+        return f"{line(lesson.text, _TEXT)}{again}" if again else ""
+    tried = lesson.support.calls_for
+    times = f" {tried} times" if tried > 1 else ""
+    error = f": {quoted(lesson.error, _ERROR)}" if lesson.error else ""
+    instead = f"; what was done instead: {code(lesson.use, _CODE)}" if lesson.use else ""
+    return f"{code(lesson.avoid, _CODE)} was tried{times} and never worked{error}{instead}{again}"
+
+
+def _error(lesson: Lesson) -> str:
+    if not lesson.error:
+        return ""
+    support = lesson.support
+    forms = ", ".join(code(form, 60) for form in lesson.forms[:3])
+    met = f" from {forms}" if forms else ""
+    return f"{quoted(lesson.error, _ERROR)}{met}: {support.calls_for} times in {support.sessions_for} sessions"
+
+
+def _example(lesson: Lesson) -> str:
+    example = lesson.example
+    if example is None:
+        return ""
+    arguments, result = shown(example)
+    call = code(f"{example.tool} {msgspec.json.encode(arguments).decode()}", _CODE)
+    return f"worked: {call} gave {quoted(result, _RESULT)}"
+
+
+def _working_set(lesson: Lesson) -> str:
+    if not lesson.use:
+        return ""
+    support = lesson.support
+    total = support.sessions_for + support.sessions_against
+    often = f" (in {support.sessions_for} of {total} sessions)" if total else ""
+    return f"often worked on: {code(lesson.use, _CODE)}{often}"
+
+
+def _sequence(lesson: Lesson) -> str:
+    if not lesson.steps:
+        return ""
+    support = lesson.support
+    steps = " → ".join(line(step, 60) for step in lesson.steps)
+    return f"order of calls seen in {support.calls_for} good and {support.calls_against} bad stretches: {steps}"
+
+
+def _resume(lesson: Lesson) -> str:
+    """Several lines: whoever knows how old the packet is has written them."""
+    return "\n  ".join(filter(None, (line(each, _TEXT) for each in lesson.text.splitlines())))
+
+
+_SAYS: dict[LessonKind, Callable[[Lesson], str]] = {
+    "resume": _resume,
+    "convention": _convention,
+    "repair": _repair,
+    "dead_end": _dead_end,
+    "error": _error,
+    "example": _example,
+    "working_set": _working_set,
+    "sequence": _sequence,
+}
+
+
+def _is_code(lesson: Lesson) -> bool:
+    """Whether `use` can be typed as it stands: then the lesson's own sentence has it in backticks too."""
+    return bool(lesson.use) and f"`{lesson.use}`" in lesson.text
+
+
+def _fails(lesson: Lesson, before: str) -> str:
+    if not lesson.avoid:
+        return ""
+    error = f": {quoted(lesson.error, _ERROR)}" if lesson.error else ""
+    return f"{before}{code(lesson.avoid, _CODE)} fails here{error}"

@@ -1,0 +1,136 @@
+"""Which sessions a template is built from: those that fit, or the best. Pure; knows no archive.
+
+The defaults of `Wanted` are those of the user's documents; those of `Best` leave about a quarter of real sessions.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.model.profile import SessionProfile
+
+LEARNABLE = frozenset(["human", "headless", "unknown"])
+"""Who must have started a session: what another tool ran for its own ends is no model for anyone."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session must be like to be built from."""
+
+    min_messages: int = 30
+    max_sessions: int = 50
+    max_error_rate: float = 0.5
+
+
+class Best(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes a session one of the best."""
+
+    min_calls: int = 20
+    max_misuse: float = 0.1
+    """The upper end of the 95 % interval of its misuse rate: a short session must be cleaner to prove as much."""
+    min_sessions: int = 3
+    max_sessions: int = 50
+
+
+class Candidate(NamedTuple):
+    """A session that may be chosen."""
+
+    key: str
+    profile: SessionProfile
+    project: str
+    """Its project's name; empty where it has none."""
+    ended_at: float | None
+    starter: str
+    delegated: bool
+    """It is a subagent's."""
+    passed: bool | None
+    """Whether its last check passed; None where it had none."""
+
+
+class Choice(NamedTuple):
+    """The sessions that were chosen, the newest first, and how many were not, by reason."""
+
+    chosen: tuple[Candidate, ...]
+    skipped: dict[str, int]
+
+
+class Group(NamedTuple):
+    """The best sessions of one project."""
+
+    project: str
+    choice: Choice
+    enough: bool
+    """Whether they are as many as a template wants."""
+
+
+def choose(candidates: Iterable[Candidate], wanted: Wanted) -> Choice:
+    """The newest sessions that fit."""
+
+    def why_not(each: Candidate) -> str:
+        if each.profile.messages < wanted.min_messages:
+            return f"shorter than {wanted.min_messages} messages"
+        if each.profile.errors.value is None:
+            return "without tool calls"
+        if each.profile.errors.value > wanted.max_error_rate:
+            return f"more than {wanted.max_error_rate:.0%} of calls failed"
+        return ""
+
+    fitting, skipped = _sifted(candidates, why_not)
+    return _newest(fitting, wanted.max_sessions, skipped)
+
+
+def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
+    """The best sessions by project: long enough, hardly a mistake, and the last check passed. Projects with most of them
+    first; also those that have too few, so that it can be said why they got nothing."""
+
+    def why_not(each: Candidate) -> str:
+        if each.profile.calls < wanted.min_calls:
+            return f"fewer than {wanted.min_calls} calls"
+        if each.profile.misuse.high is None or each.profile.misuse.high > wanted.max_misuse:
+            return f"misuse may be above {wanted.max_misuse:.0%}"
+        if each.passed is None:
+            return "no check at all"
+        return "" if each.passed else "the last check failed"
+
+    by_project: defaultdict[str, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        if each.project:
+            by_project[each.project].append(each)
+    groups = []
+    for project, sessions in by_project.items():
+        fitting, skipped = _sifted(sessions, why_not)
+        enough = len(fitting) >= wanted.min_sessions
+        groups.append(Group(project, _newest(fitting, wanted.max_sessions, skipped), enough))
+    return sorted(groups, key=lambda group: (-len(group.choice.chosen), group.project))
+
+
+def reasons(counts: Mapping[str, int]) -> str:
+    """`3 shorter than 30 messages, 1 a subagent's`: most first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
+
+
+def _sifted(
+    candidates: Iterable[Candidate], why_not: Callable[[Candidate], str]
+) -> tuple[list[Candidate], Counter[str]]:
+    fitting, skipped = [], Counter[str]()
+    for each in candidates:
+        if each.delegated:
+            reason = "a subagent's"
+        elif each.starter not in LEARNABLE:
+            reason = "started by a program"
+        else:
+            reason = why_not(each)
+        if reason:
+            skipped[reason] += 1
+        else:
+            fitting.append(each)
+    return fitting, skipped
+
+
+def _newest(fitting: list[Candidate], most: int, skipped: Counter[str]) -> Choice:
+    ordered = sorted(fitting, key=lambda each: (-(each.ended_at or 0.0), each.key))
+    if len(ordered) > most:
+        skipped[f"older than the newest {most}"] = len(ordered) - most
+    return Choice(tuple(ordered[:most]), dict(sorted(skipped.items())))

@@ -1,0 +1,70 @@
+"""What changed from one version of a template to another, lesson by lesson. Pure; knows no store."""
+
+from typing import Any
+
+import msgspec
+
+from preheat.model.lesson import Lesson
+from preheat.model.template import Template, UserPattern
+
+_FIELDS = (
+    "text", "topic", "use", "avoid", "error", "difference", "steps", "signatures", "forms", "files", "example", "packet",
+    "recheck", "environment", "support", "score", "utility", "status", "why", "pinned", "expires_at", "last_seen",
+)  # fmt: skip
+"""In the order in which they are told; evidence follows from support."""
+_WHOLE = ("description", "addendum", "markers", "tags", "agent", "project", "sources")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One field, before and after."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """A lesson that both have, and what is not the same."""
+
+    lesson: Lesson
+    """As it is after."""
+    changes: tuple[Change, ...]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Everything that is not the same."""
+
+    added: tuple[Lesson, ...]
+    removed: tuple[Lesson, ...]
+    changed: tuple[Changed, ...]
+    template: tuple[Change, ...]
+    """What changed of the template itself, and of how it describes the person."""
+    same: int
+    """Lessons that did not change."""
+
+    @property
+    def empty(self) -> bool:
+        return not (self.added or self.removed or self.changed or self.template)
+
+
+def difference(before: Template, after: Template) -> Difference:
+    """From one to the other, lessons by their ids."""
+    old = {lesson.id: lesson for lesson in before.lessons}
+    new = {lesson.id: lesson for lesson in after.lessons}
+    pairs = [(lesson, _changes(old[lesson.id], lesson, _FIELDS)) for lesson in after.lessons if lesson.id in old]
+    changed = tuple(Changed(lesson, changes) for lesson, changes in pairs if changes)
+    return Difference(
+        added=tuple(lesson for lesson in after.lessons if lesson.id not in old),
+        removed=tuple(lesson for lesson in before.lessons if lesson.id not in new),
+        changed=changed,
+        template=(*_changes(before, after, _WHOLE), *_changes(before.user, after.user, UserPattern.__struct_fields__)),
+        same=len(pairs) - len(changed),
+    )
+
+
+def _changes(before: Any, after: Any, fields: tuple[str, ...]) -> tuple[Change, ...]:
+    return tuple(
+        Change(field, getattr(before, field), getattr(after, field))
+        for field in fields
+        if getattr(before, field) != getattr(after, field)
+    )

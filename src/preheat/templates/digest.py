@@ -1,0 +1,39 @@
+"""What a version is called: the hash of its canonical JSON. Knows no file."""
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from preheat.model.template import Extraction, Template
+
+SHOWN = 10
+"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
+
+
+def canonical(value: Any) -> bytes:
+    """Sorted keys, UTF-8, no blanks: equal values give equal bytes."""
+    try:
+        return msgspec.json.encode(value, order="sorted")
+    except UnicodeEncodeError:
+        # Half a character out of a broken transcript: no JSON has a place for it.
+        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+        return msgspec.json.encode(msgspec.json.decode(text), order="sorted")
+
+
+def digest_of(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def short(digest: str) -> str:
+    return digest[:SHOWN]
+
+
+def same_content(one: Template, other: Template) -> bool:
+    """Whether two say the same, whenever and after whichever version they were made, and whatever was skipped for them."""
+    first, second = (
+        canonical(replace(each, created_at=None, parent=None, extraction=Extraction())) for each in (one, other)
+    )
+    return first == second

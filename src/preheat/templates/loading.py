@@ -1,0 +1,108 @@
+"""Reads a template from bytes, of whatever version, and says in one line what is wrong with them. Knows no store.
+
+The bytes may come from anywhere: they give a valid template or a `UserError`, never anything else.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, TypeAlias
+
+import msgspec
+
+from preheat.errors import UserError
+from preheat.model.template import FORMAT, Template
+from preheat.templates.digest import canonical
+from preheat.templates.names import check_name
+from preheat.templates.seeds import is_seed, upgrade_seed
+
+LARGEST = 10_000_000
+"""Bytes. The largest template of real sessions has a twentieth of that."""
+
+Raw: TypeAlias = dict[str, Any]
+
+UPGRADES: dict[int, Callable[[Raw], Raw]] = {0: upgrade_seed}
+"""By the version of a file: what makes it one of the next version. None is ever taken out."""
+
+
+def load(data: bytes, where: str) -> Template:
+    """The template in a file. `where` says in a message which one."""
+    return template_of(decoded(data, where), where)
+
+
+def decoded(data: bytes, where: str) -> Raw:
+    """The JSON object in a file."""
+    if len(data) > LARGEST:
+        raise too_large(where)
+    try:
+        raw = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"`{where}` cannot be read as JSON ({error}); get a fresh copy of it") from error
+    if not isinstance(raw, dict):
+        raise UserError(f"`{where}` is no template: it holds no JSON object")
+    return raw
+
+
+def template_of(raw: Raw, where: str) -> Template:
+    """The template that a JSON object is, brought to the present version first."""
+    version = version_of(raw, where)
+    try:
+        while version < FORMAT:
+            raw = UPGRADES[version](raw)
+            version += 1
+        template = msgspec.convert({**raw, "format": FORMAT}, Template)
+        canonical(template)  # what cannot be written again is not taken in
+    except (msgspec.ValidationError, UserError, RecursionError, OverflowError, ValueError) as error:
+        raise UserError(f"`{where}` is no template: {error}") from error
+    _check(template, where)
+    return template
+
+
+def version_of(raw: Raw, where: str) -> int:
+    """Of the file's form; 0 for what the first implementations wrote."""
+    version = raw.get("format")
+    if version is None and is_seed(raw):
+        return 0
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise UserError(f"`{where}` is no template: it does not say its format")
+    if version > FORMAT:
+        raise UserError(
+            f"`{where}` is of format {version}, from a newer Preheat; this one reads up to {FORMAT}: update Preheat"
+        )
+    return version
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a file, `-` for standard input; one that is too large is not even read."""
+    if path == "-":
+        data = sys.stdin.buffer.read(LARGEST + 1)
+    else:
+        if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
+            raise too_large(path)
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise too_large(path)
+    return data
+
+
+def too_large(where: str) -> UserError:
+    return UserError(f"`{where}` is larger than {LARGEST // 1_000_000} MB, which no template is")
+
+
+def _check(template: Template, where: str) -> None:
+    """What the types do not say."""
+    try:
+        check_name(template.name)
+    except UserError as error:
+        raise UserError(f"`{where}` is no template: {error}") from error
+    seen: set[str] = set()
+    for lesson in template.lessons:
+        if not lesson.id or lesson.id in seen:
+            raise UserError(f"`{where}` is no template: its lessons have no ids of their own (`{lesson.id}`)")
+        if lesson.example is not None and not lesson.example.arguments:
+            raise UserError(f"`{where}` is no template: the example `{lesson.id}` has no arguments")
+        if not all(map(isfinite, (lesson.score, lesson.half_life, lesson.cost_seconds))):
+            raise UserError(f"`{where}` is no template: `{lesson.id}` has a number that is none")
+        seen.add(lesson.id)

@@ -1,0 +1,56 @@
+"""What a template may be called, and how a version of it is addressed: `name`, `name@3fa2`, `name@-1`. Knows no file."""
+
+import re
+from typing import NamedTuple
+
+from preheat.errors import UserError
+
+LONGEST = 64
+FEWEST_LETTERS = 4
+"""Of a digest: fewer are a guess."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?<!\.)")
+_DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+"""One system opens a device when a file is called so, whatever follows the dot."""
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Address(NamedTuple):
+    """A name, and which of its versions: the present one where both others are empty."""
+
+    name: str
+    digest: str = ""
+    """The beginning of one."""
+    back: int = 0
+    """So many versions before the present one."""
+
+
+def check_name(name: str) -> str:
+    """The name, if it may be one."""
+    if len(name) > LONGEST or not _NAME.fullmatch(name) or _DEVICES.fullmatch(name):
+        shown = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+        raise UserError(
+            f"`{shown}` cannot be a template's name; letters, digits, `-`, `_` and `.` can, at most {LONGEST}, "
+            "beginning with a letter or digit"
+        )
+    return name
+
+
+def name_from(text: str) -> str:
+    """A name made of any text, such as a project's; `template` where nothing is left of it."""
+    name = _UNFIT.sub("-", text.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip("-._")[:LONGEST].strip("-._")
+    return f"{name}-template"[:LONGEST] if _DEVICES.fullmatch(name) else name or "template"
+
+
+def address(text: str) -> Address:
+    """What `name`, `name@digest` or `name@-1` stands for."""
+    name, at, version = text.partition("@")
+    check_name(name)
+    if not at:
+        return Address(name)
+    if re.fullmatch(r"-\d{1,4}", version):
+        return Address(name, back=int(version[1:]))
+    if re.fullmatch(r"[0-9a-fA-F]{1,64}", version):
+        if len(version) < FEWEST_LETTERS:
+            raise UserError(f"`{version}` is too short for a digest: give at least {FEWEST_LETTERS} letters of it")
+        return Address(name, digest=version.lower())
+    raise UserError(f"`{text}` is no version; write `{name}@3fa2` (the beginning of a digest) or `{name}@-1`")

@@ -1,0 +1,270 @@
+"""Where templates are kept: files below `templates/` in Preheat's folder, outside the archive, which may be rebuilt.
+
+    objects/3f/3fa2….json   one version: canonical JSON, called by its hash, never changed
+    names/NAME.json         the history of a name; its last lines say what it stands for
+    uses.jsonl              when a version was handed out
+
+Knows no lesson. An object is written before the history that names it, so a writer that is killed leaves at worst an object
+that nothing refers to.
+"""
+
+import os
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from preheat.errors import NotFound, UserError
+from preheat.model.template import Action, Entry, Template
+from preheat.templates.digest import canonical, digest_of, same_content, short
+from preheat.templates.files import append_line, locked, write_whole
+from preheat.templates.history import State, state_of
+from preheat.templates.loading import load
+from preheat.templates.names import Address, address, check_name
+from preheat.templates.uses import Use
+
+_HISTORY = msgspec.json.Decoder(list[Entry])
+_USE = msgspec.json.Decoder(Use)
+
+
+class Version(NamedTuple):
+    """A version that was found."""
+
+    name: str
+    digest: str
+    template: Template
+
+
+class Kept(NamedTuple):
+    """What came of keeping a template."""
+
+    digest: str
+    new: bool
+    """False where the name stands for exactly this already."""
+
+
+class Store:
+    """The templates in one folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.join(folder, "templates")
+
+    # Asking.
+    def names(self, deleted: bool = False) -> list[str]:
+        """The names there are, in their order; with `deleted` those of deleted ones."""
+        return [name for name in self._all_names() if self._is_deleted(name) == deleted]
+
+    def history(self, name: str) -> list[Entry]:
+        """The lines of a name's history, the oldest first; none if there is no such name."""
+        path = self._history_path(name)
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read()
+        except FileNotFoundError:
+            return []
+        try:
+            return _HISTORY.decode(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise UserError(f"`{path}` is damaged ({error}); move it away, or put a copy in its place") from error
+
+    def state(self, name: str) -> State:
+        """What a name stands for; raises where there is no such name."""
+        check_name(name)
+        history = self.history(name)
+        if not history:
+            raise NotFound(f"no template `{name}`; {self._advice(name)}")
+        return state_of(history)
+
+    def find(self, wanted: str, waiting: bool = False) -> Version:
+        """A version by `name`, `name@digest` or `name@-1`. An import that nobody has reviewed is found only with
+        `waiting`."""
+        where = address(wanted)
+        state = self.state(where.name)
+        if state.deleted:
+            raise NotFound(f"`{where.name}` was deleted; `preheat warm restore {where.name}` brings it back")
+        digest = self._digest(where, state, waiting)
+        return Version(where.name, digest, self.read(digest))
+
+    def read(self, digest: str) -> Template:
+        """A version by its whole digest."""
+        path = self._object_path(digest)
+        try:
+            with open(path, "rb") as stream:
+                data = stream.read()
+        except FileNotFoundError:
+            raise NotFound(f"`{path}` is gone; put a copy in its place, or go back to another version") from None
+        if digest_of(data) != digest:
+            raise UserError(
+                f"`{path}` is not what was stored: its content does not fit its name; put a copy in its place, or "
+                "`preheat warm rollback` to another version"
+            )
+        return load(data, path)
+
+    # Keeping.
+    def keep(self, template: Template, action: Action, at: float, note: str = "") -> Kept:
+        """Keep a template as the new version of its name. If the name stands for the same already, nothing happens."""
+        name = check_name(template.name)
+        with locked(self.folder):
+            history = self.history(name)
+            self._check_alike(name, history)
+            state = state_of(history)
+            come = action == "imported"
+            kept = self._imported(template, state) if come else self._built(template, state, action)
+            if kept.new:
+                self._write_history(name, [*history, Entry(kept.digest, at, action, note)])
+        return kept
+
+    def roll_back(self, wanted: str, at: float) -> Version:
+        """Let a name stand for an earlier version again: the one addressed, or without a version the one before."""
+        where = address(wanted)
+        if not where.digest and not where.back:
+            wanted = f"{where.name}@-1"
+        with locked(self.folder):
+            found = self.find(wanted)
+            history = self.history(where.name)
+            before = state_of(history).live
+            if found.digest == before:
+                raise UserError(f"`{where.name}` already stands for `{short(found.digest)}`")
+            note = f"from {short(before)}" if before else ""
+            self._write_history(where.name, [*history, Entry(found.digest, at, "rolled back", note)])
+        return found
+
+    def delete(self, name: str, at: float) -> None:
+        """The name is no longer found. Nothing is lost."""
+        self._mark(name, "deleted", at)
+
+    def restore(self, name: str, at: float) -> None:
+        """A deleted name stands again for what it stood for."""
+        self._mark(name, "restored", at)
+
+    def reject(self, name: str, at: float) -> str:
+        """An import is not wanted; what the name stood for before stays. Its digest."""
+        with locked(self.folder):
+            state = self.state(name)
+            if state.waiting is None:
+                raise UserError(f"nothing of `{name}` waits for a review")
+            self._write_history(name, [*self.history(name), Entry(state.waiting, at, "rejected")])
+        return state.waiting
+
+    # Uses.
+    def record(self, use: Use) -> None:
+        """Note that a version was handed out."""
+        with locked(self.folder):
+            append_line(os.path.join(self.folder, "uses.jsonl"), canonical(use))
+
+    def uses(self) -> Iterator[Use]:
+        """Every use that was noted; a damaged line is passed over."""
+        try:
+            with open(os.path.join(self.folder, "uses.jsonl"), "rb") as stream:
+                for line in stream:
+                    try:
+                        yield _USE.decode(line)
+                    except (msgspec.MsgspecError, UnicodeDecodeError):
+                        continue  # torn when its writer was killed: one use less is no harm
+        except FileNotFoundError:
+            return
+
+    # How.
+    def _imported(self, template: Template, state: State) -> Kept:
+        digest = self._write_object(template)
+        return Kept(digest, state.deleted or digest not in (state.waiting, state.live))
+
+    def _built(self, template: Template, state: State, action: Action) -> Kept:
+        live = self._present(state.live)
+        if state.live is not None and live is not None and same_content(template, live):
+            # A deleted name comes back by it, and an accepted import no longer waits.
+            return Kept(state.live, state.deleted or action == "accepted")
+        return Kept(self._write_object(replace(template, parent=state.live)), True)
+
+    def _present(self, digest: str | None) -> Template | None:
+        """The live version; None where it cannot be read, which a new one must not fail for."""
+        if digest is None:
+            return None
+        try:
+            return self.read(digest)
+        except UserError:
+            return None
+
+    def _mark(self, name: str, action: Action, at: float) -> None:
+        with locked(self.folder):
+            state = self.state(name)
+            if state.deleted == (action == "deleted"):
+                raise UserError(f"`{name}` is {'deleted already' if state.deleted else 'not deleted'}")
+            digest = state.live or state.waiting or ""
+            self._write_history(name, [*self.history(name), Entry(digest, at, action)])
+
+    def _digest(self, where: Address, state: State, waiting: bool) -> str:
+        hidden = f"`{where.name}` was imported and waits for a review; `preheat warm review {where.name}` shows it"
+        if where.digest:
+            known = {*state.versions, *([state.waiting] if state.waiting else [])}
+            found = sorted(digest for digest in known if digest.startswith(where.digest))
+            if len(found) > 1:
+                several = ", ".join(f"`{digest[: len(where.digest) + 4]}`" for digest in found)
+                raise NotFound(f"`{where.digest}` could be any of {several}; give more of it")
+            if not found:
+                raise NotFound(
+                    f"`{where.name}` has no version `{where.digest}`; `preheat warm history {where.name}` lists them"
+                )
+            if found[0] not in state.versions and not waiting:
+                raise NotFound(hidden)
+            return found[0]
+        if waiting and state.waiting is not None and not where.back:
+            return state.waiting
+        if state.live is None:
+            if state.waiting is None:
+                raise NotFound(f"the import of `{where.name}` was rejected, and there is no other version")
+            raise NotFound(hidden)
+        return self._back(where, state, state.live)
+
+    def _back(self, where: Address, state: State, digest: str) -> str:
+        """The version so many before the live one, from each to the one it was made after."""
+        for _ in range(where.back):
+            parent = self.read(digest).parent
+            if parent is None or parent not in state.versions:
+                raise NotFound(f"`{where.name}` has no version before `{short(digest)}`")
+            digest = parent
+        return digest
+
+    def _write_object(self, template: Template) -> str:
+        data = canonical(template)
+        digest = digest_of(data)
+        write_whole(self._object_path(digest), data)
+        return digest
+
+    def _write_history(self, name: str, history: list[Entry]) -> None:
+        write_whole(self._history_path(name), msgspec.json.format(canonical(history), indent=1))
+
+    def _check_alike(self, name: str, history: list[Entry]) -> None:
+        """Some disks take `App` and `app` for one file, so they are one name everywhere."""
+        if not history:
+            for other in self._all_names():
+                if other != name and other.casefold() == name.casefold():
+                    raise UserError(f"there is a template `{other}` already; `{name}` differs from it only by its case")
+
+    def _all_names(self) -> list[str]:
+        try:
+            found = os.listdir(os.path.join(self.folder, "names"))
+        except FileNotFoundError:
+            return []
+        return sorted(name.removesuffix(".json") for name in found if name.endswith(".json"))
+
+    def _is_deleted(self, name: str) -> bool:
+        try:
+            return state_of(self.history(name)).deleted
+        except UserError:
+            return False  # damaged: it is listed, and whoever asks for it is told
+
+    def _advice(self, name: str) -> str:
+        names = self.names()
+        close = get_close_matches(name, names, 1)
+        if close:
+            return f"did you mean `{close[0]}`?"
+        return "`preheat warm list` shows them" if names else "`preheat warm build NAME` makes one"
+
+    def _object_path(self, digest: str) -> str:
+        return os.path.join(self.folder, "objects", digest[:2], f"{digest}.json")
+
+    def _history_path(self, name: str) -> str:
+        return os.path.join(self.folder, "names", f"{check_name(name)}.json")

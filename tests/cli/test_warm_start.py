@@ -1,0 +1,205 @@
+"""`preheat warm start` and `preheat warm test`: forms, files, explanations, and what is said where there is nothing."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from preheat.cli.warming import FORMS
+from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
+from preheat.model.template import Template
+from preheat.pipeline import keep_template
+from tests.cli.conftest import Person
+
+TASK = "fix the upload parser"
+
+
+def lessons() -> tuple[Lesson, ...]:
+    """What a template holds: a convention, a file and an example."""
+    now = time.time()
+    common: dict[str, Any] = {
+        "scope": Scope(project="shop"),
+        "last_seen": now - DAY,
+        "first_seen": now - 30 * DAY,
+        "score": 0.6,
+    }
+    call = Example("Bash", {"command": "make upload"}, "uploaded 3 files", "shell", "claude_code")
+    return (
+        Lesson(id="c1", kind="convention", topic="test", text="Tests run with `make test`.", use="make test",
+               support=Support(40, 9, 1, 1), **common),
+        Lesson(id="w1", kind="working_set", text="Often.", use="src/upload.py", support=Support(9, 9, 1, 1), **common),
+        Lesson(id="e1", kind="example", text="A call.", example=call, support=Support(9, 9, 0, 0), **common),
+        Lesson(id="c2", kind="convention", text="Too little is known.", status="quarantined", **common),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def shop(person: Person) -> Person:
+    """A template is there, and nothing else."""
+    keep_template(person.folder, Template(name="shop", project="shop", lessons=lessons()), "built")
+    return person
+
+
+def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
+    """Standard output is for the model; a note would be for the person, and there is none."""
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop")
+    assert done.code == 0
+    assert done.out.startswith("<preheat-context id=")
+    assert done.out.endswith("</preheat-context>\n")
+    assert "- test: `make test` (40 of 41 ran, in 9 sessions)\n" in done.out
+    assert done.err == ""
+
+
+def test_where_nothing_is_known_nothing_is_printed(person: Person) -> None:
+    """An empty archive: no text, the reason on the error stream, and no error."""
+    done = person.run("warm", "start", "--task", TASK)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "preheat: nothing handed out: no lessons yet\n"
+
+
+@pytest.mark.parametrize("form", [form.name for form in FORMS])
+def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
+    """By its name; a form of one agent is for that agent."""
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", form)
+    assert done.code == 0
+    assert "make test" in done.out
+    assert ("make upload" in done.out) == (not form.startswith("hermes"))
+
+
+def test_json_has_all_of_it(shop: Person) -> None:
+    """The context, the document, and each message with its tokens."""
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", "openai", "--json")
+    found = json.loads(done.out)
+    assert set(found) == {"context", "format", "document", "messages"}
+    assert found["context"]["left_out"] == {"quarantined": 1}
+    assert [each["role"] for each in found["messages"]] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert all(each["tokens"] > 0 for each in found["messages"])
+
+
+def test_explain_says_why(shop: Person) -> None:
+    """Each item with its value and where that comes from, and what was left out."""
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--explain")
+    assert "c1  convention  value 0." in done.out
+    assert "worth 0.60 × likely" in done.out
+    assert "Left out 1 of 4:\n  1  quarantined\n" in done.out
+    assert "<preheat" not in done.out
+
+
+def test_a_small_budget_is_said(shop: Person) -> None:
+    """Ten tokens are too few for anything."""
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--budget", "10")
+    assert (done.code, done.out) == (0, "")
+    assert "a budget of 10 tokens is too small for the smallest item (" in done.err
+
+
+def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
+    """All of it reaches the messages; only its beginning chooses, and that is said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "preheat", "warm", "start", "--task", "-", "--template", "shop", "--format", "openai"],
+        input=(TASK + " x" * 50_000 + "\udcff").encode("utf-8", "surrogateescape"),
+        capture_output=True,
+        env=os.environ,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)[-1]["content"]) == len(TASK) + 100_001
+    assert b"the task has 100,022 characters; the first 8,000 were used to choose" in done.stderr
+
+
+@pytest.mark.parametrize("task", ["", "  \n"])
+def test_an_empty_task_is_refused(shop: Person, task: str) -> None:
+    """Nothing could be chosen for it."""
+    done = shop.run("warm", "start", "--task", task, "--template", "shop")
+    assert done.code == 2
+    assert "the task is empty" in done.err
+
+
+def test_a_block_is_put_into_a_file_of_people(shop: Person) -> None:
+    """What they wrote stays, and a second run changes nothing."""
+    path = os.path.join(shop.home, "AGENTS.md")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("# Ours\n")
+    arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "agents-md", "--output", path)
+    assert shop.run(*arguments).out.startswith(f"Wrote `{path}`: 3 items")
+    once = read(path)
+    assert once.startswith("# Ours\n\n<!-- preheat:begin")
+    assert shop.run(*arguments).code == 0
+    assert read(path) == once
+
+
+def test_a_skill_is_a_folder(shop: Person) -> None:
+    """Below the one that is named, and replaced by the next run."""
+    folder = os.path.join(shop.home, "skills")
+    arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "skill", "-o", folder)
+    assert shop.run(*arguments).code == 0
+    assert shop.run(*arguments).code == 0
+    assert read(os.path.join(folder, "preheat-shop", "SKILL.md")).startswith("---\nname: preheat-shop\n")
+
+
+def test_a_file_that_is_not_ours_is_not_overwritten(shop: Person) -> None:
+    """Only with --force; one that Preheat wrote is."""
+    path = os.path.join(shop.home, "prefill.json")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("mine")
+    arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "hermes-prefill", "-o", path)
+    done = shop.run(*arguments)
+    assert done.code == 2
+    assert "is there already and not by Preheat" in done.err
+    assert read(path) == "mine"
+    assert shop.run(*arguments, "--force").code == 0
+    assert shop.run(*arguments).code == 0
+    assert json.loads(read(path))[0]["role"] == "user"
+    assert os.listdir(shop.home).count("prefill.json") == 1
+
+
+def test_nothing_to_say_writes_nothing(person: Person) -> None:
+    """No empty file is left behind, and the reason is told."""
+    path = os.path.join(person.home, "context.txt")
+    done = person.run("warm", "start", "--task", TASK, "-o", path)
+    assert done.code == 0
+    assert "no lessons yet" in done.err
+    assert not os.path.exists(path)
+
+
+def test_test_shows_the_exact_messages(shop: Person) -> None:
+    """Each with its role and tokens, the sum, and what was left out."""
+    done = shop.run("warm", "test", "shop", TASK)
+    assert done.code == 0
+    assert done.out.startswith("[1] system: ")
+    assert "] assistant calls Bash (preheat_" in done.out
+    assert "] tool answers preheat_" in done.out
+    assert "  uploaded 3 files\n" in done.out
+    assert re.search(rf"\[6\] user: \d tokens\n  {TASK}\n", done.out)
+    assert "6 messages, " in done.out
+    assert done.out.endswith("Left out 1 of 4:\n  1  quarantined\n")
+    assert json.loads(shop.run("warm", "test", "shop", TASK, "--json").out)["format"] == "openai"
+
+
+def test_an_unknown_template_is_named(shop: Person) -> None:
+    """One line, exit code 2."""
+    done = shop.run("warm", "test", "shoop", TASK)
+    assert done.code == 2
+    assert "shoop" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_session_does_not_wait_for_what_it_does_not_need(shop: Person) -> None:
+    """Nothing heavy is imported on this way."""
+    script = (
+        "import sys; from preheat.cli import main;"
+        f"code = main(['warm', 'start', '--task', {TASK!r}, '--template', 'shop']);"
+        "heavy = {'sqlalchemy', 'alembic', 'scipy', 'numpy', 'rich', 'tree_sitter', 're2', 'bpe_openai', 'yaml'};"
+        "print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, timeout=60)
+    assert done.stderr == "0 []\n"
+
+
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()

@@ -1,0 +1,88 @@
+"""What a proficiency marker is, and when it counts as kept."""
+
+from preheat.compress.lines import around, ends, tells
+from preheat.testing.builders import ClaudeTranscript
+from tests.compress.sessions import by, read, working_day
+
+
+def test_masking_loses_the_words_of_an_error() -> None:
+    """A repair is an error and what mends it: calls without the error's words teach nothing of the kind."""
+    made = (
+        ClaudeTranscript()
+        .prompt("run the tests")
+        .ran("pytest --fast", "error: unrecognized arguments: --fast\n" + "x" * 500, exit_code=4)
+        .ran("pytest -x", "12 passed\n" + "y" * 500)
+    )
+    for strategy, kept in (("none", 1), ("mask", 0), ("markers", 1)):
+        markers = by(strategy, read(made), keep=0).markers["repairs"]
+        assert (markers.kept, markers.total) == (kept, 1), strategy
+
+
+def test_a_finding_is_no_mistake() -> None:
+    """A failing test that passes later was work, not a repair of a call."""
+    made = (
+        ClaudeTranscript().prompt("x").ran("pytest", "1 failed in 0.1s", exit_code=1).ran("pytest", "1 passed in 0.1s")
+    )
+    assert by("none", read(made)).markers["repairs"].total == 0
+
+
+def test_looking_around_is_no_form() -> None:
+    made = ClaudeTranscript().prompt("x").ran("ls -la", "a").ran("grep -rn b .", "c").ran("cargo build", "ok")
+    assert by("none", read(made)).markers["forms"].total == 1
+
+
+def test_a_marker_counts_once() -> None:
+    made = ClaudeTranscript().prompt("go on").prompt("go on").ran("cargo build", "ok").ran("cargo build", "ok")
+    markers = by("none", read(made)).markers
+    assert markers["forms"].total == markers["checks"].total == markers["instructions"].total == 1
+
+
+def test_only_the_last_state_of_a_check_counts() -> None:
+    """headtail keeps the first run of the tests here, not the last one: the state is lost."""
+    made = ClaudeTranscript().prompt("x").ran("pytest", "1 passed in 0.1s")
+    for number in range(20):
+        made = made.ran(f"echo {number}", "said")
+    made = made.ran("pytest", "1 failed in 0.1s", exit_code=1)
+    for number in range(20):
+        made = made.ran(f"echo {number}", "said")
+    assert by("headtail", read(made), keep=4).markers["checks"].kept == 0
+    assert by("markers", read(made), keep=0).markers["checks"].kept == 1
+
+
+def test_the_task_of_a_run_that_preheat_started_is_an_instruction() -> None:
+    """Its prompt carries Preheat's mark; without it there would be no goal."""
+    made = ClaudeTranscript().prompt('<preheat-run training="1" task="a">\n\nmake it').answer("Made.")
+    assert by("markers", read(made)).markers["instructions"].total == 1
+
+
+def test_references_are_named_where_they_got_lost() -> None:
+    """A path that only a dropped answer mentioned is still known by name."""
+    made = (
+        working_day()
+        .answer("The rules are in docs/style-guide.md, by the way.")
+        .ran("ls docs", "style-guide.md")
+        .answer("More to come.")
+        .answer("Done.")
+    )
+    found = by("markers", read(made), keep=0)
+    assert found.markers["references"].share == 1.0
+
+
+def test_the_telling_line_is_found_among_many() -> None:
+    text = "\n".join(["noise"] * 500 + ["fatal: not a git repository"] + ["more noise"] * 500)
+    cut = around(text, "fatal: not a git repository", 300)
+    assert "fatal: not a git repository" in cut
+    assert len(cut) < 400
+    assert tells(cut, "fatal: not a git repository", text)
+
+
+def test_a_text_without_the_words_is_cut_at_its_ends() -> None:
+    text = "a" * 5_000 + "THE END"
+    assert around(text, "no such words here", 300) == ends(text, 300)
+    assert ends(text, 300).endswith("THE END")
+
+
+def test_a_cut_text_never_tells_more_than_the_whole() -> None:
+    """Words that were not in the result at all do not count against the shorter one."""
+    assert tells("nothing", "error: gone", "nothing at all")
+    assert not tells("nothing", "error: gone", "error: gone")

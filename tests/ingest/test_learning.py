@@ -1,0 +1,201 @@
+"""Learning from the archive: only from what is new, the same in whatever steps, unharmed by kills and forgetting."""
+
+from typing import Any
+
+import pytest
+
+from preheat.archive import lessons as kept
+from preheat.archive.raw import forget
+from preheat.archive.writer import writing
+from preheat.lessons import LEARNERS
+from preheat.model.lesson import Lesson
+from preheat.pipeline import LearnWatcher, learn, project_named, study
+from preheat.testing.builders import ClaudeTranscript
+from tests.ingest.machine import Machine
+
+DAY = 86400.0
+NEEDLE = "zebrafish"
+
+
+def worked(number: int, project: str = "/home/dev/shop") -> ClaudeTranscript:
+    """A session in which the bare test command fails and the project's own works."""
+    transcript = ClaudeTranscript(
+        session=f"{number:08x}-1111-4000-8000-000000000000", project=project, started=1_767_600_000.0 + number * DAY
+    )
+    transcript = transcript.prompt(f"Make checkout step {number} work").answer("I run the tests.")
+    transcript = transcript.ran("pytest tests", "bash: pytest: command not found", 127)
+    transcript = transcript.answer("Another way.").ran("uv run pytest tests", "5 passed in 0.1s")
+    transcript = transcript.answer("Now the code.").call("Read", {"file_path": f"{project}/src/checkout.py"})
+    transcript = transcript.result("1\tdef pay(): ...").answer("I change it.")
+    transcript = transcript.call(
+        "Edit", {"file_path": f"{project}/src/checkout.py", "old_string": "...", "new_string": f"return {number}"}
+    )
+    transcript = transcript.result("The file has been updated.").answer("Once more.")
+    return transcript.ran("uv run pytest tests", f"{number + 5} passed in 0.2s").answer(f"Done, {NEEDLE} {number}.")
+
+
+@pytest.fixture
+def machine(tmp_path: Any) -> Machine:
+    machine = Machine(tmp_path)
+    for number in range(1, 5):
+        worked(number).write(machine.projects)
+    machine.sync()
+    return machine
+
+
+def lessons(machine: Machine) -> list[Lesson]:
+    connection = machine.connection()
+    try:
+        return kept.lessons(connection)
+    finally:
+        connection.close()
+
+
+def read_all_bytes_fails(machine: Machine) -> None:
+    connection = machine.connection()
+    connection.execute("UPDATE packs SET data = x'00'")
+    connection.close()
+
+
+def test_what_fixes_a_repeated_mistake_is_learned_with_its_evidence(machine: Machine) -> None:
+    """The heart of it: the next session can be told what four earlier ones found out each for itself."""
+    report = learn(machine.folder)
+    assert [task.name for task in report.tasks] == [learner.name for learner in LEARNERS]
+    assert report.sessions == 4
+    assert report.failures == []
+    found = [lesson for lesson in lessons(machine) if lesson.status == "active" and "uv run pytest" in lesson.use]
+    assert {lesson.kind for lesson in found} >= {"repair", "convention"}
+    known = {row[0] for row in machine.rows("SELECT key FROM sessions")}
+    for lesson in found:
+        assert lesson.scope.project == "shop"
+        assert lesson.support.sessions_for == 4
+        assert {each.session for each in lesson.evidence} <= known
+        assert all(each.seq is not None for each in lesson.evidence if lesson.kind == "repair")
+
+
+def test_nothing_is_read_twice_and_nothing_changes(machine: Machine) -> None:
+    learn(machine.folder)
+    before = lessons(machine)
+    read_all_bytes_fails(machine)
+    again = learn(machine.folder)
+    assert (again.sessions, again.projects, again.failures) == (0, 0, [])
+    assert lessons(machine) == before
+
+
+def test_steps_and_order_do_not_matter(machine: Machine, tmp_path: Any) -> None:
+    """Learned after each session, or at once from all: the same lessons."""
+    learn(machine.folder)
+    for number in (6, 5):
+        worked(number).write(machine.projects)
+        machine.sync()
+        assert learn(machine.folder).sessions == 1
+    other = Machine(tmp_path / "other")
+    for number in range(6, 0, -1):
+        worked(number).write(other.projects)
+    other.sync()
+    learn(other.folder)
+    assert lessons(machine) == lessons(other)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(machine: Machine) -> None:
+    class Stop(LearnWatcher):
+        def concluding(self, learner: str, project: str) -> None:
+            if learner == "LearnConventions":
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(machine.folder, watcher=Stop())
+    assert lessons(machine) == []
+    read_all_bytes_fails(machine)  # the notes are there already
+    learn(machine.folder)
+    assert any(lesson.kind == "repair" for lesson in lessons(machine))
+
+
+def test_a_grown_session_is_noted_again(machine: Machine) -> None:
+    learn(machine.folder)
+    with open(worked(2).write(machine.projects), "ab") as stream:
+        stream.write(
+            worked(2)
+            .prompt("more")
+            .answer("yes")
+            .ran("uv run pytest tests", "9 passed")
+            .data()[len(worked(2).data()) :]
+        )
+    machine.sync()
+    assert learn(machine.folder).sessions == 1
+
+
+def test_one_task_alone(machine: Machine) -> None:
+    learn(machine.folder, ("LearnRepairPatterns",))
+    assert {lesson.kind for lesson in lessons(machine)} == {"repair"}
+    assert machine.rows("SELECT DISTINCT learner FROM notes") == [("LearnRepairPatterns",)]
+
+
+def test_a_forgotten_session_leaves_no_trace_in_what_was_learned(machine: Machine) -> None:
+    """Lessons quote sessions: they go at once, and come back from those that are left."""
+    learn(machine.folder)
+    connection = machine.connection()
+    forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 3")])
+    connection.close()
+    assert lessons(machine) == []
+    learn(machine.folder)
+    left = {row[0] for row in machine.rows("SELECT key FROM sessions")}
+    assert {each.session for lesson in lessons(machine) for each in lesson.evidence} <= left
+
+
+def test_when_all_sessions_are_forgotten_nothing_is_left(machine: Machine) -> None:
+    learn(machine.folder)
+    connection = machine.connection()
+    forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions")])
+    connection.close()
+    learn(machine.folder)
+    assert lessons(machine) == []
+    assert b"checkout.py" not in machine.everything_on_disk()
+    assert NEEDLE.encode() not in machine.everything_on_disk()
+
+
+def test_what_a_person_said_of_a_lesson_outlives_learning(machine: Machine) -> None:
+    learn(machine.folder)
+    first, second = [lesson for lesson in lessons(machine) if lesson.status == "active"][:2]
+    connection = machine.connection()
+    with writing(connection):
+        kept.mark(connection, first.id, "retired", "not any more", 1.0)
+        kept.mark(connection, second.id, "pinned", "", 1.0)
+    connection.close()
+    worked(7).write(machine.projects)
+    machine.sync()
+    learn(machine.folder)
+    found = {lesson.id: lesson for lesson in lessons(machine)}
+    assert (found[first.id].status, found[first.id].why) == ("retired", "not any more")
+    assert found[second.id].pinned
+
+
+def test_what_preheat_itself_ran_teaches_nothing(machine: Machine) -> None:
+    transcript = ClaudeTranscript(session="99999999-1111-4000-8000-000000000000", project="/home/dev/own")
+    transcript.prompt("<preheat-run> try this").answer("ok").ran("make own", "done").write(machine.projects)
+    machine.sync()
+    assert learn(machine.folder).sessions == 4
+
+
+def test_the_same_project_of_two_people_is_one(machine: Machine) -> None:
+    worked(8, "/Users/someone/code/shop").write(machine.projects)
+    worked(9, "/home/dev/other/shop").write(machine.projects)
+    machine.sync()
+    learn(machine.folder)
+    connection = machine.connection()
+    try:
+        assert project_named(connection, "/Users/someone/code/shop") == "shop"
+        assert project_named(connection, "/home/dev/shop") == "shop"
+        assert project_named(connection, "/home/dev/other/shop") == "/home/dev/other/shop"
+    finally:
+        connection.close()
+
+
+def test_one_session_can_be_studied_by_itself(machine: Machine) -> None:
+    """A template of one session needs what that session alone shows."""
+    key = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
+    found = study(machine.folder, [key])
+    assert found.project == "shop"
+    assert set(found.profiles) == {key}
+    assert any("uv run pytest" in lesson.use for lesson in found.lessons)
+    assert machine.rows("SELECT count(*) FROM lessons") == [(0,)]

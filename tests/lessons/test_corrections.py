@@ -1,0 +1,110 @@
+"""What people corrected: which sentences are rules, and what is learned from them."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preheat.lessons.corrections import Ruled, learn_corrections, rules_in
+from preheat.lessons.rule_words import ruling
+from preheat.lessons.seen import Seen
+from preheat.model.session import UserMessage
+from tests.lessons.sessions import ran, seen
+
+
+def after(text: str, *commands: str) -> Seen:
+    """A session in which a person says something after the agent acted."""
+    made = seen([ran(command) for command in commands or ("npm install left-pad", "npm test")], said=["please do it"])
+    message = UserMessage(line=99, at=5.0, text=text)
+    return made._replace(session=msgspec.structs.replace(made.session, events=(*made.session.events, message)))
+
+
+@pytest.mark.parametrize(
+    ("text", "use", "avoid"),
+    [
+        ("no, use pnpm instead of npm", "pnpm", "npm"),
+        ("we use pnpm, not npm", "pnpm", "npm"),
+        ("use `uv run pytest`, not `pytest`", "uv run pytest", "pytest"),
+        ("Always run `make lint` before committing.", "make lint", ""),
+        ("never use `git push --force`", "", "git push --force"),
+        ("verwende pnpm statt npm", "pnpm", "npm"),
+        ("don't forget to run `make docs` every time", "make docs", ""),
+    ],
+)
+def test_what_is_to_be_used_and_what_not(text: str, use: str, avoid: str) -> None:
+    """A sentence that sets one thing against another, or names one exactly, is taken apart."""
+    (rule,) = rules_in(after(text))
+    assert (rule.use, rule.avoid) == (use, avoid)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please never touch the generated files",
+        "From now on write tests first",
+        "I told you to use yarn",
+        "utilise toujours pnpm",
+        "siempre usa pnpm",
+        "stop using npm!",
+        "不要使用 npm",
+        "do not stash npm anything",
+    ],
+)
+def test_rules(text: str) -> None:
+    """Orders that say that they always hold, or that are about what the session did, in several languages."""
+    assert len(rules_in(after(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, the other button",
+        "make it blue",
+        "don't do that yet",
+        "can you use npm instead of yarn?",
+        "never mind",
+        "use npm for now",
+        "the url should always be visible",
+        "why do we always need npm",
+        "```\nalways use npm\n```",
+        "Always use npm. " * 40,
+        "$ npm test\nnever again",
+        "always look into /tmp/abc/def",
+    ],
+)
+def test_no_rules(text: str) -> None:
+    """Wishes for this piece of work, questions, descriptions and what was pasted are no corrections."""
+    assert rules_in(after(text)) == ()
+
+
+def test_what_is_said_before_anything_was_done_is_the_task() -> None:
+    """A correction comes after the agent acted."""
+    assert rules_in(seen([ran("npm test")], said=["always use pnpm"])) == ()
+
+
+def test_strength() -> None:
+    """Said once it is weak, unless it says itself that it always holds; said in two sessions it is active."""
+    once, always = rules_in(after("use pnpm instead of npm")), rules_in(after("Always use `pnpm`."))
+    assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", once)])] == ["weak"]
+    assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", always)])] == ["active"]
+    again = rules_in(after("no, use pnpm instead of npm!"))
+    (lesson,) = learn_corrections("shop", [Ruled("a:1", once), Ruled("a:2", again)])
+    assert (lesson.status, lesson.support.sessions_for, lesson.topic) == ("active", 2, "correction")
+    assert lesson.forms == ("npm install …",)
+    assert lesson.use == "pnpm"
+
+
+def test_the_call_that_was_corrected_is_told() -> None:
+    """The lesson says what came before, and its evidence points to that call."""
+    (lesson,) = learn_corrections("shop", [Ruled("a:1", rules_in(after("never use npm")))])
+    assert "after `npm test`" in lesson.text
+    assert [each.seq for each in lesson.evidence] == [1]
+
+
+@given(st.text(max_size=200))
+def test_any_sentence_is_taken(text: str) -> None:
+    """Whatever people type, it is looked at without harm, and what is kept is one capped line."""
+    ruling(text)
+    for rule in rules_in(after(text)):
+        assert "\n" not in rule.sentence
+        assert len(rule.sentence) <= 200

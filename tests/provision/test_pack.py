@@ -1,0 +1,47 @@
+"""Fitting items into a budget."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preheat.model.context import Item
+from preheat.provision.pack import pack
+
+
+def item(name: str, tokens: int, value: float) -> Item:
+    return Item(lesson=name, kind="convention", text=name, tokens=tokens, value=value)
+
+
+@st.composite
+def items(draw: st.DrawFn) -> list[Item]:
+    sizes = draw(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 1)), max_size=20))
+    return [item(f"l{number}", tokens, value) for number, (tokens, value) in enumerate(sizes)]
+
+
+@given(items(), st.integers(-10, 1500))
+def test_never_over_and_nothing_left_that_would_fit(given_items: list[Item], budget: int) -> None:
+    """The taken ones fit together, and no other one would fit beside them."""
+    taken = pack(given_items, budget)
+    left = budget - sum(each.tokens for each in taken)
+    assert left >= 0 or not taken
+    assert all(each.tokens > left for each in given_items if each not in taken)
+    assert taken == [each for each in given_items if each in taken]
+
+
+@given(items(), st.integers(0, 1500), st.randoms(use_true_random=False))
+def test_the_same_items_in_any_order(given_items: list[Item], budget: int, random: object) -> None:
+    """Which are taken does not hang on the order they come in."""
+    shuffled = list(given_items)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert {each.lesson for each in pack(shuffled, budget)} == {each.lesson for each in pack(given_items, budget)}
+
+
+def test_value_for_tokens_decides() -> None:
+    """Two small good ones before a large better one; but the large one before a trifle."""
+    large, small, other = item("large", 100, 0.9), item("small", 40, 0.6), item("other", 50, 0.7)
+    assert pack([large, small, other], 100) == [small, other]
+    assert pack([large, item("trifle", 5, 0.1)], 100) == [large]
+
+
+def test_what_a_person_pinned_comes_first() -> None:
+    """However small its value."""
+    assert pack([item("good", 60, 1.0), item("mine", 60, 0.01)], 100, frozenset(["mine"]))[0].lesson == "mine"

@@ -1,0 +1,138 @@
+"""Which lessons are chosen for a task, and what the others are left out for."""
+
+from msgspec.structs import replace
+
+from preheat.model.lesson import DAY, Example, Scope, Support
+from preheat.provision.select import KINDS, LEAST_VALUE, Selection, select
+from tests.provision.made import NOW, PROJECT, example, lesson, test_command
+
+
+def chosen(*lessons: object, task: str = "fix the upload parser", agent: str = "", **options: object) -> Selection:
+    given = {"task": task, "agent": agent, "project": PROJECT, "now": NOW, "sessions": 10, **options}
+    return select(list(lessons), **given)  # type: ignore[arg-type]
+
+
+def ids(selection: Selection) -> list[str]:
+    return [each.lesson.id for each in selection.candidates]
+
+
+def test_what_may_not_be_handed_out_is_not() -> None:
+    """By status, expiry, project, agent and measured harm, each counted under its reason."""
+    found = chosen(
+        lesson("weak", status="weak"),
+        lesson("retired", status="retired", pinned=True),
+        lesson("quarantined", status="quarantined", pinned=True),
+        lesson("expired", expires_at=NOW - 1),
+        lesson("theirs", scope=Scope(project="other")),
+        lesson("tool", scope=Scope(project=PROJECT, agent="codex")),
+        lesson("harm", utility=-0.01),
+        lesson("bare", "example", example=Example("Bash", {}, "")),
+        lesson("good", use="make"),
+        agent="hermes",
+    )
+    assert ids(found) == ["good"]
+    assert found.left_out == {
+        "weak": 1, "retired": 1, "quarantined": 1, "expired": 1, "of another project": 1, "of another agent's tools": 1,
+        "does harm": 1, "an example without a call": 1,
+    }  # fmt: skip
+
+
+def test_a_convention_needs_no_word_of_the_task() -> None:
+    """How tests are run matters to every task here; a rare command only to a task about it."""
+    rare = lesson("rare", topic="release", use="make release", support=Support(3, 1, 0, 0), score=0.5)
+    assert ids(chosen(test_command(), rare)) == ["c1"]
+    assert set(ids(chosen(test_command(), rare, task="make a release"))) == {"c1", "rare"}
+
+
+def test_what_sessions_do_counts_as_often_as_they_do_it() -> None:
+    """Of two commands that work equally well the usual one is worth more."""
+    usual = lesson("usual", use="npm run lint", support=Support(9, 9, 0, 0))
+    seldom = lesson("seldom", use="npm run check", support=Support(9, 3, 0, 0))
+    first, second = chosen(seldom, usual).candidates
+    assert (first.lesson.id, second.lesson.id) == ("usual", "seldom")
+    assert first.value > 2 * second.value
+
+
+def test_a_persons_rule_holds_however_few_said_it() -> None:
+    """A correction is of one session by nature."""
+    said = lesson("said", topic="correction", use="use sqlite", support=Support(1, 1, 0, 0), score=0.4)
+    assert ids(chosen(said, sessions=500)) == ["said"]
+
+
+def test_words_of_the_task_lift() -> None:
+    """The file that the task is about comes before one that is touched as often."""
+    upload = lesson("upload", "working_set", use="src/upload.py", files=("src/upload.py",))
+    login = lesson("login", "working_set", use="src/login.py", files=("src/login.py",))
+    assert ids(chosen(login, upload, task="fix the upload")) == ["upload", "login"]
+    assert ids(chosen(login, upload, task="fix the login")) == ["login", "upload"]
+
+
+def test_scope_age_and_effect_weigh() -> None:
+    """What was learned elsewhere counts half, an old lesson less, a measured help more."""
+    plain = lesson("plain", "repair", use="a", error="x")
+    (base,) = chosen(plain).candidates
+    (general,) = chosen(replace(plain, scope=Scope())).candidates
+    (old,) = chosen(replace(plain, last_seen=NOW - 61 * DAY, half_life=60.0)).candidates
+    (helps,) = chosen(replace(plain, utility=0.05)).candidates
+    assert round(general.value / base.value, 3) == 0.5
+    assert old.value < 0.52 * base.value
+    assert round(helps.value / base.value, 3) == 1.5
+
+
+def test_nothing_far_fetched() -> None:
+    """Below the least value a lesson is left out, and the best there was is told."""
+    found = chosen(lesson("faint", "example", example=example("x").example, score=0.1))
+    assert not found.candidates
+    assert 0 < found.best < LEAST_VALUE
+    assert found.left_out == {"worth too little for this task": 1}
+
+
+def test_a_person_can_insist() -> None:
+    """A pinned lesson comes in whatever its value, also with little support, but nothing that is dangerous."""
+    weak = lesson("weak", status="weak", score=0.001, pinned=True)
+    assert ids(chosen(test_command(), weak)) == ["weak", "c1"]
+
+
+def test_the_same_is_not_said_twice() -> None:
+    """Same remedy for the same mistake, or nearly the same words; another mistake with that remedy is something else."""
+    one = lesson("one", "repair", use="read first", error="not read yet", text="Edit fails before reading.")
+    again = replace(one, id="again", score=0.5)
+    other = lesson("other", "repair", use="read first", error="string not found", text="The words to replace differ.")
+    nearly = replace(test_command(), id="nearly", use="mise run tests", score=0.3)
+    found = chosen(one, again, other, test_command(), nearly)
+    assert set(ids(found)) == {"one", "other", "c1"}
+    assert found.left_out == {"says the same as another": 2}
+
+
+def test_not_too_many_of_a_kind() -> None:
+    """The best so many; neighbouring files are different files although their names are alike."""
+    most = KINDS["working_set"].most
+    files = [
+        lesson(f"w{number:02}", "working_set", use=f"src/shop/orders/part{number}.py", score=0.3 + number / 100)
+        for number in range(most + 4)
+    ]
+    found = chosen(*files)
+    assert ids(found) == [f"w{number:02}" for number in range(most + 3, 3, -1)]
+    assert found.left_out == {"enough of its kind": 4}
+
+
+def test_another_agents_examples_are_left_out_only_where_the_agent_is_known() -> None:
+    """A tool has another name there."""
+    assert ids(chosen(example("e1"), agent="hermes")) == []
+    assert ids(chosen(example("e1"), agent="claude_code")) == ["e1"]
+    assert ids(chosen(example("e1"))) == ["e1"]
+
+
+def test_a_template_may_come_from_another_project() -> None:
+    """A person chose it, so even faint lessons count; of another project they count half."""
+    there = lesson("there", scope=Scope(project="other"), score=0.08)
+    assert not chosen(there).candidates
+    (other,) = chosen(there, template=True).candidates
+    (nowhere,) = chosen(there, template=True, project="").candidates
+    assert abs(nowhere.value - 2 * other.value) < 0.00001
+
+
+def test_the_order_of_the_lessons_does_not_matter() -> None:
+    """The same lessons give the same choice."""
+    lessons = [test_command(), example("e1"), *(lesson(f"c{number}x", use=f"make t{number}") for number in range(30))]
+    assert chosen(*lessons) == chosen(*lessons[::-1])

@@ -1,0 +1,44 @@
+"""Words in common between a task and a lesson."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preheat.provision.similarity import similarities, words
+
+
+def test_names_of_code_are_taken_apart() -> None:
+    """A task seldom spells an identifier or a path out."""
+    assert {"pars", "user", "name", "parseusernam"} <= words("parseUserName")
+    assert {"src", "order", "refund", "policy", "py"} <= words("src/orders/refund_policy.py")
+    assert {"http", "server"} <= words("HTTPServer")
+
+
+def test_endings_and_common_words_do_not_count() -> None:
+    """`testing the tests` is about `test`."""
+    assert words("please use the testing of tests") == {"test"}
+    assert words("parsed parses parsing parse") == {"pars"}
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    """The lesson about uploads is closest to a task about uploads, though all are about tests."""
+    documents = [words("run the upload test"), words("run the login test"), words("run the search test")]
+    close, *others = similarities(words("the upload test fails"), documents)
+    assert close > 2 * max(others)
+    assert similarities(words("rename the widget"), documents) == [0, 0, 0]
+
+
+def test_a_long_task_is_not_close_to_everything() -> None:
+    """A plan of a thousand words has a word in common with every lesson; that says little."""
+    lesson = [words("upload test"), words("login form"), words("search index")]
+    long = words("upload " + " ".join(f"topic{number}" for number in range(1000)))
+    assert similarities(long, lesson)[0] < 0.5 * similarities(words("upload"), lesson)[0]
+
+
+@given(st.text(max_size=100), st.lists(st.text(max_size=60), max_size=6))
+def test_it_is_between_nothing_and_one(task: str, texts: list[str]) -> None:
+    """Whatever is written."""
+    documents = [words(text) for text in texts]
+    found = similarities(words(task), documents)
+    assert len(found) == len(texts)
+    assert all(0 <= each < 1 for each in found)
+    assert similarities(words(task), documents[::-1]) == found[::-1]

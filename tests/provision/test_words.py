@@ -1,0 +1,106 @@
+"""What a lesson says to a model, and that nothing in it can do harm there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preheat.model.lesson import LESSON_KINDS, Lesson, Support
+from preheat.provision.safe import code, harmless, line, quoted, value
+from preheat.provision.words import words
+from tests.provision.made import example, lesson, test_command, wild_lessons
+
+
+@pytest.mark.parametrize(
+    ("given_lesson", "said"),
+    [
+        (
+            test_command(),
+            'test: `mise run test` (312 of 320 ran, in 30 sessions); `go test ./...` fails here: "package shop is not in std"',
+        ),
+        (
+            lesson(
+                "r", "repair", use="go test ./cmd/...", avoid="go test ./cmd", error="no Go files",
+                support=Support(5, 3, 1, 1),
+            ),
+            '`go test ./cmd` fails here: "no Go files"; `go test ./cmd/...` works (5 of 6)',
+        ),
+        (
+            lesson(
+                "r", "repair", use="read it, then Edit", text="`Edit` fails; after reading the file it works.",
+                difference="after reading the file", forms=("Edit",), error="not read yet", support=Support(4, 2, 0, 0),
+            ),
+            '`Edit` fails here: "not read yet"; after reading the file, it works (4 of 4)',
+        ),
+        (
+            lesson(
+                "d", "dead_end", avoid="docker ps", error="not found", recheck="command -v docker",
+                support=Support(3, 2, 0, 0),
+            ),
+            '`docker ps` was tried 3 times and never worked: "not found";'
+            " `command -v docker` shows whether that still holds",
+        ),
+        (
+            lesson("e", "error", error="no such table", forms=("pytest …",), support=Support(7, 4, 0, 0)),
+            '"no such table" from `pytest …`: 7 times in 4 sessions',
+        ),
+        (example("x"), 'worked: `Bash {"command":"mise run lint"}` gave "0 issues."'),
+        (
+            lesson("w", "working_set", use="src/cart.py", support=Support(20, 9, 3, 3)),
+            "often worked on: `src/cart.py` (in 9 of 12 sessions)",
+        ),
+        (
+            lesson("s", "sequence", steps=("edit", "shell:test"), support=Support(12, 9, 2, 2)),
+            "order of calls seen in 12 good and 2 bad stretches: edit → shell:test",
+        ),
+        (lesson("p", "resume", text="Last session:\nnext: `make`"), "Last session:\n  next: `make`"),
+        (lesson("c", topic="placement", text="Tests stand beside the source.", use="tests"), "Tests stand beside the source."),
+    ],
+    ids=lambda given: given.kind if isinstance(given, Lesson) else "",
+)  # fmt: skip
+def test_each_kind_in_its_words(given_lesson: Lesson, said: str) -> None:
+    """Facts with numbers, commands in backticks, what a tool printed in quotation marks."""
+    assert words(given_lesson) == said
+
+
+@pytest.mark.parametrize("kind", LESSON_KINDS)
+def test_a_lesson_that_has_only_a_sentence_is_that_sentence(kind: str) -> None:
+    """No field but the text is needed."""
+    bare = Lesson(id="x", kind=kind, scope=lesson("x").scope, text="Only this.")  # type: ignore[arg-type]
+    assert words(bare) == "Only this."
+
+
+@given(wild_lessons())
+def test_no_text_leaves_its_line(lessons: list[Lesson]) -> None:
+    """Whatever a tool printed: no tag of ours, no fence, nothing hidden, one line (a resume packet: a few)."""
+    for each in lessons:
+        said = words(each)
+        assert "<preheat" not in said.lower()
+        assert "</preheat" not in said.lower()
+        assert "<!--" not in said
+        assert "```" not in said
+        assert said.replace("\n  ", "").isprintable() or not said
+        assert each.kind == "resume" or "\n" not in said
+
+
+@given(st.text())
+def test_harmless_texts_stay_harmless(text: str) -> None:
+    """Doing it again changes nothing, and all of it shows."""
+    once = harmless(text)
+    assert harmless(once) == once
+    assert all(letter.isprintable() or letter in "\n\t" for letter in once)
+
+
+def test_what_hides_and_what_steers_is_taken_out() -> None:
+    """Zero-width, bidirectional and tag characters, variation selectors, escapes, tags of hosts, fences."""
+    assert harmless("a\u200bb\u202ec\U000e0041d\ufe0f\x1b[2J\u3164") == "abcd[2J"
+    assert harmless("</preheat-context><SYSTEM>") == "‹/preheat-context>‹SYSTEM>"
+    assert harmless("< / system-reminder> <|im_start|> <!-- x") == "‹ / system-reminder> ‹|im_start|> ‹!-- x"
+    assert harmless("List<T> a<b ```sh") == "List<T> a<b '''sh"
+    assert value({"a": ["</preheat-x>", 1, None]}) == {"a": ["‹/preheat-x>", 1, None]}
+
+
+def test_quoting() -> None:
+    """A command with a backtick is still code, a quotation has no quotation mark inside, and both are capped."""
+    assert code("echo `date`", 80) == "`` echo `date` ``"
+    assert quoted('say "no"\nnow', 80) == "\"say 'no' now\""
+    assert line("x" * 50, 10) == "x" * 9 + "…"

@@ -1,0 +1,45 @@
+"""The published schema is that of the code, and what the code writes is valid by it."""
+
+import json
+import os
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from preheat.templates.schema import schema
+from preheat.templates.sharing import shareable, to_bytes
+
+from .made import lesson, template
+from .test_loading import fixture
+
+PUBLISHED = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "template.schema.json")
+
+
+def validator(of: str = "") -> Any:
+    made = schema()
+    made = {**made, "$ref": of} if of else made
+    jsonschema.Draft202012Validator.check_schema(made)
+    return jsonschema.Draft202012Validator(made)
+
+
+def test_the_published_schema_is_that_of_the_code() -> None:
+    """`preheat warm schema > docs/reference/template.schema.json` after changing a type."""
+    with open(PUBLISHED, encoding="utf-8") as stream:
+        assert json.load(stream) == schema()
+
+
+def test_templates_are_valid_by_it() -> None:
+    """As they stand in the store, as they are shared, and as the first version wrote them."""
+    validator("#/$defs/Template").validate(json.loads(msgspec.json.encode(template())))
+    validator().validate(json.loads(to_bytes(shareable(template(), ()).template)))
+    validator().validate(json.loads(fixture("format_1.json")))
+
+
+def test_wrong_ones_are_not() -> None:
+    """A schema that takes everything says nothing."""
+    wrong = json.loads(msgspec.json.encode(template("mine", lesson())))
+    wrong["lessons"][0]["kind"] = "spell"
+    with pytest.raises(jsonschema.ValidationError):
+        validator("#/$defs/Template").validate(wrong)
