@@ -16,7 +16,7 @@ from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
 from preheat.exports.openai_chat import messages
 from preheat.model.session import ToolCall
-from preheat.provision.tokens import estimate
+from preheat.provisioning.tokens import estimate
 
 LEAST_CALLS = 50
 TRIED: tuple[tuple[str, int | None], ...] = (

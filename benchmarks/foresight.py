@@ -30,15 +30,15 @@ from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
 from preheat.ingest.noting import About
-from preheat.lessons import LEARNERS, revised
 from preheat.lessons.learner import Noted
+from preheat.lessons.learners import LEARNERS, revised
 from preheat.lessons.projects import root_of
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson
 from preheat.pipeline.learning import seen as seen_by_learners
-from preheat.provision import provision
-from preheat.provision.tokens import estimate
+from preheat.provisioning import provision
+from preheat.provisioning.tokens import estimate
 
 EARLIER = 0.6
 """The share of a project's sessions that is learned from."""
@@ -105,8 +105,10 @@ def happened(of: Seen) -> Happened:
             forms |= {form for form in map(command_form, _parts(command)) if form}
             files.update(names_in(command))
             (ran if each.ran else failed).add(plain(command))
-        elif path := of.relative(file_of(each.call)):
-            files |= {path, *of.relative(changed(each.call)).splitlines()}
+        else:
+            forms.add(each.call.tool)
+            if path := of.relative(file_of(each.call)):
+                files |= {path, *of.relative(changed(each.call)).splitlines()}
         if each.failed and each.record.signature:
             errors.add(telling_words(each.record.signature))
         shapes.append(each.record.activity)
@@ -141,12 +143,12 @@ def told(lessons: Iterable[Lesson], tokens: int = 0) -> Given:
 def applies(lesson: Lesson, there: Happened) -> bool:
     """Whether a session has anything to do with a lesson."""
     about = told([lesson])
-    tools_only = lesson.kind != "example" and not any(" " in form or lesson.topic for form in about.forms)
+    forms = about.forms - ({lesson.scope.tool} if lesson.kind != "example" else set())
     if about.errors & there.errors or _touched(about.files, there.files):
         return True
     if lesson.steps:
         return _in_order(lesson.steps, there.shapes)
-    return not tools_only and bool(about.forms & there.forms)
+    return bool(forms & there.forms)
 
 
 def _touched(wanted: frozenset[str], files: frozenset[str]) -> bool:

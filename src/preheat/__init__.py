@@ -12,7 +12,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = ("Preheat", "open", "provision", "render")
-__all__ = ["Preheat", "__version__", "open", "provision", "render"]  # noqa: F822 - see `__getattr__`
+__all__ = ["Preheat", "__version__", "open", "provision", "render"]
 
 
 def __getattr__(name: str) -> Any:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
+    from preheat.model.rendering import Rendered
     from preheat.model.session import Session
     from preheat.model.template import Template
-    from preheat.provision.render import Rendered
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -151,13 +151,40 @@ class Preheat:
         self._mark(lesson, None, "")
 
     # Templates.
-    def extract_template(self, name: str, session: str, description: str = "") -> "Template":
+    def extract_template(self, session: str, name: str = "", description: str = "") -> "Template":
         """A template from one session, kept under a name."""
-        return pipeline.extract_template(self.folder, name, session, description=description)
+        from preheat.pipeline.making import extract_template
 
-    def build_template(self, name: str, description: str = "", tags: Iterable[str] = (), **filters: Any) -> "Template":
-        """A template from many sessions, kept under a name. Beside the usual filters: `max_sessions`, `max_error_rate`."""
-        return pipeline.build_template(self.folder, name, description=description, tags=tuple(tags), **filters)
+        return extract_template(self.folder, session, name=name, description=description).built.template
+
+    def build_template(
+        self,
+        name: str,
+        description: str = "",
+        tags: Iterable[str] = (),
+        min_messages: int = 30,
+        max_sessions: int = 50,
+        max_error_rate: float = 0.5,
+        **filters: Any,
+    ) -> "Template":
+        """A template from many sessions, kept under a name."""
+        from preheat.archive.queries import Filter
+        from preheat.pipeline.making import build_template
+        from preheat.templates.build import Request
+        from preheat.templates.choice import Wanted
+
+        rule = Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+        request = Request(name=name, description=description, tags=tuple(tags))
+        return build_template(self.folder, request, Filter(**filters), rule).built.template
+
+    def auto_templates(self, **filters: Any) -> "list[Template]":
+        """Templates from the best sessions, one for each project that has enough of them."""
+        from preheat.archive.queries import Filter
+        from preheat.pipeline.making import auto_templates, best_sessions
+        from preheat.templates.choice import Best
+
+        groups = best_sessions(self.folder, Filter(**filters), Best())
+        return [made.built.template for made in auto_templates(self.folder, groups, Best())]
 
     def templates(self) -> "list[Template]":
         """The newest version of each."""
@@ -183,9 +210,7 @@ class Preheat:
         self, task: str, agent: str = "", project: str = "", budget: int = BUDGET, template: str = ""
     ) -> "Context":
         """What a new session is given for a task; empty, with the reason, where nothing fits."""
-        return pipeline.provision(
-            self.folder, task, agent=agent, project=project, budget=budget, template=template
-        )
+        return pipeline.provision(self.folder, task, agent=agent, project=project, budget=budget, template=template)
 
     # How.
     @contextmanager

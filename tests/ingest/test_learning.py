@@ -7,7 +7,7 @@ import pytest
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing
-from preheat.lessons import LEARNERS
+from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
 from preheat.pipeline import LearnWatcher, learn, project_named, study
 from preheat.testing.builders import ClaudeTranscript

@@ -10,10 +10,10 @@ from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.lesson import Example
 from preheat.model.session import ToolCall, UserMessage
-from preheat.provision import provision, render
+from preheat.provisioning import provision, render
 from preheat.testing.programs import hermes
 from preheat.testing.script import Reply
-from tests.provision.made import NOW, PROJECT, lesson, test_command
+from tests.provisioning.made import NOW, PROJECT, lesson, test_command
 
 pytestmark = pytest.mark.program
 

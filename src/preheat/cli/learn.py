@@ -43,7 +43,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
 
 
 def _names() -> list[str]:
-    from preheat.lessons import LEARNERS
+    from preheat.lessons.learners import LEARNERS
 
     return [learner.name for learner in LEARNERS]
 

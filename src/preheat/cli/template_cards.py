@@ -14,7 +14,7 @@ from preheat.cli.template_tracking import told
 from preheat.cli.text import count, moment, one_line
 from preheat.model.lesson import Lesson, Support
 from preheat.model.template import Template, Tracked
-from preheat.provision.tokens import estimate
+from preheat.provisioning.tokens import estimate
 from preheat.templates.choice import reasons
 from preheat.templates.difference import Change, Difference
 from preheat.templates.digest import short

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from preheat import pipeline
+from preheat.archive.checks import last_checks
 from preheat.archive.queries import Filter, Summary, sessions
 from preheat.errors import UserError
 from preheat.model.session import Other, Session, UserMessage
-from preheat.pipeline.making import last_checks
 from preheat.settings import data_folder
 from preheat.templates.uses import Found, Use
 
@@ -44,7 +44,7 @@ def _sessions_of(connection: sqlite3.Connection, uses: list[Use]) -> dict[str, F
             if _may_be(each, use):
                 order[each.key] = each
                 wanted[each.key].add(use.context)
-    passed = last_checks(connection, Filter(since=since)) if order else {}
+    passed = last_checks(connection) if order else {}
     found: dict[str, Found] = {}
     for key in list(order)[:_MOST]:
         for context in _contexts_in(connection, key, wanted[key]):

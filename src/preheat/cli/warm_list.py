@@ -53,7 +53,7 @@ def _row(kept: "Store", name: str, tracks: "dict[str, Tracked]") -> dict[str, An
     """One that cannot be read is listed with what is wrong with it."""
     from preheat.cli.template_tracking import together, told
     from preheat.errors import UserError
-    from preheat.provision.tokens import estimate
+    from preheat.provisioning.tokens import estimate
 
     try:
         state = kept.state(name)

@@ -1,6 +1,6 @@
 """`preheat warm start`: what a new session should know for its task, in the form that its agent takes.
 
-What is chosen and how it is worded is `preheat.provision`.
+What is chosen and how it is worded is `preheat.provisioning`.
 """
 
 import os
@@ -67,7 +67,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Print what a new session should know, for a task."""
-    from preheat.provision import render
+    from preheat.provisioning import render
 
     renderer = form_of(form)
     context = context_for(task_of(task), agent or renderer.agent, project, budget, template)

@@ -1,6 +1,6 @@
 """`preheat warm test`: what exactly a session would be sent with a template, message by message, and what it costs.
 
-What is chosen and how it is worded is `preheat.provision`.
+What is chosen and how it is worded is `preheat.provisioning`.
 """
 
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ The forms are those of `preheat warm start`. Tokens are estimated offline; the e
 @json_option
 def command(name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool) -> int:
     """Show the exact messages that a template gives for a task."""
-    from preheat.provision import render
+    from preheat.provisioning import render
 
     renderer = form_of(form)
     context = context_for(task_of(task), agent or renderer.agent, project, budget, name)

@@ -14,7 +14,7 @@ from preheat.agents import RENDERING, renderers_of
 from preheat.cli.options import AgentName
 from preheat.cli.text import columns, count, printable
 from preheat.model.context import BUDGET
-from preheat.provision import FORMATS, TASK_READ, estimate
+from preheat.provisioning import FORMATS, TASK_READ, estimate
 
 if TYPE_CHECKING:
     from preheat.model.context import Context

@@ -8,7 +8,7 @@
 
 from preheat.commands.benign import benign
 from preheat.commands.inputs import text_of
-from preheat.commands.understand import understand
+from preheat.commands.understand import is_trivial, understand
 from preheat.commands.values import CHECKS, Command, Purpose, Understanding
 
-__all__ = ["CHECKS", "Command", "Purpose", "Understanding", "benign", "text_of", "understand"]
+__all__ = ["CHECKS", "Command", "Purpose", "Understanding", "benign", "is_trivial", "text_of", "understand"]

@@ -253,7 +253,7 @@ def _value(group: _Group) -> float:
     one = group.candidates[0][1]
     sessions = sum(1 for _, use in group.uses if use.worked)
     fails = _fails(group)
-    if fails >= 0.5 or (sessions < 2 and fails < _FAILING):
+    if fails >= 0.5:
         return 0.0
     own = 1.5 if one.kind == "other" else 1.2 if one.purpose in CHECKS else 1.0
     return log2(1 + sessions) * (1 + 2 * fails) * own
@@ -283,8 +283,8 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         sum(use.worked for _, use in worked), len(worked), sum(use.misuse for use in against), len(against)
     )
     own = [Evidence(session.session, use.first, session.ended_at, text=one_line(group.form)) for session, use in worked]
-    rare = len(worked) < sessions * (_USUAL_IF_FAILING if _fails(group) >= _FAILING else _USUAL)
     shell = chosen.kind == "shell"
+    why = _why_weak(group, chosen, len(worked), sessions)
     shown = chosen.same if shell else one_line(chosen.same)
     done = f"`{shown}`" if shell else f"`{chosen.tool}` with `{shown}`"
     total = support.calls_for + support.calls_against
@@ -302,9 +302,19 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         last_seen=max((s.ended_at for s, _ in worked if s.ended_at is not None), default=None),
         half_life=HALF_LIFE,
         evidence=kept_evidence(own),
-        status="weak" if rare else "active",
-        why=f"used in {len(worked)} of {sessions} sessions" if rare else "",
+        status="weak" if why else "active",
+        why=why,
     )
+
+
+def _why_weak(group: _Group, chosen: Candidate, worked: int, sessions: int) -> str:
+    """Why an example is not handed out by itself; empty if it is."""
+    usual = _USUAL_IF_FAILING if _fails(group) >= _FAILING else _USUAL
+    if worked < 2 or worked < sessions * usual:
+        return f"used in {worked} of {sessions} sessions"
+    if chosen.kind != "shell" and sum(one.same == chosen.same for _, one in group.candidates) < 2:
+        return "no two sessions gave the same arguments"
+    return ""
 
 
 def _order(one: Candidate) -> tuple[bool, int, int]:

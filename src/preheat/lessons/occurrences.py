@@ -12,7 +12,7 @@ import msgspec
 
 from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
-from preheat.commands import text_of, understand
+from preheat.commands import is_trivial, text_of, understand
 from preheat.lessons.learner import Noted
 from preheat.lessons.seen import Seen
 from preheat.lessons.touched import touches
@@ -54,8 +54,8 @@ def note(seen: Seen) -> Occurred:
 
 def forms_in(command: str) -> list[str]:
     """The form of a shell text, and of each command in it."""
-    parts = (command, *(" ".join(each.words) for each in understand(command).commands))
-    return [form for form in map(command_form, parts) if form]
+    parts = (" ".join(each.words) for each in understand(command).commands if not is_trivial(each))
+    return [form for form in map(command_form, (command, *parts)) if form]
 
 
 def known_by(signature: str) -> str:

@@ -17,7 +17,7 @@ from preheat.pipeline.reading import (
     raw_bytes,
     sync,
 )
-from preheat.pipeline.warming import keep_template, known_lessons, project_named, provision
+from preheat.pipeline.warming import formats, keep_template, known_lessons, project_named, provision, render
 
 __all__ = [
     "AgentReport",
@@ -33,6 +33,7 @@ __all__ = [
     "compress",
     "compress_all",
     "forget",
+    "formats",
     "has_archive",
     "judge",
     "judge_archive",
@@ -44,6 +45,7 @@ __all__ = [
     "project_named",
     "provision",
     "raw_bytes",
+    "render",
     "study",
     "sync",
 ]

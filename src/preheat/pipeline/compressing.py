@@ -24,7 +24,7 @@ def compress_all(session: "Session", keep: int | None = None) -> "list[Compresse
 def _given(session: "Session") -> dict[str, Any]:
     from preheat.exports.openai_chat import messages
     from preheat.pipeline.judging import assess
-    from preheat.provision.tokens import estimate
+    from preheat.provisioning.tokens import estimate
 
     assessed = assess(session)
     return {

@@ -75,7 +75,7 @@ def learn(
     judging: JudgeWatcher | None = None,
 ) -> LearnReport:
     """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
-    from preheat.lessons import LEARNERS
+    from preheat.lessons.learners import LEARNERS
 
     watcher = watcher or LearnWatcher()
     started = time.perf_counter()
@@ -99,7 +99,7 @@ def _learned(
     from preheat.archive import notes
     from preheat.archive.writer import writing
     from preheat.ingest import learning
-    from preheat.lessons import LEARNERS, revised
+    from preheat.lessons.learners import LEARNERS, revised
 
     places = projects(notes.folders(connection))
     if {place.folder: place for place in kept.places(connection)} != places:
@@ -154,7 +154,7 @@ def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "l
     import msgspec
 
     from preheat.archive.notes import Page
-    from preheat.lessons import LEARNERS
+    from preheat.lessons.learners import LEARNERS
 
     looked_at = seen(session, about)
     pages: list[Page] = []
@@ -233,8 +233,8 @@ def study(folder: str, keys: Iterable[str]) -> Study:
     from preheat.archive import notes
     from preheat.archive.lessons import Place
     from preheat.ingest.noting import About
-    from preheat.lessons import LEARNERS, revised
     from preheat.lessons.learner import Noted
+    from preheat.lessons.learners import LEARNERS, revised
 
     profiles: dict[str, SessionProfile] = {}
     pages: dict[str, list[Noted[object]]] = {learner.name: [] for learner in LEARNERS}

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from preheat.archive.checks import last_checks
 from preheat.archive.connect import connect
-from preheat.archive.judgements import calls, profiles
-from preheat.archive.judgements import sessions as judged_sessions
+from preheat.archive.judgements import profiles
 from preheat.archive.notes import folders
 from preheat.archive.queries import Filter, find, sessions
 from preheat.errors import UserError
@@ -117,7 +117,7 @@ def note_use(folder: str, context: Context, at: float) -> None:
 def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate]:
     """Every judged session that a filter lets through."""
     measured = {f"{profile.agent}:{profile.session}": profile for profile in profiles(connection, wanted)}
-    passed = last_checks(connection, wanted)
+    passed = last_checks(connection)
     places = projects(folders(connection))  # of all sessions: a name depends on the others
     return [
         Candidate(
@@ -134,17 +134,6 @@ def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate
     ]
 
 
-def last_checks(connection: sqlite3.Connection, wanted: Filter) -> dict[str, bool]:
-    """Whether the last check of each session passed, where it had one that says so."""
-    keys = {fact.session: fact.key for fact in judged_sessions(connection, wanted)}
-    last: dict[str, bool] = {}
-    for call in calls(connection, wanted):
-        if call.activity in CHECKS and call.status in ("ok", "empty", "failed", "partial"):
-            last[keys[call.session]] = call.status in ("ok", "empty")
-    return last
-
-
-# How.
 def _judged(folder: str) -> closing[sqlite3.Connection]:
     """The archive with every session judged."""
     judge_archive(folder)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from preheat.archive.lessons import Place
     from preheat.model.context import Context
     from preheat.model.lesson import Lesson, ResumePacket
+    from preheat.model.rendering import Rendered, Renderer
     from preheat.model.template import Action, Template
 
 _PATIENCE = 2.0
@@ -79,7 +80,7 @@ def provision(
 ) -> "Context":
     """What a new session is given for a task: from what was learned in a project (its name or a folder in it, this folder
     unless given), or from a template. Empty, with the reason, where nothing fits."""
-    from preheat.provision import provision as choose
+    from preheat.provisioning import provision as choose
 
     now = time.time() if now is None else now
     where = project or os.getcwd()
@@ -157,6 +158,21 @@ def _git(folder: str, *arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def formats() -> "tuple[Renderer, ...]":
+    """Every form that a context can be put into, the agents' own ones last."""
+    from preheat.agents import RENDERING, renderers_of
+    from preheat.provisioning.render import FORMATS
+
+    return (*FORMATS, *(each for agent in RENDERING for each in renderers_of(agent)))
+
+
+def render(context: "Context", form: str = "text") -> "Rendered":
+    """A context in the form that an agent or a provider takes."""
+    from preheat.provisioning.render import render as put_into
+
+    return put_into(context, form, formats())
 
 
 def keep_template(folder: str, template: "Template", action: "Action", note: str = "") -> str:

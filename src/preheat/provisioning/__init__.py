@@ -10,14 +10,14 @@ import msgspec
 
 from preheat.model.context import BUDGET, Context, Item
 from preheat.model.lesson import Lesson
-from preheat.provision.frame import NO_ID, block
-from preheat.provision.messages import example_tokens, exchange
-from preheat.provision.pack import pack
-from preheat.provision.render import FORMATS, render
-from preheat.provision.safe import harmless, visible
-from preheat.provision.select import LEAST_VALUE, TASK_READ, Candidate, Selection, place, select, sessions_of
-from preheat.provision.tokens import estimate
-from preheat.provision.words import words
+from preheat.provisioning.frame import NO_ID, block
+from preheat.provisioning.messages import example_tokens, exchange
+from preheat.provisioning.pack import pack
+from preheat.provisioning.render import FORMATS, render
+from preheat.provisioning.safe import harmless, visible
+from preheat.provisioning.select import LEAST_VALUE, SELDOM, TASK_READ, Candidate, Selection, place, select, sessions_of
+from preheat.provisioning.tokens import estimate
+from preheat.provisioning.words import words
 
 __all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render"]
 
@@ -33,16 +33,27 @@ def provision(
     template: str = "",
     addendum: str = "",
     sessions: int = 0,
+    examples: bool = False,
 ) -> Context:
     """What a session with this task is given, or why nothing.
 
     `project` is its name as lessons have it; `template` the `name@digest` that the lessons are from, and `addendum` its text.
-    `sessions` is how many sessions were learned from, where that is known.
+    `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are wanted for
+    themselves, as the forms that are made of messages show them.
     """
     task = visible(task)
     addendum = harmless(addendum).strip()
     known = sessions or sessions_of(lessons, project)
-    chosen = select(lessons, task=task, agent=agent, project=project, now=now, sessions=known, template=bool(template))
+    chosen = select(
+        lessons,
+        task=task,
+        agent=agent,
+        project=project,
+        now=now,
+        sessions=known,
+        template=bool(template),
+        examples=examples,
+    )
     candidates = sorted(chosen.candidates, key=lambda each: place(each.lesson))
     left_out = chosen.left_out
     if addendum and _frame(addendum, 0, project) > budget:
@@ -112,8 +123,10 @@ def _reason(considered: int, chosen: Selection, items: Sequence[Item], budget: i
     if items:
         least = frame + min(each.tokens for each in items)
         return f"a budget of {budget:,} tokens is too small for the smallest item ({least:,} with its frame)"
-    if chosen.best > 0:
+    if 0 < chosen.best < chosen.least:
         return f"nothing close enough: best value {chosen.best:.2f} < {chosen.least:.2f}"
+    if chosen.left_out[SELDOM]:
+        return f"nothing that enough sessions need: {chosen.left_out[SELDOM]:,} lessons that few had to do with"
     unfit = {name: count for name, count in chosen.left_out.items() if name != "of another project"}
     if not considered or not unfit:
         return "no lessons for this project yet" if project else "no lessons yet"

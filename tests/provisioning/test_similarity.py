@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.provision.similarity import similarities, words
+from preheat.provisioning.similarity import similarities, words
 
 
 def test_names_of_code_are_taken_apart() -> None:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson, Scope
-from preheat.provision import estimate, provision, render
-from tests.provision.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from preheat.provisioning import estimate, provision, render
+from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
 
 
 def context(*lessons: Lesson, task: str = "fix the upload", project: str = PROJECT, **options: object) -> Context:
@@ -89,7 +89,7 @@ def test_it_says_what_it_is() -> None:
         ([], {"project": ""}, "no lessons yet"),
         ([lesson("x", scope=Scope(project="other"))], {}, "no lessons for this project yet"),
         ([lesson("x", status="weak"), lesson("y", status="weak")], {}, "no lesson that may be handed out: 2 weak"),
-        ([lesson("x", score=0.05)], {}, "nothing close enough: best value 0.05 < 0.12"),
+        ([lesson("x", score=0.05)], {}, "nothing close enough: best value 0.04 < 0.12"),
         ([lesson("x", use="make")], {"budget": 10}, "a budget of 10 tokens is too small for the smallest item"),
     ],
 )  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_template_has_its_own_text_first() -> None:
 
 def test_a_task_of_any_length() -> None:
     """All of it is passed on, its beginning chooses."""
-    upload = lesson("w1", "working_set", use="src/upload.py", score=0.5)
+    upload = lesson("w1", "working_set", use="src/upload.py", score=0.5, reach=0.35)
     assert context(upload, sessions=80, task="upload " + "x " * 50_000).items
     made = context(upload, sessions=80, task="x " * 50_000 + "upload")
     assert not made.items

@@ -18,9 +18,9 @@ from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.rendering import PREHEAT_CALL
 from preheat.model.session import PREHEAT_MARK
-from preheat.provision import FORMATS, provision, render
-from preheat.provision.render.agents_md import place
-from tests.provision.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from preheat.provisioning import FORMATS, provision, render
+from preheat.provisioning.render.agents_md import place
+from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
 
 OPENAI = TypeAdapter(list[openai.types.chat.ChatCompletionMessageParam])
 ANTHROPIC = TypeAdapter(list[anthropic.types.MessageParam])

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, Support
-from preheat.provision.safe import code, harmless, line, quoted, value
-from preheat.provision.words import words
-from tests.provision.made import example, lesson, test_command, wild_lessons
+from preheat.provisioning.safe import code, harmless, line, quoted, value
+from preheat.provisioning.words import words
+from tests.provisioning.made import example, lesson, test_command, wild_lessons
 
 
 @pytest.mark.parametrize(

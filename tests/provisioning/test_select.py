@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from preheat.model.lesson import DAY, Example, Scope, Support
-from preheat.provision.select import KINDS, LEAST_VALUE, Selection, select
-from tests.provision.made import NOW, PROJECT, example, lesson, test_command
+from preheat.provisioning.select import KINDS, LEAST_LIKELY, LEAST_VALUE, Selection, select
+from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command
 
 
 def chosen(*lessons: object, task: str = "fix the upload parser", agent: str = "", **options: object) -> Selection:
@@ -39,18 +39,42 @@ def test_what_may_not_be_handed_out_is_not() -> None:
 
 def test_a_convention_needs_no_word_of_the_task() -> None:
     """How tests are run matters to every task here; a rare command only to a task about it."""
-    rare = lesson("rare", topic="release", use="make release", support=Support(3, 1, 0, 0), score=0.5)
+    rare = lesson("rare", topic="release", use="make release", reach=0.35, score=0.5)
     assert ids(chosen(test_command(), rare)) == ["c1"]
     assert set(ids(chosen(test_command(), rare, task="make a release"))) == {"c1", "rare"}
 
 
 def test_what_sessions_do_counts_as_often_as_they_do_it() -> None:
-    """Of two commands that work equally well the usual one is worth more."""
-    usual = lesson("usual", use="npm run lint", support=Support(9, 9, 0, 0))
-    seldom = lesson("seldom", use="npm run check", support=Support(9, 3, 0, 0))
-    first, second = chosen(seldom, usual).candidates
-    assert (first.lesson.id, second.lesson.id) == ("usual", "seldom")
-    assert first.value > 2 * second.value
+    """Of two commands that work equally well the usual one is worth more, and what few sessions need is not handed out:
+    by what occurred in them or, where nobody has counted that, by how many speak for it."""
+    usual = lesson("usual", use="npm run lint", reach=1.0)
+    less = lesson("less", use="npm run check", reach=0.5)
+    first, second = chosen(less, usual).candidates
+    assert (first.lesson.id, second.lesson.id) == ("usual", "less")
+    assert first.value == 2 * second.value
+    seldom = chosen(lesson("seldom", use="npm run check", reach=LEAST_LIKELY - 0.01))
+    assert seldom.left_out == {"seldom needed here": 1}
+    assert not chosen(lesson("old", use="x", reach=None, support=Support(9, 3, 0, 0))).candidates
+    assert chosen(lesson("old", use="x", reach=None, support=Support(9, 8, 0, 0))).candidates
+
+
+def test_an_example_of_what_a_convention_tells_is_for_messages_only() -> None:
+    """A line says it in fewer tokens; where messages are made, the call itself is wanted."""
+    convention = lesson("c2", use="mise run lint", forms=("mise run lint",))
+    shown = replace(example("e1"), forms=("mise run lint",))
+    assert ids(chosen(convention, shown)) == ["c2"]
+    assert set(ids(chosen(convention, shown, examples=True))) == {"c2", "e1"}
+
+
+def test_what_a_tool_wants_is_told_once() -> None:
+    """Learned here and over all projects: the better one."""
+    here = lesson(
+        "here", "repair", topic="edit", difference="after reading the file", scope=Scope(project=PROJECT, tool="Edit")
+    )
+    anywhere = replace(
+        here, id="anywhere", scope=Scope(tool="Edit"), text="Quite other words, elsewhere.", error="other"
+    )
+    assert ids(chosen(anywhere, here)) == ["here"]
 
 
 def test_a_persons_rule_holds_however_few_said_it() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from preheat.model.lesson import Example, Lesson, LessonKind
-from preheat.provision.safe import code, harmless, line, quoted, value
-from preheat.provision.select import RULES
+from preheat.provisioning.safe import code, harmless, line, quoted, value
+from preheat.provisioning.select import RULES
 
 _TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
 _WHOLE_RESULT = 1200

@@ -3,7 +3,7 @@
 from typing import Any
 
 from preheat.model.rendering import Parts, Rendered, Renderer
-from preheat.provision.render.plain import said
+from preheat.provisioning.render.plain import said
 
 
 def render(parts: Parts) -> Rendered:

@@ -18,6 +18,7 @@ def lesson(name: str, kind: LessonKind = "convention", **fields: Any) -> Lesson:
         "scope": Scope(project=PROJECT),
         "support": Support(9, 8, 0, 0),
         "score": 0.6,
+        "reach": 0.8,
         "last_seen": NOW - DAY,
         "first_seen": NOW - 30 * DAY,
     }

@@ -2,8 +2,9 @@
 
 `value = worth × likely × scope × freshness × effect`, each between 0 and 1 (the effect, where it was measured, up to 1.5):
 - worth: what it saves a session that needs it, `Lesson.score`; where nobody has set that, the lower bound of its success;
-- likely: that this session needs it. What sessions do (`USUAL` kinds) is needed as often as it was done: the share of the
-  project's sessions. Of other kinds it is a constant, `KINDS`. Words in common with the task lift it;
+- likely: that this session has to do with it: as often as the sessions so far had (`Lesson.reach`). Where that is not known,
+  what sessions do (`USUAL` kinds) is taken to be done as often as it was, and of other kinds it is a constant, `KINDS`.
+  Words in common with the task lift it. What is less likely than `LEAST_LIKELY` is not handed out;
 - scope: 1 of this project, `ELSEWHERE` of no project in particular;
 - freshness: halves with every half-life since it was last seen; effect: what a randomised comparison found.
 """
@@ -13,16 +14,20 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, LessonKind
-from preheat.provision.similarity import Words, similarities, words
+from preheat.provisioning.similarity import Words, similarities, words
 
 LEAST_VALUE = 0.12
 """Below it a lesson costs more attention than it is worth: nothing is better than something far-fetched."""
+LEAST_LIKELY = 0.4
+"""What three of five sessions have nothing to do with only distracts them; it is still there when it goes wrong."""
+SELDOM = "seldom needed here"
 LEAST_CHOSEN = 0.02
 """The same for a template: a person has chosen what is in it."""
 ELSEWHERE = 0.5
 """The weight of what was learned over several projects, or is in a template of another one."""
-LIFT = 0.5
-"""How far words in common with the task can lift the likelihood: all the way would trust a few words too much."""
+LIFT = 0.25
+"""How far words in common with the task can lift the likelihood. Not far: over the shared projects they told what a session
+would have to do with only a little better than chance."""
 ALIKE = 0.8
 """Two lessons of one kind that share so many of their words say the same."""
 TASK_READ = 8000
@@ -54,6 +59,8 @@ USUAL: frozenset[LessonKind] = frozenset(["convention", "example", "working_set"
 """Kinds whose support counts the sessions that did it. Measured on projects in time order: later sessions do it as often."""
 RULES = frozenset(["correction", "placement", "style"])
 """Topics of conventions that hold for every session, however few made them known."""
+SAID = frozenset(["correction", "style"])
+"""Of those, the ones that are about no command and no file, so that nobody can count how often they apply."""
 
 
 class Candidate(NamedTuple):
@@ -61,6 +68,7 @@ class Candidate(NamedTuple):
 
     lesson: Lesson
     value: float
+    likely: float
     why: str
 
 
@@ -84,8 +92,10 @@ def select(
     now: float,
     sessions: int = 0,
     template: bool = False,
+    examples: bool = False,
 ) -> Selection:
-    """The lessons for a task; those of a template were chosen by a person, and so may be of another project."""
+    """The lessons for a task; those of a template were chosen by a person, and so may be of another project. With `examples`
+    calls are wanted for themselves, also those of a command that a convention tells already."""
     left_out: Counter[str] = Counter()
     fit = []
     for lesson in {each.id: each for each in lessons}.values():
@@ -105,10 +115,13 @@ def select(
     ]
     valued.sort(key=lambda each: (not each.lesson.pinned, -each.value, each.lesson.id))
     least = LEAST_CHOSEN if template else LEAST_VALUE
-    worth = [each for each in valued if each.value >= least or each.lesson.pinned]
-    if len(worth) < len(valued):
-        left_out["worth too little for this task"] += len(valued) - len(worth)
-    few = _few(worth, left_out)
+    needed = [each for each in valued if template or each.likely >= LEAST_LIKELY or each.lesson.pinned]
+    if len(needed) < len(valued):
+        left_out[SELDOM] += len(valued) - len(needed)
+    worth = [each for each in needed if each.value >= least or each.lesson.pinned]
+    if len(worth) < len(needed):
+        left_out["worth too little for this task"] += len(needed) - len(worth)
+    few = _few(worth, left_out, examples)
     return Selection(few, left_out, max((each.value for each in valued), default=0.0), least)
 
 
@@ -148,36 +161,51 @@ def _valued(lesson: Lesson, likely: float, here: bool, now: float) -> Candidate:
     if lesson.utility is not None:
         why += f" × effect {effect:.2f}"
     value = round(worth * likely * scope * fresh * effect, 6)
-    return Candidate(lesson, value, f"{why}{', pinned' if lesson.pinned else ''}")
+    return Candidate(lesson, value, likely, f"{why}{', pinned' if lesson.pinned else ''}")
 
 
 def _likely(lesson: Lesson, close: float, sessions: int) -> float:
     """How likely a session with this task needs it."""
     anyway = KINDS[lesson.kind].likely
-    if lesson.kind in USUAL and lesson.topic not in RULES and lesson.scope.project and sessions:
+    if lesson.reach is not None and lesson.topic not in SAID:
+        anyway = lesson.reach
+    elif lesson.kind in USUAL and lesson.topic not in RULES and lesson.scope.project and sessions:
         anyway = min(1.0, lesson.support.sessions_for / sessions)
     return anyway + LIFT * (1 - anyway) * close
 
 
-def _few(candidates: Iterable[Candidate], left_out: Counter[str]) -> list[Candidate]:
+def _few(candidates: Iterable[Candidate], left_out: Counter[str], examples: bool) -> list[Candidate]:
     """The best of each kind, and of those that say the same only the better, which comes first."""
     kept: list[Candidate] = []
-    uses: set[tuple[str, str]] = set()
+    uses: set[tuple[str, ...]] = set()
     said: dict[LessonKind, list[Words]] = {}
+    told: set[str] = set()
+    candidates = list(candidates)
+    if not examples:  # a convention says in a line what an example shows in ten
+        told = {form for each in candidates if each.lesson.kind == "convention" for form in each.lesson.forms}
     for each in candidates:
         lesson = each.lesson
         others = said.setdefault(lesson.kind, [])
-        # The same remedy for another mistake is another thing to know.
-        use = (lesson.use, lesson.avoid or lesson.error)
+        use = _remedy(lesson)
+        shown = lesson.kind == "example" and not told.isdisjoint(lesson.forms)
         if len(others) >= KINDS[lesson.kind].most and not lesson.pinned:
             left_out["enough of its kind"] += 1
-        elif (lesson.use and use in uses) or _repeated(lesson, others):
+        elif use in uses or (shown and not lesson.pinned) or _repeated(lesson, others):
             left_out["says the same as another"] += 1
         else:
-            uses.add(use)
+            if any(use):
+                uses.add(use)
             others.append(_words_of(lesson))
             kept.append(each)
     return kept
+
+
+def _remedy(lesson: Lesson) -> tuple[str, ...]:
+    """What two lessons have in common that say the same. The same remedy for another mistake is another thing to know, but
+    not if it is what a tool always wants: that was learned here and elsewhere."""
+    if lesson.kind == "repair" and lesson.difference and lesson.topic != "shell":
+        return (lesson.topic, lesson.scope.tool, lesson.difference)
+    return (lesson.use, lesson.avoid or lesson.error) if lesson.use else ()
 
 
 def _repeated(lesson: Lesson, others: Iterable[Words]) -> bool:

@@ -4,8 +4,8 @@ import json
 import re
 
 from preheat.model.rendering import Parts, Rendered, Renderer
-from preheat.provision.render.plain import said
-from preheat.provision.safe import line
+from preheat.provisioning.render.plain import said
+from preheat.provisioning.safe import line
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 _LONGEST_NAME = 64

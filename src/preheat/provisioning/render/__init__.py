@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from preheat.errors import UserError
 from preheat.model.context import Context
 from preheat.model.rendering import Rendered, Renderer
-from preheat.provision.messages import parts
-from preheat.provision.render.agents_md import AGENTS_MD
-from preheat.provision.render.anthropic import ANTHROPIC
-from preheat.provision.render.hook import HOOK
-from preheat.provision.render.mcp_prompt import MCP_PROMPT
-from preheat.provision.render.openai import OPENAI
-from preheat.provision.render.plain import TEXT
-from preheat.provision.render.skill import SKILL
+from preheat.provisioning.messages import parts
+from preheat.provisioning.render.agents_md import AGENTS_MD
+from preheat.provisioning.render.anthropic import ANTHROPIC
+from preheat.provisioning.render.hook import HOOK
+from preheat.provisioning.render.mcp_prompt import MCP_PROMPT
+from preheat.provisioning.render.openai import OPENAI
+from preheat.provisioning.render.plain import TEXT
+from preheat.provisioning.render.skill import SKILL
 
 FORMATS: tuple[Renderer, ...] = (TEXT, OPENAI, ANTHROPIC, HOOK, AGENTS_MD, SKILL, MCP_PROMPT)
 """In the order in which they are listed."""

@@ -6,7 +6,7 @@ Knows no file: `place` takes the contents and gives the new ones.
 import re
 
 from preheat.model.rendering import Parts, Rendered, Renderer
-from preheat.provision.render.plain import said
+from preheat.provisioning.render.plain import said
 
 BEGIN, END = "<!-- preheat:begin", "<!-- preheat:end -->"
 _PLACED = re.compile(rf"\n*{BEGIN}[^\n]*-->\n.*?{END}\n?", re.DOTALL)

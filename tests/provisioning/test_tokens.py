@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.provision.tokens import estimate
+from preheat.provisioning.tokens import estimate
 
 SAMPLES = {
     "prose": (

@@ -11,9 +11,9 @@ from preheat.model.context import Context
 from preheat.model.lesson import Example
 from preheat.model.rendering import PREHEAT_CALL, Exchange, Parts, Said
 from preheat.model.session import PREHEAT_MARK
-from preheat.provision.frame import NO_ID, block
-from preheat.provision.tokens import estimate
-from preheat.provision.words import shown
+from preheat.provisioning.frame import NO_ID, block
+from preheat.provisioning.tokens import estimate
+from preheat.provisioning.words import shown
 
 _LEAD = (
     "Synthetic request. The calls below and their results are real, from earlier sessions;"

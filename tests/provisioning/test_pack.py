@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.context import Item
-from preheat.provision.pack import pack
+from preheat.provisioning.pack import pack
 
 
 def item(name: str, tokens: int, value: float) -> Item:

@@ -1,0 +1,47 @@
+"""The ten learners, in their order, and what comes after them. Knows no archive.
+
+Each takes notes of sessions one by one, then concludes over the notes of a project (see `learner.py`). What they concluded
+is then weighed: measured effects first, then scores, then each lesson against the others.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from preheat.lessons.artifacts import SCORE_ARTIFACTS
+from preheat.lessons.consolidation import CONSOLIDATE_EVENTS
+from preheat.lessons.conventions import LEARN_CONVENTIONS
+from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY
+from preheat.lessons.effectiveness import LEARN_EFFECTIVENESS, apply
+from preheat.lessons.errors import CLUSTER_ERRORS
+from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
+from preheat.lessons.resume import BUILD_RESUME_PACKET
+from preheat.lessons.sequences import LEARN_SEQUENCES
+from preheat.lessons.working_set import UPDATE_WORKING_SET_RANKING
+from preheat.model.exposure import Effect
+from preheat.model.lesson import Lesson
+
+LEARNERS: tuple[Learner, ...] = (
+    LEARN_EFFECTIVENESS,
+    BUILD_RESUME_PACKET,
+    LEARN_SEQUENCES,
+    CLUSTER_ERRORS,
+    LEARN_REPAIR_PATTERNS,
+    LEARN_CONVENTIONS,
+    UPDATE_WORKING_SET_RANKING,
+    BUILD_DEAD_END_MEMORY,
+    SCORE_ARTIFACTS,
+    CONSOLIDATE_EVENTS,
+)
+
+
+def revised(
+    lessons: Sequence[Lesson], effects: Iterable[Effect], noted: Mapping[str, Sequence[Noted[Any]]]
+) -> list[Lesson]:
+    """What the learners concluded for a project, weighed against what was measured and against each other; `noted` has, by
+    learner, the notes of the project's sessions in time order."""
+    found = apply(lessons, effects)
+    for learner in LEARNERS:
+        if learner.revise is not None:
+            found = learner.revise(found, noted.get(learner.name, ()))
+    return found
