@@ -8,7 +8,7 @@ import platform
 import sys
 import time
 
-NAMES = ("sync", "readers", "redaction", "corpus", "outcomes", "judging", "compression")
+NAMES = ("sync", "readers", "redaction", "corpus", "outcomes", "judging", "compression", "foresight", "learning")
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
 

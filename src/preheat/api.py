@@ -207,10 +207,21 @@ class Preheat:
 
     # A new session.
     def provision(
-        self, task: str, agent: str = "", project: str = "", budget: int = BUDGET, template: str = ""
+        self,
+        task: str,
+        agent: str = "",
+        project: str = "",
+        budget: int = BUDGET,
+        template: str = "",
+        examples: bool = False,
     ) -> "Context":
-        """What a new session is given for a task; empty, with the reason, where nothing fits."""
-        return pipeline.provision(self.folder, task, agent=agent, project=project, budget=budget, template=template)
+        """What a new session is given for a task; empty, with the reason, where nothing fits. With `examples` real calls are
+        wanted for themselves, as forms that are made of messages show them. A template's use is noted."""
+        found = pipeline.provision(
+            self.folder, task, agent=agent, project=project, budget=budget, template=template, examples=examples
+        )
+        pipeline.note_use(self.folder, found, time.time())
+        return found
 
     # How.
     @contextmanager
@@ -239,9 +250,11 @@ class Preheat:
                 mark(connection, lesson, as_what, why, time.time())
 
 
-def provision(task: str, agent: str = "", project: str = "", budget: int = BUDGET, template: str = "") -> "Context":
+def provision(
+    task: str, agent: str = "", project: str = "", budget: int = BUDGET, template: str = "", examples: bool = False
+) -> "Context":
     """What a new session is given for a task, from your own archive."""
-    return open().provision(task, agent, project, budget, template)
+    return open().provision(task, agent, project, budget, template, examples)
 
 
 def render(context: "Context", format: str = "text") -> "Rendered":  # noqa: A002 - as the command's option is called

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preheat.cli.warm import COMMANDS, command
 from preheat.model.context import Context, Item
-from preheat.pipeline.making import note_use
+from preheat.pipeline import note_use
 from preheat.settings import data_folder
 from preheat.templates.sharing import to_bytes
 from preheat.templates.store import Store

@@ -92,14 +92,18 @@ def test_words_of_the_task_lift() -> None:
 
 
 def test_scope_age_and_effect_weigh() -> None:
-    """What was learned elsewhere counts half, an old lesson less, a measured help more."""
+    """What was learned elsewhere counts half, an old lesson less (a file that nobody touches, less and less), a measured help
+    more."""
     plain = lesson("plain", "repair", use="a", error="x")
     (base,) = chosen(plain).candidates
     (general,) = chosen(replace(plain, scope=Scope())).candidates
-    (old,) = chosen(replace(plain, last_seen=NOW - 61 * DAY, half_life=60.0)).candidates
+    (old,) = chosen(replace(plain, last_seen=NOW - 60 * DAY, half_life=60.0)).candidates
     (helps,) = chosen(replace(plain, utility=0.05)).candidates
     assert round(general.value / base.value, 3) == 0.5
-    assert old.value < 0.52 * base.value
+    assert 0.75 * base.value < old.value < 0.76 * base.value
+    file = lesson("file", "working_set", use="a.py")
+    (fresh,), (stale,) = (chosen(replace(file, last_seen=NOW - days * DAY)).candidates for days in (0, 60))
+    assert stale.value == fresh.value / 2
     assert round(helps.value / base.value, 3) == 1.5
 
 

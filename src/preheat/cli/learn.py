@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from preheat.cli.judging import JudgeProgress
 from preheat.cli.options import Examples, archive, json_option
 from preheat.cli.progress import Bar
-from preheat.cli.text import count, printable
+from preheat.cli.text import count, one_line, printable, span, tokens
 from preheat.errors import UserError
 from preheat.pipeline import LearnReport, LearnWatcher
 from preheat.settings import data_folder
@@ -21,6 +21,7 @@ _WORTH_IT = 50
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""
 _LOOK_AGAIN = 15.0
+_DEAREST = 3
 
 
 class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
@@ -136,6 +137,7 @@ def _print_json(report: LearnReport) -> None:
         {
             "sessions": report.sessions,
             "projects": report.projects,
+            "mistakes": report.mistakes,
             "tasks": [task._asdict() for task in report.tasks],
             "failures": [{"session": failure.key, "why": failure.why} for failure in report.failures],
             "seconds": round(report.seconds, 3),
@@ -151,6 +153,15 @@ def _show(report: LearnReport) -> None:
 
     screen = console()
     new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
+    if report.mistakes:
+        say(screen, "What goes wrong again and again", "bold")
+        for lesson in report.mistakes[:_DEAREST]:
+            lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
+            cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
+            screen.print(
+                Text(f"  {lesson.id}  ", "cyan").append(one_line(clean(lesson.text), 300)).append(f"  {cost}", "dim")
+            )
+        say(screen)
     say(screen, f"{new}, {report.seconds:.1f} s.", "bold")
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True)

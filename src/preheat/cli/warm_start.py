@@ -5,6 +5,7 @@ What is chosen and how it is worded is `preheat.provisioning`.
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import click
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
   preheat warm start --task "fix the login test" --explain        why these, and why not others
   preheat warm start --task - --format openai < task.txt          messages for a program
   preheat warm start --task "any work here" --format agents-md --output AGENTS.md
-  preheat warm start --task "any work here" --format skill --output .claude/skills
+  preheat warm start --task "any work here" --format skill --output skills
 
 Forms:
 {forms_listed()}
@@ -67,10 +68,12 @@ def command(
     as_json: bool,
 ) -> int:
     """Print what a new session should know, for a task."""
+    from preheat.pipeline import note_use
     from preheat.provisioning import render
+    from preheat.settings import data_folder
 
     renderer = form_of(form)
-    context = context_for(task_of(task), agent or renderer.agent, project, budget, template)
+    context = context_for(task_of(task), renderer, agent, project, budget, template)
     rendered = render(context, renderer)
     written = _write(rendered, renderer, output, force) if output and output != "-" else ""
     if as_json:
@@ -81,6 +84,8 @@ def command(
         print(f"Wrote `{printable(written)}`: {printable(summary(context))}.")
     else:
         _print(rendered, context)
+    if template and not explain:
+        note_use(data_folder(), context, time.time())
     return 0
 
 

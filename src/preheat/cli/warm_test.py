@@ -44,7 +44,7 @@ def command(name: str, task: str, agent: str | None, project: str | None, budget
     from preheat.provisioning import render
 
     renderer = form_of(form)
-    context = context_for(task_of(task), agent or renderer.agent, project, budget, name)
+    context = context_for(task_of(task), renderer, agent, project, budget, name)
     rendered = render(context, renderer)
     if as_json:
         print_document(as_document(context, rendered))

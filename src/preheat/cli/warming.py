@@ -67,15 +67,23 @@ def task_of(given: str) -> str:
     return task
 
 
-def context_for(task: str, agent: str | None, project: str | None, budget: int, template: str | None) -> "Context":
-    """What a session is given, out of the archive or of a template."""
+def context_for(
+    task: str, renderer: "Renderer", agent: str | None, project: str | None, budget: int, template: str | None
+) -> "Context":
+    """What a session is given in a form, out of the archive or of a template."""
     from preheat import pipeline
     from preheat.settings import data_folder
 
     if project and (project[0] in ".~" or os.sep in project):
         project = os.path.abspath(os.path.expanduser(project))
     return pipeline.provision(
-        data_folder(), task, agent=agent or "", project=project or "", budget=budget, template=template or ""
+        data_folder(),
+        task,
+        agent=agent or renderer.agent,
+        project=project or "",
+        budget=budget,
+        template=template or "",
+        examples=renderer.messages,
     )
 
 

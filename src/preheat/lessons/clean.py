@@ -17,7 +17,7 @@ _ONE_TIME = (
     (re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"), "an id of one run"),
     (re.compile(r"(?<![\w.])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w])"), "a hash"),
     (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d|\b1[5-9]\d{8}(?:\d{3})?\b|\b20\d{12}\b"), "a moment in time"),
-    (re.compile(r"\[REDACTED"), "a secret was in it"),
+    (re.compile(r"\bREDACTED\b"), "a secret was in it"),
     (
         re.compile(r"(?i)\b(?:kill|wait)\s+(?:-\w+\s+)*\d+|\bpid[= ]\d+|/proc/\d+|\blocalhost:\d{5}\b"),
         "a process or port of one run",

@@ -168,4 +168,6 @@ def learn(project: str, noted: Sequence[Noted[Occurred]]) -> list[Lesson]:
     return []
 
 
-CONSOLIDATE_EVENTS = Learner("ConsolidateEvents", 1, Occurred, note, learn, general=True, revise=revise, says=says)
+CONSOLIDATE_EVENTS = Learner(
+    "ConsolidateEvents", 1, Occurred, note, learn, general=True, revise=revise, says=says, weighs=True
+)

@@ -47,3 +47,5 @@ class Learner(NamedTuple):
     joins, drops."""
     says: Callable[[Sequence[Lesson]], str] | None = None
     """One line on what it learned, made from its lessons."""
+    weighs: bool = False
+    """It learns nothing by itself but weighs what the others did: its line is made from all lessons."""

@@ -1,6 +1,7 @@
-"""A context as an agent or a provider takes it. Frozen values; the forms themselves are in `provision` and in agents' folders.
+"""A context as an agent or a provider takes it. Frozen values; the forms themselves are in `provisioning` and in agents'
+folders.
 
-A form arranges what `provision` has made ready, and makes no text of its own: so every form says the same.
+A form arranges what `provisioning` has made ready, and makes no text of its own: so every form says the same.
 """
 
 from collections.abc import Callable
@@ -89,5 +90,7 @@ class Renderer(NamedTuple):
     render: Callable[[Parts], Rendered]
     agent: str = ""
     """The agent that alone takes it: other agents' examples are left out."""
+    messages: bool = False
+    """It is made of messages, in which examples stand as calls."""
     place: Callable[[str, str], str] | None = None
     """Puts the text into a file that may have other contents: by those and the text, the new contents."""

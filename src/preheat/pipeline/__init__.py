@@ -17,7 +17,7 @@ from preheat.pipeline.reading import (
     raw_bytes,
     sync,
 )
-from preheat.pipeline.warming import formats, keep_template, known_lessons, project_named, provision, render
+from preheat.pipeline.warming import formats, keep_template, known_lessons, note_use, project_named, provision, render
 
 __all__ = [
     "AgentReport",
@@ -41,6 +41,7 @@ __all__ = [
     "known_lessons",
     "learn",
     "load",
+    "note_use",
     "opened",
     "project_named",
     "provision",

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from preheat.model.session import Session
 
 
+_DEAREST = 5
+_SECOND = 30
+"""Tokens that a lost second counts as: about what a model writes in one."""
+
+
 class TaskReport(NamedTuple):
     """What one learner did."""
 
@@ -48,6 +53,8 @@ class LearnReport(NamedTuple):
     projects: int
     """In which anything changed."""
     tasks: list[TaskReport]
+    mistakes: "list[Lesson]"
+    """The dearest ones that came again, with what fixes them where that is known."""
     failures: "list[Unreadable]"
     seconds: float
 
@@ -83,18 +90,36 @@ def learn(
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        noted, failures, reports, changed = _learned(connection, chosen, watcher)
+        done = _learned(connection, chosen, watcher)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
         watcher.end()
         connection.close()
-    return LearnReport(noted, changed, reports, [*judged.failures, *failures], time.perf_counter() - started)
+    failures = [*judged.failures, *done.failures]
+    seconds = time.perf_counter() - started
+    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, failures, seconds)
 
 
-def _learned(
-    connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher
-) -> "tuple[int, list[Unreadable], list[TaskReport], int]":
+class Learned(NamedTuple):
+    """What came of a run."""
+
+    sessions: int
+    projects: int
+    tasks: list[TaskReport]
+    failures: "list[Unreadable]"
+    mistakes: "list[Lesson]"
+
+
+def _is_mistake(lesson: "Lesson") -> bool:
+    return lesson.kind in ("repair", "error") and lesson.status == "active" and lesson.support.sessions_for > 1
+
+
+def _cost(lesson: "Lesson") -> tuple[float, str]:
+    return -(lesson.cost_tokens + _SECOND * lesson.cost_seconds), lesson.id
+
+
+def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher) -> "Learned":
     from preheat.archive import lessons as kept
     from preheat.archive import notes
     from preheat.archive.writer import writing
@@ -118,10 +143,13 @@ def _learned(
     for learner in chosen:
         found = known.get(learner.name, [])
         did = by_name.get(learner.name)
+        if learner.weighs:
+            found = [lesson for some in known.values() for lesson in some]
         line = learner.says(found) if learner.says is not None else ""
         active = sum(lesson.status == "active" for lesson in found)
         reports.append(TaskReport(learner.name, line, did.projects if did else 0, did.sessions if did else 0, active))
-    return noted, failures, reports, len(changed)
+    dearest = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost)
+    return Learned(noted, len(changed), reports, failures, dearest[:_DEAREST])
 
 
 def _noted(

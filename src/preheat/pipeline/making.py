@@ -20,7 +20,6 @@ from preheat.archive.notes import folders
 from preheat.archive.queries import Filter, find, sessions
 from preheat.errors import UserError
 from preheat.lessons.clean import foreign, transient
-from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.profile import SessionProfile
 from preheat.model.template import Action
@@ -30,10 +29,7 @@ from preheat.templates.build import Built, Request, build
 from preheat.templates.choice import Best, Candidate, Group, Wanted, best, choose, reasons
 from preheat.templates.names import LONGEST, check_name, name_from
 from preheat.templates.store import Kept, Store
-from preheat.templates.uses import Use, task_hash
 
-CHECKS = frozenset(["shell:test", "shell:build", "shell:lint", "shell:typecheck"])
-"""What says how a piece of work stands."""
 AUTO = "auto"
 """The tag of templates that nobody asked for by name."""
 
@@ -102,15 +98,6 @@ def auto_templates(folder: str, groups: Iterable[Group], rule: Best) -> list[Mad
         )
         made.append(_make(folder, request, group.choice.chosen, "built", f"auto, {len(group.choice.chosen)} sessions"))
     return made
-
-
-def note_use(folder: str, context: Context, at: float) -> None:
-    """Note that a context was handed out, if it came from a template and there is anything in it."""
-    if context.template and context.items:
-        store = Store(folder)
-        digest = store.find(context.template).digest
-        given = {"agent": context.agent, "project": context.project, "task": task_hash(context.task)}
-        store.record(Use(at=at, template=digest, context=context.id, **given))
 
 
 # What the archive knows.

@@ -76,10 +76,12 @@ def provision(
     project: str = "",
     budget: int = BUDGET,
     template: str = "",
+    examples: bool = False,
     now: float | None = None,
 ) -> "Context":
     """What a new session is given for a task: from what was learned in a project (its name or a folder in it, this folder
-    unless given), or from a template. Empty, with the reason, where nothing fits."""
+    unless given), or from a template. With `examples` for a form that is made of messages. Empty, with the reason, where
+    nothing fits."""
     from preheat.provisioning import provision as choose
 
     now = time.time() if now is None else now
@@ -98,6 +100,7 @@ def provision(
             now=now,
             template=f"{version.name}@{version.digest[:12]}",
             addendum=chosen.addendum,
+            examples=examples,
         )
     connection = connect(folder)
     try:
@@ -116,6 +119,7 @@ def provision(
         agent=agent,
         project=name,
         budget=budget,
+        examples=examples,
         now=now,
     )
 
@@ -173,6 +177,18 @@ def render(context: "Context", form: str = "text") -> "Rendered":
     from preheat.provisioning.render import render as put_into
 
     return put_into(context, form, formats())
+
+
+def note_use(folder: str, context: "Context", at: float) -> None:
+    """Note that a context was handed out, if it came from a template and there is anything in it."""
+    from preheat.templates.store import Store
+    from preheat.templates.uses import Use, task_hash
+
+    if context.template and context.items:
+        store = Store(folder)
+        digest = store.find(context.template).digest
+        given = {"agent": context.agent, "project": context.project, "task": task_hash(context.task)}
+        store.record(Use(at=at, template=digest, context=context.id, **given))
 
 
 def keep_template(folder: str, template: "Template", action: "Action", note: str = "") -> str:

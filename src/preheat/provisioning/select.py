@@ -6,7 +6,8 @@
   what sessions do (`USUAL` kinds) is taken to be done as often as it was, and of other kinds it is a constant, `KINDS`.
   Words in common with the task lift it. What is less likely than `LEAST_LIKELY` is not handed out;
 - scope: 1 of this project, `ELSEWHERE` of no project in particular;
-- freshness: halves with every half-life since it was last seen; effect: what a randomised comparison found.
+- freshness: halves with every half-life since it was last seen; of what does not perish by itself (`LASTING` kinds) half of
+  it stays, for a project that nobody worked on did not change; effect: what a randomised comparison found.
 """
 
 from collections import Counter
@@ -59,6 +60,7 @@ USUAL: frozenset[LessonKind] = frozenset(["convention", "example", "working_set"
 """Kinds whose support counts the sessions that did it. Measured on projects in time order: later sessions do it as often."""
 RULES = frozenset(["correction", "placement", "style"])
 """Topics of conventions that hold for every session, however few made them known."""
+LASTING: frozenset[LessonKind] = frozenset(["convention", "repair", "error", "example", "sequence"])
 SAID = frozenset(["correction", "style"])
 """Of those, the ones that are about no command and no file, so that nobody can count how often they apply."""
 
@@ -156,6 +158,8 @@ def _valued(lesson: Lesson, likely: float, here: bool, now: float) -> Candidate:
     scope = 1.0 if here else ELSEWHERE
     worth = max(0.0, min(1.0, lesson.score or lesson.support.confidence))
     fresh = lesson.freshness(now)
+    if lesson.kind in LASTING:
+        fresh = 0.5 + fresh / 2
     effect = 1.0 if lesson.utility is None else max(0.0, min(1.5, 1 + _EFFECT * lesson.utility))
     why = f"worth {worth:.2f} × likely {likely:.2f} × scope {scope:g} × fresh {fresh:.2f}"
     if lesson.utility is not None:

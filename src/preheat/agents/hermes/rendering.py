@@ -49,6 +49,6 @@ def _message(said: Said) -> dict[str, Any]:
 
 
 RENDERERS = (
-    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", history, "hermes"),
-    Renderer("hermes-prefill", "a prefill file of Hermes", prefill, "hermes"),
+    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", history, "hermes", messages=True),
+    Renderer("hermes-prefill", "a prefill file of Hermes", prefill, "hermes", messages=True),
 )

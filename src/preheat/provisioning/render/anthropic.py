@@ -25,4 +25,4 @@ def _message(said: Said) -> dict[str, Any]:
     return {"role": "assistant", "content": [block]}
 
 
-ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", render)
+ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", render, messages=True)

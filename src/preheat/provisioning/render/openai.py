@@ -24,4 +24,4 @@ def message(said: Said) -> dict[str, Any]:
     }
 
 
-OPENAI = Renderer("openai", "chat messages with tool calls", render)
+OPENAI = Renderer("openai", "chat messages with tool calls", render, messages=True)
