@@ -5,10 +5,12 @@ earlier ones alone. Counted are, by project:
 
 - coverage: of the misuse failures in the later sessions, the share that the session's context had something for: the error
   itself, or what mended it (the very command, or one of its whole form; the file). A form with a gap in it (`python …`)
-  mends nothing in particular and does not count, for any rule. `known` counts any lesson, handed out or not.
-- precision: of the items handed out, the share that applied (the command, the file or the error occurs in the session; for a
-  tool that is no shell, its name alone does not count) and were not contradicted (its command failed there as misuse and
-  never worked, or what it warns of worked).
+  mends nothing in particular and does not count, for any rule. `known` counts any lesson, handed out or not. Only we name
+  errors, so the baselines have one way less to score; and one error of one agent makes up most of one project. So beside it:
+  each error of a session counted once, and the comparison with each project left out in turn.
+- precision: of the items handed out, the share that applied (the tool or command, the file or the error occurs in the session)
+  and were not contradicted (its command failed there as misuse and never worked, or what it warns of worked). `strict` is the
+  same where the name of a tool that is no shell does not count: of what is said about `Edit`, only what goes wrong counts.
 
 Baselines on the same sessions: nothing; the last 15 successful calls (the rule of the user's documents); the most frequent
 commands, 15 of them, as many as fit into the tokens that ours took, and as many as fit into the budget. All of them are
@@ -33,6 +35,7 @@ from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
 from preheat.ingest.noting import About
+from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
 from preheat.lessons.projects import root_of
@@ -68,6 +71,8 @@ class Happened(NamedTuple):
     """Commands (as they stand, relative) that ran; `failed` those that failed as misuse and never ran."""
     failed: frozenset[str]
     shapes: tuple[str, ...]
+    tools: frozenset[str]
+    """The names of those that are no shell."""
 
 
 class Given(NamedTuple):
@@ -89,7 +94,12 @@ class Score(NamedTuple):
     tokens: int
     items: int
     applied: int
+    strictly: int
+    """Of those, the ones that did not apply by the name of a tool alone."""
     contradicted: int
+    errors: int = 0
+    """Failures, each error of a session counted once: one that comes ten times is one thing to know."""
+    errors_covered: int = 0
 
 
 def command_of(each: SeenCall, of: Seen) -> str:
@@ -109,6 +119,7 @@ def happened(of: Seen) -> Happened:
     ran: set[str] = set()
     failed: set[str] = set()
     shapes: list[str] = []
+    tools = {each.call.tool for each in of.calls if each.call.kind != "shell"}
     for each in of.calls:
         command = command_of(each, of)
         if command:
@@ -116,14 +127,20 @@ def happened(of: Seen) -> Happened:
             files.update(names_in(command))
             (ran if each.ran else failed).add(plain(command))
         else:
-            forms.add(each.call.tool)
+            forms |= {called_in(of, each)} - {each.call.tool}  # the name of a tool alone says nothing
             if path := of.relative(file_of(each.call)):
                 files |= {path, *of.relative(changed(each.call)).splitlines()}
         if each.failed and each.record.signature:
             errors.add(telling_words(each.record.signature))
         shapes.append(each.record.activity)
     return Happened(
-        frozenset(forms), frozenset(files), frozenset(errors), frozenset(ran), frozenset(failed - ran), tuple(shapes)
+        frozenset(forms),
+        frozenset(files),
+        frozenset(errors),
+        frozenset(ran),
+        frozenset(failed - ran),
+        tuple(shapes),
+        frozenset(tools),
     )
 
 
@@ -153,12 +170,11 @@ def told(lessons: Iterable[Lesson], tokens: int = 0) -> Given:
 def applies(lesson: Lesson, there: Happened) -> bool:
     """Whether a session has anything to do with a lesson."""
     about = told([lesson])
-    forms = about.forms - ({lesson.scope.tool} if lesson.kind != "example" else set())
     if about.errors & there.errors or _touched(about.files, there.files):
         return True
     if lesson.steps:
         return _in_order(lesson.steps, there.shapes)
-    return bool(forms & there.forms)
+    return bool(about.forms & there.forms)
 
 
 def _touched(wanted: frozenset[str], files: frozenset[str]) -> bool:
@@ -341,14 +357,20 @@ def _rules(earlier: Sequence[Seen], ours: Given, frame: int) -> dict[str, Given]
 
 def _score(given: Given, failures: Sequence[Failure], known: Given) -> Score:
     covered = sum(covers(given, failure) for failure in failures)
-    return Score(len(failures), covered, sum(covers(known, failure) for failure in failures), given.tokens, 0, 0, 0)
+    once = {failure.words: failure for failure in reversed(failures)}.values()
+    return Score(
+        len(failures), covered, sum(covers(known, failure) for failure in failures), given.tokens, 0, 0, 0, 0,
+        len(once), sum(covers(given, failure) for failure in once),
+    )  # fmt: skip
 
 
 def _with_precision(score: Score, context: Context, by_id: dict[str, Lesson], there: Happened) -> Score:
     chosen = [by_id[item.lesson] for item in context.items]
-    wrong = sum(contradicted(lesson, there) for lesson in chosen)
-    good = sum(applies(lesson, there) and not contradicted(lesson, there) for lesson in chosen)
-    return score._replace(items=len(chosen), applied=good, contradicted=wrong)
+    right = [lesson for lesson in chosen if not contradicted(lesson, there)]
+    strictly = sum(applies(lesson, there) for lesson in right)
+    applied = sum(applies(lesson, there) or lesson.scope.tool in there.tools for lesson in right)
+    wrong = len(chosen) - len(right)
+    return score._replace(items=len(chosen), applied=applied, strictly=strictly, contradicted=wrong)
 
 
 # Figures.
@@ -368,9 +390,19 @@ def coverage(scores: Sequence[Score]) -> float | None:
     return sum(score.covered for score in scores) / total if total else None
 
 
+def coverage_once(scores: Sequence[Score]) -> float | None:
+    total = sum(score.errors for score in scores)
+    return sum(score.errors_covered for score in scores) / total if total else None
+
+
 def precision(scores: Sequence[Score]) -> float | None:
     total = sum(score.items for score in scores)
     return sum(score.applied for score in scores) / total if total else None
+
+
+def strict_precision(scores: Sequence[Score]) -> float | None:
+    total = sum(score.items for score in scores)
+    return sum(score.strictly for score in scores) / total if total else None
 
 
 def per_thousand(scores: Sequence[Score]) -> float | None:
@@ -392,7 +424,10 @@ def run(quick: bool) -> dict[str, Any]:
         for share, split in shares:
             row = split["pooled"]["preheat"]
             ratio = split["per_token_against_best_baseline"] or 0.0
-            print(f"  {share}: {_percent(row['coverage'])}, {_percent(row['precision'])}, {ratio:.2f} x")
+            print(
+                f"  {share}: {_percent(row['coverage'])}, {_percent(row['precision'])} (strict "
+                f"{_percent(row['strict_precision'])}), {ratio:.2f} x"
+            )
     return result
 
 
@@ -412,7 +447,8 @@ def _run_rolling(found: dict[str, list[Seen]], pages: dict[str, list[dict[str, N
     for name, row in {"all": summary["pooled"], **summary["projects"]}.items():
         print(
             f"  {name:40} coverage {_percent(row['coverage'])} {_range(row['coverage_interval'])}, precision "
-            f"{_percent(row['precision'])} {_range(row['precision_interval'])}, {row['tokens']:.0f} tokens"
+            f"{_percent(row['precision'])} {_range(row['precision_interval'])}, strict "
+            f"{_percent(row['strict_precision'])}, {row['tokens']:.0f} tokens"
         )
     return summary
 
@@ -432,17 +468,35 @@ def _run_split(
     rules = list(next(iter(by_project.values())))
     pooled = {rule: [score for scores in by_project.values() for score in scores[rule]] for rule in rules}
     table = {rule: _figures(pooled[rule]) for rule in rules}
-    best = max(table[rule]["per_thousand"] or 0.0 for rule in rules if rule != "preheat")
-    ours = table["preheat"]["per_thousand"] or 0.0
     summary = {
         "pooled": table,
         "projects": {source: {rule: _figures(scores[rule]) for rule in rules} for source, scores in by_project.items()},
-        "per_token_against_best_baseline": ours / best if best else None,
+        "per_token_against_best_baseline": _against_best(pooled),
+        "per_token_without": {
+            left: ratio
+            for left in by_project
+            if (
+                ratio := _against_best(
+                    {
+                        rule: [each for name, of in by_project.items() if name != left for each in of[rule]]
+                        for rule in rules
+                    }
+                )
+            )
+            is not None
+        },
         "lessons": dict(kinds),
     }
     if show:
         _show(summary)
     return summary
+
+
+def _against_best(scores: dict[str, list[Score]]) -> float | None:
+    """Our coverage per token over that of the best other rule."""
+    per = {rule: per_thousand(some) or 0.0 for rule, some in scores.items()}
+    best = max(value for rule, value in per.items() if rule != "preheat")
+    return per["preheat"] / best if best else None
 
 
 def _figures(scores: Sequence[Score]) -> dict[str, Any]:
@@ -453,12 +507,15 @@ def _figures(scores: Sequence[Score]) -> dict[str, Any]:
         "known": sum(score.known for score in scores),
         "coverage": coverage(scores),
         "coverage_interval": interval(scores, coverage),
+        "coverage_once": coverage_once(scores),
         "tokens": sum(score.tokens for score in scores) / max(1, len(scores)),
         "per_thousand": per_thousand(scores),
         "items": sum(score.items for score in scores),
         "silent": sum(not score.items for score in scores),
         "precision": precision(scores),
         "precision_interval": interval(scores, precision),
+        "strict_precision": strict_precision(scores),
+        "strict_precision_interval": interval(scores, strict_precision),
         "contradicted": sum(score.contradicted for score in scores),
     }
 
@@ -472,25 +529,28 @@ def _range(value: tuple[float, float] | None) -> str:
 
 
 def _show(summary: dict[str, Any]) -> None:
-    print(f"{'rule':28} {'coverage':>18} {'tokens':>7} {'points/1k':>9}")
+    print(f"{'rule':28} {'coverage':>18} {'each once':>9} {'tokens':>7} {'points/1k':>9}")
     for rule, row in summary["pooled"].items():
         per = "–" if row["per_thousand"] is None else f"{row['per_thousand']:.1f}"
         shown = f"{_percent(row['coverage'])} {_range(row['coverage_interval'])}"
-        print(f"{rule:28} {shown:>18} {row['tokens']:7.0f} {per:>9}")
+        print(f"{rule:28} {shown:>18} {_percent(row['coverage_once']):>9} {row['tokens']:7.0f} {per:>9}")
     print(f"coverage per token: {summary['per_token_against_best_baseline'] or 0:.2f} x the best baseline (bar: 2)")
+    for source, ratio in summary["per_token_without"].items():
+        print(f"  without {source}: {ratio:.2f} x")
     row = summary["pooled"]["preheat"]
     print(
-        f"precision {_percent(row['precision'])} {_range(row['precision_interval'])} of {row['items']} items in "
+        f"precision {_percent(row['precision'])} {_range(row['precision_interval'])}, strict "
+        f"{_percent(row['strict_precision'])} {_range(row['strict_precision_interval'])}, of {row['items']} items in "
         f"{row['sessions']} sessions, {row['contradicted']} contradicted, {row['silent']} sessions got nothing (bar: 60 %)"
     )
     print(
-        f"\n{'project':40} {'sessions':>8} {'failures':>8} {'coverage':>9} {'known':>7} {'precision':>9} {'tokens':>7}"
+        f"\n{'project':40} {'sessions':>8} {'failures':>8} {'coverage':>9} {'known':>7} {'precision':>9} {'strict':>7} {'tokens':>7}"
     )
     for source, rows in summary["projects"].items():
         row = rows["preheat"]
         known = row["known"] / row["failures"] if row["failures"] else None
         print(
             f"{source:40} {row['sessions']:8} {row['failures']:8} {_percent(row['coverage']):>9} {_percent(known):>7} "
-            f"{_percent(row['precision']):>9} {row['tokens']:7.0f}"
+            f"{_percent(row['precision']):>9} {_percent(row['strict_precision']):>7} {row['tokens']:7.0f}"
         )
     print(f"lessons that are handed out: {summary['lessons']}")

@@ -3,9 +3,15 @@
 import filecmp
 import os
 import re
+import subprocess
+import sys
+import time
+from typing import Any
 
 import pytest
 
+from preheat.lessons.learners import LEARNERS
+from preheat.testing.builders import ClaudeTranscript
 from scripts.make_docs import PAGE, demonstration, page
 from tests.shared import TESTS
 
@@ -18,6 +24,9 @@ PAGES = [
     for name in names
     if name.endswith(".md")
 ]
+LESSONS_AND_SEEDS = (("concepts", "lessons.md"), ("reference", "seeds.md"))
+GROUPS = ("sessions", "lessons", "warm")
+"""Commands that have commands of their own."""
 
 
 def text(path: str) -> str:
@@ -40,14 +49,96 @@ def test_links_lead_somewhere(path: str) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: os.path.relpath(path, CHECKOUT))
 def test_commands_that_are_shown_exist(path: str) -> None:
     """Every `preheat WORD` in a page is a command, and its options are options of it."""
-    known = text(PAGE)
+    known = _sections(text(PAGE))
     for line in re.findall(r"`?(?:^|\$ |`)(preheat [a-z][^`\n#]*)", text(path), flags=re.MULTILINE):
-        words = line.split()
-        command = " ".join(words[:3]) if words[1] == "sessions" and len(words) > 2 else " ".join(words[:2])
-        command = re.sub(r"[|].*", "", command).strip()
-        assert f"## `{command}`" in known, line
-        for option in re.findall(r" (--[a-z-]+)", line):
-            assert option in known, line
+        for one in re.split(r" && |; ", line):
+            words = one.split()
+            if words[0] != "preheat":
+                continue
+            command = " ".join(words[:3]) if words[1] in GROUPS and len(words) > 2 else " ".join(words[:2])
+            command = re.sub(r"[|].*", "", command).strip()
+            assert command in known, line
+            for option in re.findall(r" (--[a-z-]+)", one.partition(" -- ")[0]):
+                assert option in known[command], line
+
+
+def _sections(commands: str) -> dict[str, str]:
+    """By command, its help."""
+    parts = re.split(r"^## `(.*)`$", commands, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_learner_and_every_name_of_theirs_is_told() -> None:
+    """The page of lessons has a paragraph for each of the ten, and the page of seeds a row."""
+    lessons, seeds = (text(os.path.join(CHECKOUT, "docs", *name)) for name in LESSONS_AND_SEEDS)
+    for learner in LEARNERS:
+        assert f"**{learner.name}.**" in lessons
+        assert f"| `{learner.name}` |" in seeds
+
+
+def test_modules_that_the_page_of_seeds_names_exist() -> None:
+    """Its last column is a path below the package."""
+    for row in re.findall(r"^\|.*\|$", text(os.path.join(CHECKOUT, "docs", "reference", "seeds.md")), re.MULTILINE):
+        folder = ""
+        for name in re.findall(r"`([\w/]+(?:\.py)?)`", row.split(" | ")[-1]):
+            place = os.path.join(CHECKOUT, "src", "preheat", name)
+            assert os.path.exists(place) or os.path.exists(os.path.join(folder, name)), row
+            folder = os.path.dirname(place)
+
+
+def test_what_the_python_pages_show_runs(tmp_path: Any) -> None:
+    """The Python blocks of every page, one after the other as a reader would type them, on a machine with some sessions."""
+    for path in PAGES:
+        blocks = re.findall(r"```python\n(.*?)```", text(path), flags=re.DOTALL)
+        if blocks:
+            done = _run("\n".join(blocks), tmp_path / os.path.basename(path))
+            assert done.returncode == 0, f"{path}\n{done.stderr}"
+
+
+def test_the_python_page_names_every_function() -> None:
+    """What a person can call is told."""
+    from preheat.api import Preheat
+
+    told = text(os.path.join(CHECKOUT, "docs", "guides", "python.md"))
+    for name in vars(Preheat):
+        if not name.startswith("_"):
+            assert f"home.{name}(" in told, name
+
+
+def _run(code: str, folder: Any) -> "subprocess.CompletedProcess[str]":
+    home = folder / "home"
+    for number in range(1, 9):
+        _worked(number).write(str(home / ".claude" / "projects"))
+    environment = {"HOME": str(home), "PREHEAT_HOME": str(folder / "archive"), "PATH": os.environ["PATH"]}
+    source = os.path.join(CHECKOUT, "src")
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "PYTHONPATH": source},
+        cwd=home,
+        capture_output=True,
+        text=True,
+    )
+
+
+def _worked(number: int) -> ClaudeTranscript:
+    """A session of a project `shop`, of the last days: lessons fade."""
+    session = f"{number:08x}-1111-4000-8000-000000000000"
+    started = time.time() - (10 - number) * 86400
+    folder = "/home/dev/shop"
+    return (
+        ClaudeTranscript(session=session, project=folder, started=started)
+        .prompt(f"Make discount number {number} work")
+        .answer("I run the tests.")
+        .ran("npm test", 'npm error Missing script: "test"', 1)
+        .answer("Another way.")
+        .ran("pnpm run test:unit", f"Tests  {number + 40} passed")
+        .answer("I change it.")
+        .call("Edit", {"file_path": f"{folder}/src/cart.ts", "old_string": "0", "new_string": f"{number}"})
+        .result("The file has been updated.")
+        .answer("Once more.")
+        .ran("pnpm run test:unit", f"Tests  {number + 41} passed")
+        .answer("Done.")
+    )
 
 
 def test_the_readme_shows_the_real_demo() -> None:

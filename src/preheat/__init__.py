@@ -7,7 +7,9 @@ True
 Importing the package does nothing; what is used is imported then.
 """
 
-from typing import Any
+TYPE_CHECKING = False  # importing `typing` would cost more than a sync that finds nothing new
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -15,9 +17,13 @@ _PUBLIC = ("Preheat", "open", "provision", "render")
 __all__ = ["Preheat", "__version__", "open", "provision", "render"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name in _PUBLIC:
         from preheat import api
 
         return getattr(api, name)
     raise AttributeError(f"module `preheat` has no attribute `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

@@ -241,11 +241,14 @@ class Preheat:
     def _mark(self, lesson: str, as_what: Any, why: str) -> None:
         from preheat.archive.lessons import lessons, mark
         from preheat.archive.writer import writing
-        from preheat.errors import NotFound
+        from preheat.errors import NotFound, UserError
 
         with self._archive() as connection:
-            if lesson not in {each.id for each in lessons(connection)}:
-                raise NotFound(f"no lesson `{lesson}`")
+            found = next((each for each in lessons(connection) if each.id == lesson), None)
+            if found is None:
+                raise NotFound(f"no lesson `{lesson}`; `lessons()` has them with their ids")
+            if as_what == "pinned" and found.status == "quarantined":
+                raise UserError(f"`{lesson}` is quarantined ({found.why}) and cannot be pinned")
             with writing(connection):
                 mark(connection, lesson, as_what, why, time.time())
 

@@ -56,10 +56,11 @@ def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
 
 
 def test_where_nothing_is_known_nothing_is_printed(person: Person) -> None:
-    """An empty archive: no text, the reason on the error stream, and no error."""
+    """No archive: no text, the reason and what to do on the error stream, no error, and no archive made by the way."""
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
-    assert done.err == "preheat: nothing handed out: no lessons yet\n"
+    assert done.err == "preheat: nothing handed out: no lessons yet; `preheat sync`, then `preheat learn`\n"
+    assert not os.path.exists(person.folder)
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
@@ -85,7 +86,7 @@ def test_explain_says_why(shop: Person) -> None:
     """Each item with its value and where that comes from, and what was left out."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--explain")
     assert "c1  convention  value 0." in done.out
-    assert "worth 0.60 × likely" in done.out
+    assert "worth 0.60 × need" in done.out
     assert "Left out 1 of 4:\n  1  quarantined\n" in done.out
     assert "<preheat" not in done.out
 

@@ -199,3 +199,33 @@ def test_one_session_can_be_studied_by_itself(machine: Machine) -> None:
     assert set(found.profiles) == {key}
     assert any("uv run pytest" in lesson.use for lesson in found.lessons)
     assert machine.rows("SELECT count(*) FROM lessons") == [(0,)]
+
+
+def test_a_run_that_is_killed_after_its_last_conclusion_is_made_good(machine: Machine) -> None:
+    """Everything is concluded and nothing weighed: the next run finds nothing new, and has lessons to make all the same."""
+    learn(machine.folder)
+    before = lessons(machine)
+    connection = machine.connection()
+    with writing(connection):  # as it is just before the lessons are stored
+        connection.execute("DELETE FROM lessons")
+        connection.execute("DELETE FROM learnings WHERE learner = ''")
+    connection.close()
+    assert learn(machine.folder).sessions == 0
+    assert lessons(machine) == before
+
+
+def test_a_session_that_is_forgotten_meanwhile_leaves_no_trace_either(machine: Machine) -> None:
+    """Its notes were read already when it went: what was concluded from them does not stay."""
+    gone = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
+
+    class Forgetful(LearnWatcher):
+        def concluding(self, learner: str, project: str) -> None:
+            if learner == "LearnConventions" and machine.rows(f"SELECT 1 FROM sessions WHERE key = '{gone}'"):
+                connection = machine.connection()
+                forget(connection, [gone])
+                connection.close()
+
+    learn(machine.folder, watcher=Forgetful())
+    quoted = {each.session for lesson in lessons(machine) for each in lesson.evidence}
+    assert quoted
+    assert gone not in quoted

@@ -43,7 +43,7 @@ def test_a_call_that_several_sessions_made_is_shown_with_its_real_result() -> No
     assert lesson.use == "cd api && just test unit"
     assert lesson.support == Support(2, 2, 1, 1)
     assert {each.session for each in lesson.evidence} == {"tester:0", "tester:1"}
-    assert "1 examples of 1 tools" in says([lesson])
+    assert "1 example of 1 tool" in says([lesson])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,8 @@ def test_a_call_that_several_sessions_made_is_shown_with_its_real_result() -> No
         used("mcp__bank__send_money", "other", {"to": "x", "amount": 3}, "sent"),
         used("mcp__site__login", "other", {"password": "hunter"}, "ok"),
         used("mcp__site__now", "other", {}, "ok"),
+        used("mcp__site__show", "other", {"page": "https://shop.test/orders/17"}, "ok"),
+        ran("gh issue view 5992 --comments", "ok"),
         used("mcp__site__find", "other", {"query": None}, "ok"),
     ],
     ids=lambda call: str(call.arguments)[:40],
@@ -72,6 +74,13 @@ def test_a_call_that_several_sessions_made_is_shown_with_its_real_result() -> No
 def test_what_is_never_shown(call: Made) -> None:
     """Known to all, masked, without a result, of one machine, too long, giving orders, acting on the world, private, empty."""
     assert shown([call], [call], [call]) == []
+
+
+def test_what_starts_a_command_is_counted_with_it() -> None:
+    """A wrapper that does not know the command fails; that does not speak against the command itself."""
+    wrapped = ran("rtk just test", "error: unrecognized subcommand", 2)
+    (lesson,) = shown([ran("just test", "ok"), wrapped], [ran("just test", "ok")])
+    assert (lesson.support.calls_for, lesson.support.calls_against, lesson.forms) == (2, 0, ("just test",))
 
 
 def test_only_a_first_try_is_clean() -> None:
@@ -101,7 +110,7 @@ def test_a_tool_of_the_projects_own_comes_before_a_command() -> None:
     tool = used("mcp__graph__find", "other", {"q": "Cart", "limit": 5}, '{"found": 2}')
     command = ran("just test", "ok")
     found = shown([command, tool], [command, tool])
-    assert [lesson.forms for lesson in found] == [("mcp__graph__find",), ("just test",)]
+    assert [lesson.forms for lesson in found] == [("mcp__graph__find limit=5, q=Cart",), ("just test",)]
     assert found[0].example is not None
     assert found[0].example.arguments == {"q": "Cart", "limit": 5}
 

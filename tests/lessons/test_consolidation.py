@@ -109,3 +109,19 @@ def test_doing_it_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
     assert all(before[each.id].status == "active" for each in once if each.status == "active")
     gone = set(before) - {each.id for each in once}
     assert all(before[name].kind == "dead_end" and not before[name].pinned for name in gone)
+
+
+@pytest.mark.parametrize("kind", ["dead_end", "convention"])
+def test_an_error_that_another_lesson_tells_is_told_once(kind: Any) -> None:
+    """A dead end or a convention says more of an error than that it may come."""
+    found = by_id(revise([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))]))
+    assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "told by x1", "active")
+
+
+def test_a_repair_that_says_less_than_a_convention_is_told_by_it() -> None:
+    """Without a command of its own; one that shows what to use stays beside it."""
+    told = lesson("c1", "convention", signatures=(NOT_FOUND,))
+    bare = lesson("r1", "repair", topic="shell", signatures=(NOT_FOUND,))
+    shown = lesson("r2", "repair", topic="shell", signatures=(NOT_FOUND,), use="make test", avoid="make tests")
+    found = by_id(revise([told, bare, shown]))
+    assert (found["r1"].why, found["r2"].status) == ("told by c1", "active")

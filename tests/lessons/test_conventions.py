@@ -263,3 +263,11 @@ def test_lessons_are_sound_whatever_happened(sessions: list[list[Made]]) -> None
         assert lesson.evidence
         assert lesson.status != "active" or lesson.support.sessions_for > 1
         assert (lesson.status == "active") == (lesson.why == "")
+
+
+def test_the_name_of_one_test_is_no_part_of_the_command() -> None:
+    """Two sessions ran the same test by chance; what a runner itself is told stays."""
+    one = [ran("cargo test test_cart_total"), ran("cargo test test_cart_total")]
+    assert about(learned(one, one), "test")[0].use == "cargo test NAME"
+    task = [ran("make test_unit"), ran("make test_unit")]
+    assert about(learned(task, task), "test")[0].use == "make test_unit"

@@ -225,3 +225,18 @@ def test_what_works_last_is_never_a_dead_end(history: list[list[Made]]) -> None:
         first = min(int(evidence.session.rpartition(":")[2]) for evidence in lesson.evidence)
         assert first > max(places, default=-1)
     assert learned(*sessions) == lessons
+
+
+def test_what_fails_in_another_way_each_time_is_no_wall() -> None:
+    """Two errors of one command, each met once: nothing stands in its way that the next session would meet."""
+    other = ran("make docs", "disk full", 2, signature="make: disk full")
+    assert learned(session(1, broken_build()), session(2, other)) == []
+    (lesson,) = learned(session(1, broken_build()), session(2, broken_build()), session(3, other))
+    assert (lesson.support.sessions_for, len(lesson.signatures)) == (2, 1)
+
+
+def test_a_tool_with_its_arguments_is_what_it_is_about() -> None:
+    """One skill that is not there says nothing about the tool that starts skills."""
+    missing = used("Skill", "other", {"skill": "ship"}, "Unknown skill: ship", cause="misuse")
+    (lesson,) = learned(session(1, missing), session(2, missing))
+    assert lesson.forms == ("Skill skill=ship",)

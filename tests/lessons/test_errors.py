@@ -146,3 +146,50 @@ def test_the_learner_says_what_it_learned() -> None:
     lessons = learn("shop", [noted([skill()], 1), noted([skill()], 2)])
     assert CLUSTER_ERRORS.says is not None
     assert CLUSTER_ERRORS.says(lessons) == "1 error that came again in 2 calls, 10 s lost"
+
+
+# What an error is about, and what it is not.
+def test_an_error_is_about_the_command_that_names_itself() -> None:
+    """`rm` complains in a chain that ends with git: it is no trouble of git's."""
+    chain = ran("rm build/lock && git checkout main", "rm: build/lock: Is a directory", 1)
+    assert only(learn("shop", [noted([chain], 1), noted([chain], 2)])).forms == ("rm …",)
+
+
+def test_what_a_commits_checks_found_is_work() -> None:
+    """A commit that a hook stopped says nothing about committing; git's own short message does."""
+    found = "\n".join(["$ check all", *(f"src/{n}.ts: bad type" for n in range(20)), "Item 3 failed"])
+    hooked = ran("git commit -m x", found, 1, signature="error: Item N failed")
+    assert learn("shop", [noted([hooked], number) for number in range(3)]) == []
+    refused = ran("git commit -m x", "fatal: bad config", 128)
+    assert only(learn("shop", [noted([refused], 1), noted([refused], 2)])).error == "fatal: bad config"
+
+
+def test_a_line_of_a_programs_help_is_no_error() -> None:
+    """The list of options that follows a message is the same for every mistake with that program."""
+    helped = ran("gh pr diff --stat", "…", 1, signature="-w, --web Open it in the browser")
+    assert learn("shop", [noted([helped], number) for number in range(3)]) == []
+
+
+def test_what_the_sessions_own_scripts_meet_is_weak() -> None:
+    """A script that was written a minute ago fails for what is in it, and so does one that stands in the call."""
+    wrote = used("Write", "write", {"file_path": "/w/shop/try_it.py", "content": "import x"})
+    fails = ran("python try_it.py", "LookupError: nothing here", 1)
+    inline = ran("python -c 'import x'", "LookupError: nothing here", 1)
+    lesson = only(learn("shop", [noted([wrote, fails], 1), noted([inline], 2)]))
+    assert (lesson.status, lesson.why) == ("weak", "met by scripts that the sessions wrote themselves")
+    assert only(learn("shop", [noted([fails], 1), noted([fails], 2)])).status == "active"
+
+
+def test_a_thing_that_is_missing_must_be_what_most_of_them_missed() -> None:
+    """Two of five sessions looked for the same file: the other three say that it is another thing each time."""
+
+    def missing(path: str) -> Made:
+        return ran(
+            f"ls {path}", f"ls: {path}: No such file or directory", 1, signature="ls: PATH: No such file or directory"
+        )
+
+    same = [noted([missing("docs/a.md")], number) for number in (1, 2)]
+    assert only(learn("shop", same)).status == "active"
+    others = [noted([missing(f"docs/{number}.md")], number) for number in (3, 4, 5)]
+    lesson = only(learn("shop", [*same, *others]))
+    assert (lesson.status, lesson.why) == ("weak", "something was not there, another thing each time")

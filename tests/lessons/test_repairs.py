@@ -206,7 +206,7 @@ def test_reading_the_file_first_is_the_repair_of_an_edit() -> None:
     calls = [edit("a", failure=UNREAD), used("Look", "read", {"path": "src/a.py"}), edit("a")]
     lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
     assert lesson.text == f"`Change` fails with `{UNREAD}`; after reading the file it works (2 of 2 times)."
-    assert (lesson.avoid, lesson.use) == ("", "read the file, then Change")
+    assert (lesson.avoid, lesson.use) == ("", "read the file before Change")
     assert (lesson.scope.agent, lesson.scope.tool) == ("tester", "Change")
 
 
@@ -322,3 +322,55 @@ def test_the_learner_says_what_it_learned() -> None:
     assert LEARN_REPAIR_PATTERNS.says is not None
     assert LEARN_REPAIR_PATTERNS.says(lessons) == "1 repair of 2 mistakes, 0 more seen once or doubtful"
     assert note(seen()) is None
+
+
+# What is told of a repair: what others can use, not the case.
+def test_another_program_does_not_show_how_to_do_without_an_option() -> None:
+    """The option was refused and another program came: the lesson names the option and no replacement."""
+    calls = [ran("sed -n 3p a.py | cat -A", "cat: illegal option -- A", 1), ran("sed -n 3p a.py | od -c")]
+    lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
+    assert (lesson.use, lesson.avoid) == ("", "")
+    assert lesson.text == "`cat -A` fails with `cat: illegal option -- A`; without `-A` it works (2 of 2 times)."
+
+
+def test_numbers_and_names_of_the_case_are_left_out() -> None:
+    """Which commit was shown and which test was run belong to that day."""
+    show = [ran("git show 8312232 --plain", "fatal: unrecognized argument: --plain", 128), ran("git show 8312232")]
+    lesson = only(learn("shop", [noted(show, 1), noted(show, 2)]))
+    assert (lesson.avoid, lesson.use) == ("git show N --plain", "git show N")
+    test = [ran("go test -run TestCart ./it", "FAIL [setup failed]", 1), ran("go test -tags=it -run TestCart ./it")]
+    assert only(learn("shop", [noted(test, 1), noted(test, 2)])).use == "go test -tags=it -run NAME ./it"
+
+
+def test_one_path_too_many_is_told_by_that_path() -> None:
+    """What else was added then is the case; the lesson is about the ignored file, and applies where it is touched."""
+    ignored = "The following paths are ignored"
+    calls = [ran("git add src/a.ts dist/out.css", ignored, 1), ran("git add src/a.ts")]
+    lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
+    assert (lesson.files, lesson.forms, lesson.use) == (("dist/out.css",), (), "")
+    assert lesson.text == f"`git add …` fails with `{ignored}`; without `dist/out.css` it works (2 of 2 times)."
+
+
+def test_a_line_of_help_is_not_quoted_as_the_error() -> None:
+    """The message came before the help; the lesson does without it rather than quote the wrong line."""
+    helped = "-w, --web Open it in the browser"
+    calls = [
+        ran("gh pr diff --stat", "unknown flag: --stat\n\nFlags:\n  -w, --web  Open it", 1, signature=helped),
+        ran("gh pr diff --name-only"),
+    ]
+    lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
+    assert (
+        lesson.text == "`gh pr diff --stat` fails; without `--stat` it works: `gh pr diff --name-only` (2 of 2 times)."
+    )
+    assert (lesson.error, lesson.signatures) == ("", (helped,))
+
+
+def test_a_tools_repair_is_about_that_tool_alone() -> None:
+    """An edit that another tool made good is still about the editing tool."""
+    calls = [
+        edit("a", failure=UNREAD),
+        used("Look", "read", {"path": "src/a.py"}),
+        edit("a"),
+    ]
+    lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
+    assert lesson.forms == ("Change",)

@@ -174,6 +174,15 @@ def test_what_is_not_worth_going_on_with(session: Seen) -> None:
     assert notes is None or notes.packet is None
 
 
+def test_what_was_done_and_pushed_leaves_nothing_to_go_on_with() -> None:
+    """The newest session only committed what was there: neither it nor the one before is told of."""
+    open_ = noted(seen([edit("a.py")] * 4, said=[TASK], key="tester:1"))
+    done = [*[edit("a.md")] * 3, ran("git commit -am x", "[main abc1234] x")]
+    pushed = noted(seen(done, said=["commit and push"], key="tester:2", started=STARTED + DAY))
+    assert len(learn("shop", [open_])) == 1
+    assert learn("shop", [open_, pushed]) == []
+
+
 def test_the_newest_session_counts_whatever_the_order() -> None:
     """The packet is that of the session that ended last; it fades fast and ends after two weeks."""
     sessions = [
@@ -189,7 +198,7 @@ def test_the_newest_session_counts_whatever_the_order() -> None:
     assert lesson.expires_at == lesson.last_seen + 14 * DAY
     assert lesson.half_life == 3
     assert learn("", sessions) == []
-    assert "1 packets" in says([lesson])
+    assert "1 packet to go on" in says([lesson])
 
 
 def test_staleness_names_what_is_known() -> None:
@@ -216,6 +225,8 @@ def test_staleness_names_what_is_known() -> None:
         (["Implement the following plan:\n\n# Fix rename\n\n## Context\n\n" + "word " * 100],
          "Implement the following plan: # Fix rename"),
         (["where is the order form?"], "where is the order form?"),
+        ([TASK, "if it had a name, a short one, which would that be?"], TASK),
+        (["where is the order form?", "push to github"], "where is the order form?"),
         (["yes", "ok"], ""),
         ([], ""),
     ],

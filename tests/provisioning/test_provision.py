@@ -89,7 +89,7 @@ def test_it_says_what_it_is() -> None:
         ([], {"project": ""}, "no lessons yet"),
         ([lesson("x", scope=Scope(project="other"))], {}, "no lessons for this project yet"),
         ([lesson("x", status="weak"), lesson("y", status="weak")], {}, "no lesson that may be handed out: 2 weak"),
-        ([lesson("x", score=0.05)], {}, "nothing close enough: best value 0.04 < 0.12"),
+        ([lesson("x", score=0.05)], {}, "nothing close enough: best value 0.05 < 0.15"),
         ([lesson("x", use="make")], {"budget": 10}, "a budget of 10 tokens is too small for the smallest item"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from preheat.model.lesson import DAY, Example, Scope, Support
-from preheat.provisioning.select import KINDS, LEAST_LIKELY, LEAST_VALUE, Selection, select
+from preheat.provisioning.select import KINDS, LEAST_VALUE, PREVENTS, USUALLY, Selection, select
 from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command
 
 
@@ -47,21 +47,31 @@ def test_a_convention_needs_no_word_of_the_task() -> None:
 def test_what_sessions_do_counts_as_often_as_they_do_it() -> None:
     """Of two commands that work equally well the usual one is worth more, and what few sessions need is not handed out:
     by what occurred in them or, where nobody has counted that, by how many speak for it."""
-    usual = lesson("usual", use="npm run lint", reach=1.0)
-    less = lesson("less", use="npm run check", reach=0.5)
+    usual = lesson("usual", use="npm run lint", reach=0.8)
+    less = lesson("less", use="npm run check", reach=0.4)
     first, second = chosen(less, usual).candidates
     assert (first.lesson.id, second.lesson.id) == ("usual", "less")
     assert first.value == 2 * second.value
-    seldom = chosen(lesson("seldom", use="npm run check", reach=LEAST_LIKELY - 0.01))
+    seldom = chosen(lesson("seldom", use="npm run check", reach=USUALLY - 0.01))
     assert seldom.left_out == {"seldom needed here": 1}
     assert not chosen(lesson("old", use="x", reach=None, support=Support(9, 3, 0, 0))).candidates
     assert chosen(lesson("old", use="x", reach=None, support=Support(9, 8, 0, 0))).candidates
 
 
+def test_what_spares_a_mistake_may_be_seldom_needed() -> None:
+    """A mistake costs many times the tokens of the line that spares it."""
+    repair = lesson("r1", "repair", use="a", error="x", reach=2 * PREVENTS)
+    (often,) = chosen(repair).candidates
+    (seldom,) = chosen(replace(repair, reach=PREVENTS)).candidates
+    assert often.value == 2 * seldom.value
+    assert not chosen(replace(repair, reach=PREVENTS - 0.01)).candidates
+    assert not chosen(replace(repair, kind="convention", reach=2 * PREVENTS)).candidates
+
+
 def test_an_example_of_what_a_convention_tells_is_for_messages_only() -> None:
     """A line says it in fewer tokens; where messages are made, the call itself is wanted."""
     convention = lesson("c2", use="mise run lint", forms=("mise run lint",))
-    shown = replace(example("e1"), forms=("mise run lint",))
+    shown = replace(example("e1"), use="mise run lint", forms=("mise run lint",))
     assert ids(chosen(convention, shown)) == ["c2"]
     assert set(ids(chosen(convention, shown, examples=True))) == {"c2", "e1"}
 
@@ -85,8 +95,8 @@ def test_a_persons_rule_holds_however_few_said_it() -> None:
 
 def test_words_of_the_task_lift() -> None:
     """The file that the task is about comes before one that is touched as often."""
-    upload = lesson("upload", "working_set", use="src/upload.py", files=("src/upload.py",))
-    login = lesson("login", "working_set", use="src/login.py", files=("src/login.py",))
+    upload = lesson("upload", "working_set", use="src/upload.py", files=("src/upload.py",), reach=0.5)
+    login = lesson("login", "working_set", use="src/login.py", files=("src/login.py",), reach=0.5)
     assert ids(chosen(login, upload, task="fix the upload")) == ["upload", "login"]
     assert ids(chosen(login, upload, task="fix the login")) == ["login", "upload"]
 

@@ -106,6 +106,8 @@ def unusable(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
         return ArchiveBusy(f"another program holds `{path}`; try again when it is done")
     if "full" in text:
         return ArchiveUnusable(f"the disk with `{path}` is full; free some room and run `preheat sync` again")
+    if "I/O error" in text:
+        return ArchiveUnusable(f"`{path}`: {text}; the disk is full or failing: free some room and try again")
     if "not a database" in text or "malformed" in text:
         return ArchiveUnusable(f"`{path}` is damaged ({text}); move it away and run `preheat sync` to build a new one")
     if "readonly" in text or "unable to open" in text:

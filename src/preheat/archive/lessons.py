@@ -6,6 +6,7 @@ lessons are learned or chosen. Everything that writes happens inside a transacti
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -16,6 +17,9 @@ from preheat.model.lesson import Lesson
 from preheat.model.profile import Rate
 
 Mark: TypeAlias = Literal["pinned", "retired"]
+
+_WEIGHED = ""
+"""In the place of a learner: the row that says from which conclusions the lessons of a project were made."""
 
 _ENCODER = msgspec.msgpack.Encoder()
 _LESSON = msgspec.msgpack.Decoder(Lesson)
@@ -54,7 +58,7 @@ def places(connection: sqlite3.Connection) -> list[Place]:
 # What the learners concluded.
 def seen_by(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
     """By project and learner: the version that concluded, and from what."""
-    rows = connection.execute("SELECT project, learner, version, seen FROM learnings")
+    rows = connection.execute("SELECT project, learner, version, seen FROM learnings WHERE learner != ?", (_WEIGHED,))
     return {(project, learner): (version, seen) for project, learner, version, seen in rows}
 
 
@@ -69,7 +73,9 @@ def store_learning(
 
 def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
     """What each learner concluded for a project. One whose form this version does not know has concluded nothing."""
-    rows = connection.execute("SELECT learner, data FROM learnings WHERE project = ? ORDER BY learner", (project,))
+    rows = connection.execute(
+        "SELECT learner, data FROM learnings WHERE project = ? AND learner != ? ORDER BY learner", (project, _WEIGHED)
+    )
     found: dict[str, list[Lesson]] = {}
     for learner, data in rows.fetchall():
         try:
@@ -89,6 +95,29 @@ def drop_projects(connection: sqlite3.Connection, projects: Iterable[str]) -> No
     names = [(project,) for project in projects]
     connection.executemany("DELETE FROM learnings WHERE project = ?", names)
     connection.executemany("DELETE FROM lessons WHERE project = ?", names)
+
+
+# Whether the lessons are those of the newest conclusions: a run may be killed between the one and the other.
+def states(connection: sqlite3.Connection) -> dict[str, str]:
+    """By project: a digest of all that was concluded for it."""
+    found: dict[str, blake2b] = {}
+    for (project, learner), (version, seen) in sorted(seen_by(connection).items()):
+        found.setdefault(project, blake2b(digest_size=12)).update(f"{learner} {version} {seen}\n".encode())
+    return {project: state.hexdigest() for project, state in found.items()}
+
+
+def unweighed(connection: sqlite3.Connection) -> set[str]:
+    """Projects whose lessons are not made from what is concluded for them now."""
+    rows = connection.execute("SELECT project, seen FROM learnings WHERE learner = ?", (_WEIGHED,))
+    weighed, now = dict(rows.fetchall()), states(connection)
+    return {project for project in weighed.keys() | now.keys() if weighed.get(project) != now.get(project)}
+
+
+def store_weighed(connection: sqlite3.Connection, project: str, state: str | None) -> None:
+    """Keep from which state the lessons of a project were made; None where nothing is concluded for it any more."""
+    drop_learning(connection, project, _WEIGHED)
+    if state is not None:
+        store_learning(connection, project, _WEIGHED, 0, state, [])
 
 
 # Lessons as they are handed out.
@@ -115,8 +144,16 @@ def lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = Non
         rows = []
         for project in dict.fromkeys(projects):
             rows += connection.execute("SELECT data FROM lessons WHERE project = ?", (project,)).fetchall()
-    found = [_marked(_LESSON.decode(data), marked) for (data,) in rows]
+    found = [_marked(lesson, marked) for (data,) in rows if (lesson := _decoded(data)) is not None]
     return sorted(found, key=lambda lesson: (-lesson.score, lesson.id))
+
+
+def _decoded(data: bytes) -> Lesson | None:
+    """A lesson; None where this version does not know its form: it comes back when its project is learned from anew."""
+    try:
+        return _LESSON.decode(data)
+    except msgspec.DecodeError:
+        return None
 
 
 def _marked(lesson: Lesson, marked: Mapping[str, tuple[str, str]]) -> Lesson:
@@ -133,7 +170,8 @@ def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
     """All lessons by who learned them."""
     found: dict[str, list[Lesson]] = {}
     for learner, data in connection.execute("SELECT learner, data FROM lessons ORDER BY learner, id"):
-        found.setdefault(learner, []).append(_LESSON.decode(data))
+        if (lesson := _decoded(data)) is not None:
+            found.setdefault(learner, []).append(lesson)
     return found
 
 

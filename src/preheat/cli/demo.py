@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from importlib.resources import as_file, files
+from shlex import quote
 
 import click
 
@@ -22,6 +23,9 @@ _STEPS = (
     ("read one,", ["sessions", "show", "latest"]),
     ("see how reliable the agent was in one,", ["profile", "11111111"]),
     ("take one elsewhere.", ["export", "latest", "--format", "atif", "-o", "OUTPUT"]),
+    ("Learn from them. So few sessions teach little: several must agree.", ["learn"]),
+    ("What one of them found out can be kept as a template,", ["warm", "extract", "11111111", "--name", "dates"]),
+    ("and a new session starts with it.", ["warm", "start", "--template", "dates", "--task", "Accept week dates"]),
     ("Another sync reads only what is new.", ["sync", "SAMPLES"]),
 )
 
@@ -67,7 +71,7 @@ def _steps(samples: str, folder: str) -> int:
         words = [{"SAMPLES": samples, "OUTPUT": os.path.join(folder, "session.json")}.get(word, word) for word in step]
         shown = [{"SAMPLES": "samples/", "OUTPUT": "session.json"}.get(word, word) for word in step]
         say(screen, told, "dim")
-        say(screen, f"$ preheat {' '.join(shown)}", "bold green")
+        say(screen, f"$ preheat {' '.join(quote(word) if ' ' in word else word for word in shown)}", "bold green")
         sys.stdout.flush()
         worst = max(worst, main(words))
         say(screen)

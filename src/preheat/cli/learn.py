@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +16,9 @@ from preheat.errors import UserError
 from preheat.pipeline import LearnReport, LearnWatcher
 from preheat.settings import data_folder
 
+if TYPE_CHECKING:
+    from preheat.model.lesson import Lesson
+
 _WORTH_IT = 50
 """Below so many sessions it is over before a bar is drawn."""
 _IDLE = 0.5
@@ -25,17 +28,18 @@ _DEAREST = 3
 
 
 class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
-    """A learner by its name, however written, or the beginning of it."""
+    """A learner by its name, however written, or a part of it."""
 
     name = "task"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        wanted = _plain(str(value))
-        names = _names()
-        found = [name for name in names if _plain(name) == wanted] or [
-            name for name in names if wanted and wanted in _plain(name)
-        ]
-        if len(found) != 1:
+        wanted, names = _plain(str(value)), _names()
+        found = [name for name in names if _plain(name) == wanted]
+        for part in (wanted, wanted.removesuffix("s")):  # `repairs` is about LearnRepairPatterns
+            found = found or [name for name in names if part and part in _plain(name)]
+        if len(found) > 1:
+            self.fail(f"`{value}` is in the names of {', '.join(found)}", param, ctx)
+        if not found:
             self.fail(f"no task `{value}`; there are {', '.join(names)}", param, ctx)
         return found[0]
 
@@ -155,12 +159,16 @@ def _show(report: LearnReport) -> None:
     new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
     if report.mistakes:
         say(screen, "What goes wrong again and again", "bold")
+        mistakes = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        mistakes.add_column(style="cyan", no_wrap=True)
+        mistakes.add_column(overflow="fold")
         for lesson in report.mistakes[:_DEAREST]:
             lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
             cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
-            screen.print(
-                Text(f"  {lesson.id}  ", "cyan").append(one_line(clean(lesson.text), 300)).append(f"  {cost}", "dim")
+            mistakes.add_row(
+                f"  {lesson.id}", Text(one_line(clean(lesson.text), 300)).append(f"  {cost}{_where(lesson)}", "dim")
             )
+        print_table(screen, mistakes)
         say(screen)
     say(screen, f"{new}, {report.seconds:.1f} s.", "bold")
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -170,4 +178,15 @@ def _show(report: LearnReport) -> None:
     for task in report.tasks:
         table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
     print_table(screen, table)
-    hint("`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session.")
+    if any(task.lessons for task in report.tasks):
+        hint(
+            "`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session."
+        )
+    else:
+        hint(
+            "Nothing to hand out yet: that takes what several sessions of a project have in common. `preheat sync` reads more."
+        )
+
+
+def _where(lesson: "Lesson") -> str:
+    return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""

@@ -27,8 +27,9 @@ _TITLES: dict[LessonKind, str] = {
 
 
 def show_list(lessons: Sequence[Lesson], now: float) -> None:
-    """The lessons, by kind."""
+    """The lessons, by kind; where they are of several projects, each with its own."""
     screen = console()
+    several = len({lesson.scope.project for lesson in lessons} - {""}) > 1
     for kind, group in groupby(lessons, key=lambda lesson: lesson.kind):
         say(screen, _TITLES[kind], "bold")
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -36,7 +37,10 @@ def show_list(lessons: Sequence[Lesson], now: float) -> None:
         table.add_column(justify="right", no_wrap=True, style="dim")
         table.add_column(overflow="fold")
         for lesson in group:
-            table.add_row(f"  {lesson.id}", _weight(lesson), _told(lesson, now))
+            told = _told(lesson, now)
+            if several:
+                told.append(f"  {clean(lesson.scope.project) or 'any project'}", "dim")
+            table.add_row(f"  {lesson.id}", _weight(lesson), told)
         print_table(screen, table)
 
 

@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from preheat.cli.options import AgentName, Examples, archive, json_option
 from preheat.cli.text import count
-from preheat.errors import NotFound
+from preheat.errors import NotFound, UserError
 from preheat.model.lesson import LESSON_KINDS
 
 if TYPE_CHECKING:
@@ -96,9 +96,8 @@ def list_command(
     from preheat.cli.lesson_cards import show_list
 
     show_list(shown, now)
-    others = len(found) - len(shown)
-    hint(f"{count(len(shown), 'lesson')} of {len(found):,}. " if others else f"{count(len(shown), 'lesson')}. ")
-    hint(f"`preheat lessons show {shown[0].id}` shows what one rests on.")
+    number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
+    hint(f"{number}. `preheat lessons show {shown[0].id}` shows what one rests on.")
     return 0
 
 
@@ -164,39 +163,50 @@ def _one(connection: "sqlite3.Connection", wanted: str) -> "Lesson":
 @command.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
-def retire_command(lesson: str, why: str) -> int:
+@json_option
+def retire_command(lesson: str, why: str, as_json: bool) -> int:
     """Never hand out a lesson again, whatever is learned later (`release` undoes it)."""
-    return _mark(lesson, "retired", why)
+    return _mark(lesson, "retired", why, as_json)
 
 
 @command.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
-def pin_command(lesson: str, why: str) -> int:
+@json_option
+def pin_command(lesson: str, why: str, as_json: bool) -> int:
     """Hand out a lesson whenever it fits, whatever its score or age (`release` undoes it)."""
-    return _mark(lesson, "pinned", why)
+    return _mark(lesson, "pinned", why, as_json)
 
 
 @command.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
-def release_command(lesson: str) -> int:
+@json_option
+def release_command(lesson: str, as_json: bool) -> int:
     """Take a pin or a retirement back."""
-    return _mark(lesson, None, "")
+    return _mark(lesson, None, "", as_json)
 
 
-def _mark(lesson: str, as_what: "Mark | None", why: str) -> int:
-    from preheat.archive.lessons import mark
+def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
+    from preheat.archive.lessons import mark, marks
     from preheat.archive.writer import writing
-    from preheat.cli.screen import clean
+    from preheat.cli.screen import clean, print_json
 
     with archive() as connection:
         one = _one(connection, lesson)
         if as_what == "pinned" and one.status == "quarantined":
-            raise NotFound(
+            raise UserError(
                 f"`{one.id}` is quarantined ({one.why}) and cannot be pinned; `preheat lessons show {one.id}`"
             )
+        before = marks(connection).get(one.id)
         with writing(connection):
             mark(connection, one.id, as_what, why, time.time())
+        after = _one(connection, one.id)
+    if as_json:
+        print_json(after)
+        return 0
+    if as_what is None and before is None:
+        print(f"`{one.id}` was neither pinned nor retired by you; nothing to take back")
+        return 0
     done = {"pinned": "pinned", "retired": "retired", None: "released"}[as_what]
     undo = f" `preheat lessons release {one.id}` undoes it." if as_what else ""
     print(f"{done}: {clean(one.text)}{undo}")

@@ -111,6 +111,8 @@ def _show(held: Holdings | None, agents: list[Agent], step: tuple[str, str]) -> 
         more = [
             ["  preheat sessions search WORDS", "find what was said or run"],
             ["  preheat mistakes", "what goes wrong again and again, and what fixes it"],
+            ["  preheat learn", "learn what works in your projects"],
+            ['  preheat warm start --task "…"', "what a new session should know"],
         ]
     lines = columns([[f"  {step[0]}", step[1]], *more, ["  preheat --help", "all commands"]], left=2)
     say(screen, "Next", "bold")

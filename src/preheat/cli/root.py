@@ -68,6 +68,8 @@ class LazyGroup(Examples, click.Group):
   preheat sessions search migration error
   preheat sessions show latest
   preheat mistakes --project .     what goes wrong here again and again, and what fixes it
+  preheat learn                    what works, what does not, what fixes it
+  preheat warm start --task "fix the login test"
 
 The archive is in PREHEAT_HOME, or where your system keeps programs' data; only you can read it.
 Nothing leaves this machine.
@@ -77,10 +79,10 @@ Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and
 @json_option
 @click.pass_context
 def root(context: click.Context, as_json: bool) -> Any:
-    """Keeps the sessions of your coding agents in one archive, and says what went wrong in them, how often and why.
+    """Starts every session of a coding agent with what the earlier ones found out.
 
-    Agents delete their transcripts after a while. Preheat reads them, takes the secrets out, keeps them, and judges
-    every tool call.
+    Preheat reads the transcripts that agents leave (and delete after a while), takes the secrets out, keeps them, judges
+    every tool call, learns what works in each project and what goes wrong, and hands the right part of it to a new session.
     """
     if context.invoked_subcommand is None:
         from preheat.cli.overview import overview

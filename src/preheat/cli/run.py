@@ -11,6 +11,10 @@ from preheat.cli.guard import INTERRUPTED, WRONG, fail, guarded
 from preheat.cli.root import root
 
 COMPLETE = "_PREHEAT_COMPLETE"
+NO_COMMAND: tuple[type[click.UsageError], ...] = (
+    (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
+)
+"""A group without a command: its message would be the whole help page."""
 
 
 def main(arguments: list[str]) -> int:
@@ -38,6 +42,10 @@ def _run(arguments: list[str]) -> int:
 
 def _usage(error: click.UsageError) -> str:
     """One line with names in backticks, as everywhere else; where to read more if the line does not say it all."""
+    group = error.ctx.command if error.ctx else None
+    if isinstance(error, NO_COMMAND) and isinstance(group, click.Group) and error.ctx:
+        names = ", ".join(group.list_commands(error.ctx))
+        return f"`{error.ctx.command_path}` needs a command: {names} (see `{error.ctx.command_path} --help`)"
     if (
         isinstance(error, click.BadParameter)
         and type(error) is not click.MissingParameter

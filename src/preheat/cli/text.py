@@ -13,10 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CONTROL = {code: None for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10)}
+_DIRECTIONS = (
+    0x061C,
+    0x200B,
+    0x200E,
+    0x200F,
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xE0000, 0xE0080),
+)
+"""Marks that turn the direction of what follows, and letters that do not show; joiners stay, some scripts need them."""
+_CONTROL.update(dict.fromkeys(_DIRECTIONS))
 
 
 def printable(text: str) -> str:
-    """Without the characters that a terminal would obey."""
+    """Without the characters that a terminal would obey, or that make a text look like another."""
     return text.translate(_CONTROL)
 
 

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from preheat.calls.summary import summarise
 from preheat.cli.heading import heading_lines, is_failed
 from preheat.cli.screen import as_json, clean, say, speaks_unicode
 from preheat.cli.text import clock, count, one_line, size, span
-from preheat.ingest.condense import summarise
 from preheat.model.session import (
     AssistantMessage,
     Compaction,

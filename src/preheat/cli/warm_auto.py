@@ -87,6 +87,8 @@ def _show(groups: "list[Group]", made: "list[Made]", rule: "Best", dry_run: bool
             screen,
             f"{clean(group.project)}: {sessions}" + ("" if group.enough else f", {rule.min_sessions} are wanted"),
         )
+        if not group.enough and not group.choice.skipped:
+            continue
         if not group.enough:
             say(screen, f"  the others: {reasons(group.choice.skipped)}", "dim")
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.cli.options import Examples, json_option
-from preheat.cli.text import printable
+from preheat.cli.text import count, printable
 from preheat.cli.warming import (
     as_document,
     context_for,
@@ -60,7 +60,7 @@ def _lines(context: "Context", rendered: "Rendered") -> list[str]:
         about = f" answers {said.call.id}" if said.call and said.role == "tool" else about
         lines += (f"[{number}] {said.role}{about}: {tokens_of(said):,} tokens", _shown(said.text or said.read), "")
     total = sum(map(tokens_of, rendered.said))
-    whole = f"{len(rendered.said)} messages, {total:,} tokens"
+    whole = f"{count(len(rendered.said), 'message')}, {total:,} tokens"
     lines.append(f"{whole} ({summary(context)})" if rendered.said else summary(context))
     return [*map(printable, lines), *left_out(context)]
 

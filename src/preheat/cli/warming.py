@@ -116,7 +116,8 @@ def tokens_of(said: "Said") -> int:
 def summary(context: "Context") -> str:
     """One line on what there is."""
     if not context.items and not context.addendum:
-        return f"nothing handed out: {context.reason}"
+        advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat learn`"
+        return f"nothing handed out: {context.reason}{advice}"
     found = f"{count(len(context.items), 'item')}, about {context.tokens:,} of {context.budget:,} tokens"
     return f"{found}; {context.reason}" if context.reason else found
 

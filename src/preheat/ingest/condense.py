@@ -6,10 +6,9 @@ Knows nothing of files or of the database. The rows are an index; the session it
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from preheat.archive.packing import pack
 from preheat.archive.rows import CallRow, Passage, ResponseRow, ResultRow, SessionRows
+from preheat.calls.summary import LONGEST_SUMMARY, flat, summarise
 from preheat.model.ids import number_of
 from preheat.model.session import (
     AssistantMessage,
@@ -21,15 +20,8 @@ from preheat.model.session import (
     UserMessage,
 )
 
-LONGEST_SUMMARY = 300
 LONGEST_PASSAGE = 32 * 1024
 """A longer text is searchable by its beginning; the whole of it stays in the archive."""
-
-_TELLING = (
-    "command", "cmd", "commands", "script", "code", "file_path", "filePath", "path", "notebook_path", "target_file",
-    "pattern", "query", "url", "regex", "action", "input", "patch", "text", "prompt", "description", "goal", "name",
-)  # fmt: skip
-"""The argument that tells most about a call, in order."""
 
 
 def condense(session: Session) -> SessionRows:
@@ -104,33 +96,10 @@ def _join(result: ToolResult, calls: list[CallRow], place: dict[str, int], late:
         )
 
 
-def summarise(arguments: dict[str, Any]) -> str:
-    """The argument that tells most about a call, on one line."""
-    for name in _TELLING:
-        value = arguments.get(name)
-        if value:
-            text = value if isinstance(value, str) else _flat(value)
-            break
-    else:
-        text = _flat(arguments) if arguments else ""
-    return " ".join(text[: 4 * LONGEST_SUMMARY].split())
-
-
 def whole_command(arguments: dict[str, Any]) -> str:
     """The command of a shell call, as it was typed."""
     for name in ("command", "cmd", "commands", "script"):
         value = arguments.get(name)
         if value:
-            return value if isinstance(value, str) else _flat(value)
+            return value if isinstance(value, str) else flat(value)
     return summarise(arguments)
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        if len(value) == 3 and value[1] in ("-c", "-lc"):  # a shell and its script
-            return str(value[2])
-        return " ".join(value)
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, UnicodeEncodeError, RecursionError):
-        return str(value)

@@ -119,6 +119,9 @@ def revise(
                 if project in wanted:
                     noted[project][learner.name] = _noted(connection, learner, numbers, places)
     for project in sorted(wanted):
+        state = kept.states(connection).get(
+            project
+        )  # before they are read: what comes in meanwhile is weighed the next time
         concluded = kept.learned(connection, project)
         learner_of = {lesson.id: name for name, some in concluded.items() for lesson in some}
         revised: defaultdict[str, list[Lesson]] = defaultdict(list)
@@ -126,6 +129,7 @@ def revise(
             revised[learner_of.get(lesson.id, "")].append(lesson)
         with writing(connection):
             kept.store_lessons(connection, project, revised)
+            kept.store_weighed(connection, project, state)
 
 
 def drop_gone(connection: sqlite3.Connection, places: Mapping[str, Place]) -> set[str]:

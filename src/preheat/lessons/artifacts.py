@@ -20,6 +20,7 @@ import msgspec
 
 from preheat.lessons import examples
 from preheat.lessons.duplicates import without_duplicates
+from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import Lesson, LessonKind
 
@@ -70,7 +71,11 @@ def revise(lessons: list[Lesson], noted: Sequence[Noted[Any]] = ()) -> list[Less
 def says(lessons: Sequence[Lesson]) -> str:
     shown = [lesson for lesson in lessons if lesson.kind == "example" and lesson.status == "active"]
     tools = {lesson.scope.tool for lesson in shown}
-    return f"{len(shown)} examples of {len(tools)} tools" if shown else "no call that several sessions made so"
+    return (
+        f"{plural(len(shown), 'example')} of {plural(len(tools), 'tool')}"
+        if shown
+        else "no call that several sessions made so"
+    )
 
 
 def _weighed(lesson: Lesson) -> Lesson:
@@ -85,5 +90,5 @@ def _weighed(lesson: Lesson) -> Lesson:
 
 
 SCORE_ARTIFACTS = Learner(
-    "ScoreArtifacts", 1, examples.ExampleNotes, examples.note, examples.learn, revise=revise, says=says
+    "ScoreArtifacts", 2, examples.ExampleNotes, examples.note, examples.learn, revise=revise, says=says
 )

@@ -15,6 +15,7 @@ from preheat.calls.form import command_form
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
 from preheat.commands.understand import is_trivial
+from preheat.lessons.called import called_in
 from preheat.lessons.clean import junk
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import missing, touches
@@ -216,13 +217,7 @@ def _command_key(text: str) -> str:
 
 def _tool_key(seen: Seen, each: SeenCall) -> str:
     """The tool with its arguments if they are few and short, else the tool alone: then none of its calls ever worked."""
-    arguments = each.call.input
-    plain = all(isinstance(value, str | int | float | bool) for value in arguments.values())
-    if plain and 0 < len(arguments) <= 2:
-        shown = ", ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
-        if len(shown) <= 80 and "\n" not in shown:
-            return f"tool {each.record.tool} {seen.relative(shown)}"
-    return f"tool {each.record.tool}"
+    return f"tool {called_in(seen, each)}"
 
 
 def _instead(seen: Seen, place: int) -> str:
@@ -232,7 +227,8 @@ def _instead(seen: Seen, place: int) -> str:
     recovered = each.record.seq + each.record.recovered_in if each.record.recovered_in else None
     for other in seen.calls[place + 1 : place + 1 + _WITHIN]:
         same = other.record.activity == each.record.activity and each.record.activity in _PURPOSEFUL
-        if other.record.seq == recovered or (recovered is None and same and other.worked):
+        mended = other.record.seq == recovered and other.record.activity == each.record.activity
+        if mended or (recovered is None and same and other.worked):
             if other.call.kind != "shell":
                 return other.record.tool
             return command_form(seen.relative(text_of(other.call.input)))

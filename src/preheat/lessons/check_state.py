@@ -11,7 +11,7 @@ from typing import NamedTuple
 from preheat.calls.form import command_form
 from preheat.calls.shell import told
 from preheat.commands import CHECKS, Purpose, text_of, understand
-from preheat.lessons.clean import junk
+from preheat.lessons.clean import dangerous, junk, orders
 from preheat.lessons.seen import SeenCall
 from preheat.lessons.typed import typed
 
@@ -72,7 +72,8 @@ def _runs(each: SeenCall, text: str) -> Iterator[CheckRun]:
     if not each.worked and len(parts) > 1:
         parts = [(" && ".join(shown for shown, _ in parts), "")]
     for shown, folder in parts:
-        if "\n" not in shown and len(shown) <= LONGEST and not junk(shown) and not _VARIABLE.search(shown):
+        unfit = "\n" in shown or len(shown) > LONGEST or junk(shown) or orders(shown) or dangerous(shown)
+        if not unfit and not _VARIABLE.search(shown):
             yield _run(each, shown, folder)
 
 

@@ -17,7 +17,7 @@ _ASSIGNED = re.compile(
 )
 _NAME = re.compile(r"([A-Z_][A-Z0-9_]*)=")
 _ASIDE = frozenset(["cd", "pushd", "echo", "head", "tail", "true", "pwd", "export", "sleep", "printf", "set", "source"])
-_STARTING = frozenset(["timeout", "time", "nice", "nohup", "env", "bash", "sh", "zsh", "command", "xargs", "cmd"])
+STARTING = frozenset(["timeout", "time", "nice", "nohup", "env", "bash", "sh", "zsh", "command", "xargs", "cmd"])
 """Wrappers that say nothing about how a project's programs are run."""
 _LOOKING = frozenset(["search", "list", "read"])
 _HELP = frozenset(["--help", "-h", "help", "--version"])
@@ -149,8 +149,8 @@ def _same_aim(failed: Command, worked: Command) -> bool:
 
 
 def _prefixes(failed: Command, worked: Command) -> list[Difference]:
-    was = " ".join(name for name in failed.wrappers if name not in _STARTING)
-    now = " ".join(name for name in worked.wrappers if name not in _STARTING)
+    was = " ".join(name for name in failed.wrappers if name not in STARTING)
+    now = " ".join(name for name in worked.wrappers if name not in STARTING)
     return [Difference("prefix", was, now)] if was != now else []
 
 

@@ -7,6 +7,7 @@ was tried for the same purpose and failed. A failing test is no failure of the c
 from collections.abc import Sequence
 
 from preheat.lessons.clean import junk, one_line, orders
+from preheat.lessons.generalised import without_tests
 from preheat.lessons.ways import (
     ENOUGH_CALLS,
     ENOUGH_SESSIONS,
@@ -107,6 +108,8 @@ def _lesson(
         return None
     single = all(aspect_of(aspect.purpose, form).startswith("single") for form in tally.forms)
     use = usual(tally.texts(), homes.get(aspect.core.partition(" ")[0]), single)
+    if aspect.purpose == "test":
+        use = without_tests(use, aspect.core.split())
     if not use or junk(use) or tally.ran < ENOUGH_CALLS or not tally.works or aspect.core in _OBVIOUS:
         return None
     shown, avoid, signatures = _shown(variants, use)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from preheat.calls.words import telling_words
+from preheat.lessons.failures import plural
 from preheat.lessons.joining import told_together
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.occurrences import Occurred, met, note, reach
@@ -32,6 +33,8 @@ CAPS: dict[tuple[str, str], int] = {
 """By kind, and by a topic of its own where it has one: how many of a project are handed out at most."""
 _WORKING = ("convention", "repair", "example")
 """Kinds whose `use` is a way that works."""
+_TELLING = ("repair", "dead_end", "convention")
+"""Kinds that say more of an error than that it may come."""
 _CASE = "…"
 """In a form: something was left out, so two calls of that form may be quite different."""
 
@@ -66,7 +69,7 @@ def _reaching(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
 
 def says(lessons: Sequence[Lesson]) -> str:
     active = sum(1 for lesson in lessons if lesson.status == "active")
-    return f"{active} lessons to hand out, {len(lessons) - active} put aside"
+    return f"{plural(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
 
 
 def _bounded(lesson: Lesson) -> Lesson:
@@ -102,18 +105,25 @@ def _settle(lessons: list[Lesson]) -> list[Lesson]:
 
 
 def _folded(lessons: list[Lesson]) -> list[Lesson]:
-    """Errors whose repair is known become weak; the best repair takes over what they cost and their signatures."""
-    repairs: defaultdict[tuple[str, tuple[str, ...]], list[Lesson]] = defaultdict(list)
+    """Errors whose repair is known, or that a dead end or a convention tells, become weak, and so do repairs of which a
+    convention tells more; the best of those takes over what they cost and their signatures."""
+    by_kind: defaultdict[str, defaultdict[tuple[str, tuple[str, ...]], list[Lesson]]]
+    by_kind = defaultdict(lambda: defaultdict(list))
     for lesson in lessons:
-        if lesson.kind == "repair" and lesson.status == "active":
+        if lesson.kind in _TELLING and lesson.status == "active":
             for words in _words(lesson):
-                repairs[lesson.scope.project, words].append(lesson)
+                by_kind[lesson.kind][lesson.scope.project, words].append(lesson)
     found = {lesson.id: lesson for lesson in lessons}
     for error in lessons:
-        if error.kind != "error" or error.status != "active" or error.pinned:
+        tellers = _tellers(error)
+        if not tellers or error.status != "active" or error.pinned:
             continue
-        telling = [each for words in _words(error) for each in repairs.get((error.scope.project, words), ())]
-        if not telling:
+        told = [
+            [each for words in _words(error) for each in by_kind[kind].get((error.scope.project, words), ())]
+            for kind in tellers
+        ]
+        telling = next(filter(None, told), None)
+        if telling is None:
             continue
         best = found[min(telling, key=_worth).id]
         found[best.id] = _changed(
@@ -124,6 +134,14 @@ def _folded(lessons: list[Lesson]) -> list[Lesson]:
         )
         found[error.id] = _changed(error, status="weak", why=f"told by {best.id}")
     return [found[lesson.id] for lesson in lessons]
+
+
+def _tellers(lesson: Lesson) -> tuple[str, ...]:
+    """The kinds of lessons that may tell what this one tells, the best first."""
+    if lesson.kind == "error":
+        return _TELLING
+    bare = lesson.kind == "repair" and lesson.topic == "shell" and not (lesson.use or lesson.avoid or lesson.files)
+    return ("convention",) if bare else ()
 
 
 def _capped(lessons: list[Lesson], kinds: Iterable[str]) -> list[Lesson]:
@@ -169,5 +187,5 @@ def learn(project: str, noted: Sequence[Noted[Occurred]]) -> list[Lesson]:
 
 
 CONSOLIDATE_EVENTS = Learner(
-    "ConsolidateEvents", 1, Occurred, note, learn, general=True, revise=revise, says=says, weighs=True
+    "ConsolidateEvents", 2, Occurred, note, learn, general=True, revise=revise, says=says, weighs=True
 )

@@ -87,4 +87,4 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{len(active)} convention{'' if len(active) == 1 else 's'} ({topics}){more}"
 
 
-LEARN_CONVENTIONS = Learner("LearnConventions", 1, Notes, note, learn, says=says)
+LEARN_CONVENTIONS = Learner("LearnConventions", 2, Notes, note, learn, says=says)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from preheat.calls.words import telling_words
 from preheat.lessons.attempts import Attempt, AttemptNotes, note
 from preheat.lessons.clean import one_line, orders
+from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
 
@@ -50,6 +51,7 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
     found = []
     for key, tries in tried.items():
         own = [each for each in tries if each.attempt.wall != "command" or _words(each.attempt) not in common]
+        own = _alike(own)
         if len(own) >= _TRIES:
             found.append(_lesson(project, key, own, worked[key]))
     return sorted(found, key=lambda each: (-each.support.sessions_for, -each.support.calls_for, each.id))
@@ -62,6 +64,15 @@ def _common(tried: Iterable[list[_Tried]]) -> set[tuple[str, ...]]:
             if attempt.wall == "command":
                 met[_words(attempt)].add(attempt.key)
     return {words for words, keys in met.items() if len(keys) >= _COMMON}
+
+
+def _alike(tries: list[_Tried]) -> list[_Tried]:
+    """The tries of a command that met the same error: what fails in another way each time is no wall."""
+    if not tries or tries[0].attempt.wall != "command":
+        return tries
+    met = Counter(_words(each.attempt) for each in tries)
+    most = min(met, key=lambda words: (-met[words], words))
+    return [each for each in tries if _words(each.attempt) == most]
 
 
 def _words(attempt: Attempt) -> tuple[str, ...]:
@@ -94,7 +105,7 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
         avoid=shown,
         error=error,
         signatures=_first(each.attempt.signature for each in tries),
-        forms=_first(each.attempt.form for each in tries) if _is_whole(attempt) else (),
+        forms=_first(each.attempt.form for each in tries) if _is_whole(attempt) else _as_called(attempt),
         files=(attempt.shown,) if attempt.wall == "file" else (),
         recheck=attempt.recheck,
         environment=_fingerprint(last.session),
@@ -139,6 +150,11 @@ def _is_whole(attempt: Attempt) -> bool:
     return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
 
 
+def _as_called(attempt: Attempt) -> tuple[str, ...]:
+    """A tool with the arguments that it was given."""
+    return (attempt.shown,) if attempt.wall == "tool" else ()
+
+
 def _common_text(shown: list[str]) -> str:
     """What all tried, where it was the same."""
     return shown[0] if len(set(shown)) == 1 else ""
@@ -167,9 +183,9 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "nothing that was tried in vain"
     active = sum(each.status == "active" for each in lessons)
-    return f"{active} dead ends that several sessions met, {len(lessons) - active} that only one did"
+    return f"{plural(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
 
 
 BUILD_DEAD_END_MEMORY = Learner(
-    name="BuildDeadEndMemory", version=1, notes=AttemptNotes, note=note, learn=learn, says=says
+    name="BuildDeadEndMemory", version=2, notes=AttemptNotes, note=note, learn=learn, says=says
 )

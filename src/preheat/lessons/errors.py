@@ -19,6 +19,7 @@ from preheat.lessons.failures import (
     family,
     form_of,
     forms_that_ran,
+    is_help,
     is_mistake,
     lasting,
     plural,
@@ -29,6 +30,7 @@ from preheat.lessons.failures import (
     why_unfit,
 )
 from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.own import runs_own
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
 
@@ -74,6 +76,8 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seconds: float
     tokens: int
     environment: bool
+    own: bool = False
+    """It ran a script that the session itself wrote."""
 
 
 class Notes(msgspec.Struct, frozen=True):
@@ -95,11 +99,14 @@ def note(seen: Seen) -> Notes | None:
     """The failures of a session, and what was right in it; None where it made no call."""
     if not seen.calls:
         return None
-    failures = [_failure(seen, each) for each in seen.calls if is_mistake(each) and signature_of(each)]
+    own = runs_own(seen)
+    failures = [
+        _failure(seen, each, each.record.seq in own) for each in seen.calls if is_mistake(each) and signature_of(each)
+    ]
     return Notes(tuple(failures[-MOST:]), forms_that_ran(seen), _present(seen))
 
 
-def _failure(seen: Seen, call: SeenCall) -> Failure:
+def _failure(seen: Seen, call: SeenCall, own: bool) -> Failure:
     record = call.record
     return Failure(
         seq=record.seq,
@@ -113,6 +120,7 @@ def _failure(seen: Seen, call: SeenCall) -> Failure:
         seconds=record.lost_seconds,
         tokens=record.lost_tokens,
         environment=record.cause == "environment",
+        own=own,
     )
 
 
@@ -131,7 +139,13 @@ def _subject(seen: Seen, call: SeenCall) -> str:
     else:
         named = [seen.relative(file_of(call.call))]
     for word in named:
-        if _FILE.fullmatch(word) and not junk(word) and not orders(word) and any(word in line for line in lines):
+        if (
+            _FILE.fullmatch(word)
+            and not word.startswith(".git/")
+            and not junk(word)
+            and not orders(word)
+            and any(word in line for line in lines)
+        ):
             return word.rstrip("/")
     return ""
 
@@ -149,7 +163,7 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
     groups: defaultdict[_Key, list[_Met]] = defaultdict(list)
     for noted in ordered:
         for failure in noted.notes.failures:
-            if not silent(failure.signature):
+            if not silent(failure.signature) and not is_help(failure.signature):
                 groups[failure.family, telling_words(failure.signature)].append(_Met(noted, failure))
     lessons = []
     for key, group in groups.items():
@@ -239,7 +253,10 @@ def _status(group: Sequence[_Met], support: Support, subjects: Sequence[str], sh
         return "weak", "met in one session only"
     if support.sessions_against >= max(_GONE, 2 * support.sessions_for):
         return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
-    if not subjects and any(_SAYS_NOT_WHAT.search(met.failure.signature) for met in group):
+    if sum(met.failure.own for met in group) * 2 > len(group):
+        return "weak", "met by scripts that the sessions wrote themselves"
+    named = sum(met.failure.subject in subjects for met in group)
+    if 2 * named < len(group) and any(_SAYS_NOT_WHAT.search(met.failure.signature) for met in group):
         return "weak", "something was not there, another thing each time"
     if group[0].failure.family == "shell" and not subjects and share < _TELLING:
         return "weak", "most calls of these forms do not meet it, and nothing tells which do"
@@ -279,4 +296,4 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{plural(len(usable), 'error')} that came again in {plural(calls, 'call')}, {lasting(seconds)} lost"
 
 
-CLUSTER_ERRORS = Learner("ClusterErrors", 1, Notes, note, learn, general=True, says=says)
+CLUSTER_ERRORS = Learner("ClusterErrors", 2, Notes, note, learn, general=True, says=says)

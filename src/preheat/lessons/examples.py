@@ -16,7 +16,11 @@ import msgspec
 from preheat.calls.form import command_form
 from preheat.calls.intent import Intent, intent
 from preheat.commands import CHECKS, text_of, understand
-from preheat.lessons.clean import junk, one_line, orders
+from preheat.lessons.called import called
+from preheat.lessons.clean import dangerous, junk, one_line, orders
+from preheat.lessons.command_difference import STARTING
+from preheat.lessons.failures import plural
+from preheat.lessons.generalised import without_number
 from preheat.lessons.learner import Noted
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.typed import typed
@@ -156,8 +160,12 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
 
 
 def _form(each: SeenCall) -> str:
+    """What calls are counted together by: the form with the programs that start it, for one may work where another fails."""
     if each.call.kind == "shell":
-        return command_form(text_of(each.call.input))
+        text = text_of(each.call.input)
+        main, form = understand(text).main, command_form(text)
+        started = [name for name in main.wrappers if name not in STARTING] if main is not None and form else []
+        return " ".join((*started, form))
     return f"{each.call.tool}({', '.join(sorted(each.call.input))})"
 
 
@@ -173,10 +181,10 @@ def _candidate(seen: Seen, each: SeenCall, form: str) -> Candidate | None:
         if main is None or understood.masked or purpose in _KNOWN_PURPOSES or main.program in _KNOWN_PROGRAMS:
             return None
         text = seen.relative(text)
-        if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1:
+        if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
             return None
-    elif _acts(each):
-        return None
+    elif _acts(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
+        return None  # an address is what the call was about that time
     arguments = _arguments(seen, each.call.input)
     result = _result(seen, each.result.text) if arguments else ""
     if not result:
@@ -206,8 +214,9 @@ def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
     """A value made fit, or None: an argument that is null says nothing either."""
     if isinstance(value, str):
         text = seen.relative(value)
-        unfit = len(text) > _LONGEST_TEXT or junk(text) or orders(text.replace("\n", " ")) or _HOME.search(text)
-        return None if unfit else text
+        if len(text) > _LONGEST_TEXT or junk(text) or _HOME.search(text):
+            return None
+        return None if orders(text.replace("\n", " ")) or dangerous(text) else text
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
@@ -293,9 +302,10 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         kind="example",
         scope=scope,
         topic=chosen.purpose or chosen.kind,
-        text=f"{done} works; calls of this form did {support.calls_for} of {total} times in {len(worked)} sessions.",
+        text=f"{done} works; calls {'of this form' if shell else 'with such arguments'} did {support.calls_for} of {total} "
+        f"times in {plural(len(worked), 'session')}.",
         use=chosen.same if shell else "",
-        forms=(group.form if shell else chosen.tool,),
+        forms=(command_form(chosen.same) if shell else called(chosen.tool, chosen.arguments),),
         example=Example(chosen.tool, chosen.arguments, chosen.result, chosen.kind, group.agent),
         support=support,
         first_seen=min((s.started_at for s, _ in worked if s.started_at is not None), default=None),

@@ -10,7 +10,7 @@ from typing import Any
 
 from preheat.calls.form import command_form
 from preheat.calls.words import MASK, telling_words
-from preheat.commands import text_of, understand
+from preheat.commands import is_trivial, text_of, understand
 from preheat.lessons.clean import junk, one_line, orders, transient
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.outcome import Cause
@@ -30,13 +30,38 @@ _SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+
 """What stands at the end only to shorten the output."""
 _STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
 """A shell that is started only to run one text."""
+_HOOKED = frozenset(["commit", "push", "merge", "rebase"])
+_A_LOT = 10
+"""Lines of output; git's own messages are shorter."""
+_LOOKED_THROUGH = 20_000
+_GIT_SAYS = re.compile(
+    r"(?i)^(?:fatal|hint|usage|warning|remote|to |on branch|nothing|no changes|changes not|conflict)\b"
+)
+_HELP = re.compile(r"-\w,? --?\w[\w-]*\s|--[\w-]{2,}(?:[ =]\S+)?\s{1,}[A-Z]")
+_SPEAKER = re.compile(r"(?:PATH:? ?)?([\w][\w.+-]{0,30}): ")
+"""A program that names itself before its message."""
 _VALUE = 90
 _SHOWN_ARGUMENTS = 4
 
 
 def is_mistake(seen: SeenCall) -> bool:
     """Whether a call failed by the agent's mistake or by the world around it."""
-    return seen.failed and seen.record.cause in MISTAKEN
+    return seen.failed and seen.record.cause in MISTAKEN and not _by_a_hook(seen)
+
+
+def _by_a_hook(seen: SeenCall) -> bool:
+    """Whether a commit or a push was stopped by the checks that a project runs then: what they found is work, and their last
+    line says nothing about the command. Of its own git says little."""
+    main = understand(text_of(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
+    if main is None or main.program != "git" or _HOOKED.isdisjoint(main.words[1:]):
+        return False
+    said = seen.result.seen if seen.result else ""
+    return said.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
+
+
+def is_help(signature: str) -> bool:
+    """Whether it is a line of the help that a program prints after its message."""
+    return bool(_HELP.match(signature))
 
 
 def family(tool: str, kind: ToolKind) -> str:
@@ -69,9 +94,21 @@ def why_unfit(signatures: Iterable[str]) -> str:
 
 
 def form_of(seen: SeenCall) -> str:
-    """The form of a call: of a command its program with what it is told, else the tool."""
+    """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
+    one which the message of a failure names."""
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
-    return one_line((command_form(text) if text else "") or seen.call.tool, LONGEST_SHOWN) or "call"
+    form = (_speaking(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
+    return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
+
+
+def _speaking(text: str, signature: str) -> str:
+    """The form of the command that a message comes from, where it says so and is not the main one."""
+    speaker = _SPEAKER.match(signature)
+    understood = understand(text)
+    if speaker is None or understood.main is None or speaker[1] == understood.main.program:
+        return ""
+    own = [each for each in understood.commands if each.program == speaker[1]]
+    return command_form(" ".join(own[0].words)) if own and not is_trivial(own[0]) else ""
 
 
 def started_form(seen: SeenCall) -> str:

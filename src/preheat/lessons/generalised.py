@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from preheat.commands.words import names
 
@@ -23,7 +23,15 @@ _NAMED = {
     "--filter": "PACKAGE",
 }
 """What the values of some options are."""
+_A_TEST = re.compile(r"test_\w+|Test[A-Z]\w*|[\w./:-]+::\w\S*")
 _ASSIGNED = re.compile(r"^(-{1,2}[\w-]+)=(.+)$", re.DOTALL)
+_PICKED = re.compile(
+    r"(?<=\s)(-run|--testNamePattern|--test-name-pattern)([\s=]+)(?!-)(?:'[^']*'|\"[^\"]*\"|[^\s'\"]+)"
+)
+"""What an option picks out that means the same to every program."""
+_NUMBERED = re.compile(r"(?:(?<=^git )|(?<=^gh )|(?<=^glab )).*")
+"""Programs whose operands may be the number of an issue, or a commit that has no letters."""
+_NUMBER = re.compile(r"(?<=\s)([\w./:-]+\s)#?\d{2,}(?=\s|$)")
 _MANY = frozenset(("NAME", "PATH", "./FOLDER/..."))
 """Placeholders that stand for one or more."""
 
@@ -49,6 +57,34 @@ def generalised(texts: Mapping[str, int]) -> str:
             continue
         told.append(word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column))
     return " ".join(_without_more(told))
+
+
+def without_case(text: str) -> str:
+    """One call as others would make it: what it picks out is a placeholder, and so is the number of what it is about."""
+    return without_number(_PICKED.sub(r"\1\2NAME", text))
+
+
+def without_number(text: str) -> str:
+    """A call of version control without the number of the issue, or of the commit, that it is about."""
+    return _NUMBERED.sub(lambda found: _NUMBER.sub(_numbered, f" {found[0]}")[1:], text)
+
+
+def _numbered(found: "re.Match[str]") -> str:
+    """After a word, not after an option: there it is that option's value."""
+    return found[0] if found[1].startswith("-") else f"{found[1]}N"
+
+
+def without_tests(text: str, told: Collection[str]) -> str:
+    """A call without the name of one test in it; what the runner itself is told (`told`) stays."""
+    words = [
+        _test_name(word) if place and _A_TEST.fullmatch(word.strip("'\"")) and word not in told else word
+        for place, word in enumerate(_WORDS.findall(text))
+    ]
+    return " ".join(_without_more(words)) if words != _WORDS.findall(text) else text
+
+
+def _test_name(word: str) -> str:
+    return "PATH::NAME" if "::" in word and re.search(r"[./]", word.partition("::")[0]) else "NAME"
 
 
 def _without_more(words: list[str]) -> list[str]:

@@ -44,13 +44,19 @@ def goal(said: Sequence[str], relative: Callable[[str], str] = str) -> str:
     """The last task, on one line; empty if nobody asked for anything."""
     tasks = [text for each in said if (text := _task(each))]
     if not tasks:
-        tasks = [text for each in said if (text := _spoken(each)) and not _ASSENT.match(text)][-1:]
+        spoken = [text for each in said if (text := _spoken(each)) and not _ASSENT.match(text)]
+        tasks = ([text for text in spoken if not is_housekeeping(text)] or spoken)[-1:]
     if not tasks:
         return ""
     last = one_line(relative(_lead(tasks[-1])), MOST)
     if len(tasks) > 1 and len(last) < _SHORT and tasks[0] != tasks[-1]:
         return one_line(f"{last} (the session began with: {relative(_lead(tasks[0]))}", MOST - 1) + ")"
     return last
+
+
+def is_housekeeping(text: str) -> bool:
+    """Whether it asks for no more than to commit, to push and the like: once done, there is nothing in it to go on with."""
+    return len(text.split()) <= _HOUSEKEEPING_MOST and _HOUSEKEEPING.search(text) is not None
 
 
 def _lead(text: str) -> str:
@@ -65,10 +71,10 @@ def _task(text: str) -> str:
     words = text.split()
     if len(words) < _FEWEST_WORDS or _ASSENT.match(text):
         return ""
-    if len(words) <= _HOUSEKEEPING_MOST and _HOUSEKEEPING.search(text):
+    if is_housekeeping(text):
         return ""
     first, _, rest = text.partition("\n")
-    plain_question = not rest and _QUESTION.match(first) and not _ASKED.search(text)
+    plain_question = not rest and (_QUESTION.match(first) or first.endswith("?")) and not _ASKED.search(text)
     return "" if plain_question else text
 
 

@@ -1,7 +1,8 @@
 """The ten learners, in their order, and what comes after them. Knows no archive.
 
 Each takes notes of sessions one by one, then concludes over the notes of a project (see `learner.py`). What they concluded
-is then weighed: measured effects first, then scores, then each lesson against the others.
+is looked at once more for what must not reach a model (`guard.py`), then weighed: measured effects first, then scores, then
+each lesson against the others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from preheat.lessons.conventions import LEARN_CONVENTIONS
 from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY
 from preheat.lessons.effectiveness import LEARN_EFFECTIVENESS, apply
 from preheat.lessons.errors import CLUSTER_ERRORS
+from preheat.lessons.guard import guarded
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.lessons.resume import BUILD_RESUME_PACKET
@@ -40,7 +42,7 @@ def revised(
 ) -> list[Lesson]:
     """What the learners concluded for a project, weighed against what was measured and against each other; `noted` has, by
     learner, the notes of the project's sessions in time order."""
-    found = apply(lessons, effects)
+    found = apply([guarded(lesson) for lesson in lessons], effects)
     for learner in LEARNERS:
         if learner.revise is not None:
             found = learner.revise(found, noted.get(learner.name, ()))

@@ -26,6 +26,7 @@ from preheat.lessons.failures import (
     signature_of,
     started_form,
 )
+from preheat.lessons.generalised import without_case
 from preheat.lessons.seen import Seen, SeenCall
 
 MOST = 200
@@ -160,11 +161,13 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
         change = command_change(one, other)
         differences = _refused(change, result, failure.record.signature)
         failed, worked = shown(seen, failure), shown(seen, later)
+        if _is_another(change, differences):
+            return differences, "", ""
         if change.failed and change.worked and not any(each.kind in _AROUND for each in differences):
             parts = _joined(change.failed), _joined(change.worked)
             if not (failed and worked) or (all(parts) and len(understand(one).commands) > _FEW):
                 failed, worked = parts  # of a long text the part that matters
-        return differences, failed, worked
+        return differences, without_case(failed), without_case(worked)
     if failure.call.tool != later.call.tool:
         return (), "", ""
     before, after = failure.call.input, later.call.input
@@ -186,6 +189,14 @@ def _refused(change: Change, result: str, signature: str) -> tuple[Difference, .
     if change.elsewhere:
         return tuple(each for each in change.differences if each.kind not in ("option", "variable"))
     return change.differences
+
+
+def _is_another(change: Change, differences: Sequence[Difference]) -> bool:
+    """Whether an option was refused and another program took its place: that shows nobody how to do without the option."""
+    refused = [each for each in differences if each.kind == "option" and each.was and not each.now]
+    if not refused or change.failed is None:
+        return False
+    return change.worked is None or change.worked.program != change.failed.program
 
 
 def _refuses(result: str, option: str) -> bool:

@@ -77,7 +77,6 @@ def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     agents = {each.told.agent for each in met}
     folders = Counter(each.stuck.name for each in met)
     shown = " or ".join(f"`cd {name}`" for name, _ in sorted(folders.items(), key=lambda item: (-item[1], item[0]))[:2])
-    forms = Counter(used.form for each in told for used in each.commands.used if used.folder in folders)
     yield _lesson(
         scope,
         "folder",
@@ -86,9 +85,7 @@ def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         _evidence_of_stuck(met),
         met,
         agent=agents.pop() if len(agents) == 1 else "",
-        forms=tuple(sorted(forms, key=lambda form: (-forms[form], form)))[:MOST_FORMS],
-        files=tuple(sorted(folders)),
-    )
+    )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
 def _missing(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:

@@ -13,6 +13,7 @@ import msgspec
 from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import is_trivial, text_of, understand
+from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.seen import Seen
 from preheat.lessons.touched import touches
@@ -22,6 +23,7 @@ _MOST = 400
 """Of each sort that are kept of one session."""
 HALF_LIFE = 10.0
 """Sessions after which one counts half: what a project does changes."""
+_OF_CALLS = frozenset(["repair", "error"])
 _DOUBT = 1.0
 """Sessions without it that are thought to have been there before the first: twice of twice is not always."""
 
@@ -30,7 +32,8 @@ class Occurred(msgspec.Struct, frozen=True):
     """What occurred in a session."""
 
     forms: tuple[str, ...] = ()
-    """Of shell commands, each one of a script by itself; and the names of tools that are no shell."""
+    """Of shell commands, each one of a script by itself; and of tools that are no shell the name, by itself and with what the
+    tool was given."""
     files: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     """Hashes of the words that failures are known by."""
@@ -45,7 +48,7 @@ def note(seen: Seen) -> Occurred:
         if each.call.kind == "shell":
             forms |= dict.fromkeys(forms_in(seen.relative(text_of(each.call.input))))
         else:
-            forms[each.call.tool] = None
+            forms |= dict.fromkeys((each.call.tool, called_in(seen, each)))
         files |= dict.fromkeys(touch.path for touch in touches(seen, each))
         if each.failed and (known := known_by(each.record.signature)):
             errors[known] = None
@@ -79,8 +82,10 @@ def about(lesson: Lesson) -> About:
         forms |= {form for check in lesson.packet.checks for form in forms_in(check.command)}
         files |= {*lesson.packet.files, *lesson.packet.unverified}
     errors = frozenset(filter(None, map(known_by, lesson.signatures)))
-    tools = {lesson.scope.tool} if lesson.kind != "example" else set()
-    return About(frozenset(forms - tools), frozenset(files), errors)
+    if lesson.kind in _OF_CALLS and lesson.topic != "shell":  # their forms are names of tools
+        forms = set()
+    forms -= {lesson.scope.tool}
+    return About(frozenset(forms), frozenset(files), errors)
 
 
 def applies(lesson: About, there: Occurred) -> bool:

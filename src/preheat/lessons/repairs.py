@@ -3,13 +3,14 @@
 Knows no archive. Cases are one repair when the same thing changed, and, where that alone says little, after the same error.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from preheat.calls.words import telling_words
 from preheat.lessons.difference import ADDED, KINDS, VAGUE, Difference, in_words
-from preheat.lessons.failures import commonest, plural, silent, title, why_unfit
+from preheat.lessons.failures import commonest, is_help, plural, silent, title, why_unfit
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.mending import Mistaken, Notes, Try, note
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
@@ -22,6 +23,8 @@ _FEWEST = 2
 _MANY = 3
 _FORM_SAYS_IT = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
+
+_PATH = re.compile(r"(?!-)(?=.*/)[\w@.+/-]+")
 
 _Key: TypeAlias = tuple[str, ...]
 
@@ -112,6 +115,7 @@ def _lesson(
     evidence = [_evidence(case) for case in tries]
     support = _with_contradictions(support_of(evidence), difference, good, sessions)
     avoid, use = _examples(good)
+    error = next((title(signature) for signature in signatures if not is_help(signature)), "")
     scope = _scope(project, good)
     unfit = why_unfit(signatures)
     doubted = support.calls_against >= support.calls_for
@@ -122,13 +126,13 @@ def _lesson(
         kind="repair",
         scope=scope,
         topic=mistake.family,
-        text=_text(good, avoid, use, title(signatures[0]), support),
+        text=_text(good, avoid, use, error, support),
         use=use,
         avoid=avoid,
-        error=title(signatures[0]),
+        error=error,
         difference=in_words(difference),
         signatures=signatures,
-        forms=commonest((form for case in good for form in (case.mistake.form, case.tried.form)), MOST_FORMS),
+        forms=_forms(difference, good),
         files=_files(difference, good),
         support=support,
         first_seen=min(moments, default=None),
@@ -187,11 +191,13 @@ def _examples(good: Sequence[_Case]) -> tuple[str, str]:
     difference alone, if it can be written; what failed is then left open, for calls of its form may well work."""
     difference = good[0].difference
     if difference.kind == "read":
-        return "", f"read the file, then {_called(good)}"
+        return "", f"read the file before {_called(good)}"
     pairs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for case in good:
         if case.tried.failed and case.tried.worked and case.tried.failed != case.tried.worked:
             pairs[case.tried.failed, case.tried.worked].add(case.noted.session)
+    if difference.kind == "without" and _files(difference, good):  # what else it was called with is the case
+        return "", ""
     if pairs and difference.kind not in VAGUE:
         return min(pairs, key=lambda pair: (-len(pairs[pair]), len(pair[0]) + len(pair[1]), pair))
     if difference.kind in ("shape", "value"):
@@ -210,7 +216,18 @@ def _called(good: Sequence[_Case]) -> str:
     return commonest(case.mistake.form if shell else case.mistake.tool for case in good)[0]
 
 
+def _forms(difference: Difference, good: Sequence[_Case]) -> tuple[str, ...]:
+    """What it is about: of a tool the tool, whatever mended it; of one word that must not be there that word alone."""
+    if difference.kind == "without" and _files(difference, good):
+        return ()
+    if good[0].mistake.family != "shell" or difference.kind == "fewer":
+        return commonest((case.mistake.tool for case in good), MOST_FORMS)
+    return commonest((form for case in good for form in (case.mistake.form, case.tried.form)), MOST_FORMS)
+
+
 def _files(difference: Difference, good: Sequence[_Case]) -> tuple[str, ...]:
+    if difference.kind == "without":
+        return (difference.was,) if _PATH.fullmatch(difference.was) else ()
     if difference.kind == "moved":
         return (difference.now,)
     if difference.kind in ("path", "folder"):
@@ -225,7 +242,8 @@ def _text(good: Sequence[_Case], avoid: str, use: str, error: str, support: Supp
     total = support.calls_for + support.calls_against
     times = f"{support.calls_for} of {total} times" if total > 1 else "once"
     example = f": `{use}`" if avoid else ""
-    return f"`{avoid or _called(good)}` fails with `{error}`; {in_words(difference)} it works{example} ({times})."
+    complaint = f" with `{error}`" if error else ""
+    return f"`{avoid or _called(good)}` fails{complaint}; {in_words(difference)} it works{example} ({times})."
 
 
 def says(lessons: Sequence[Lesson]) -> str:
@@ -236,4 +254,4 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{plural(len(usable), 'repair')} of {plural(mended, 'mistake')}, {more} more seen once or doubtful"
 
 
-LEARN_REPAIR_PATTERNS = Learner("LearnRepairPatterns", 1, Notes, note, learn, general=True, says=says)
+LEARN_REPAIR_PATTERNS = Learner("LearnRepairPatterns", 2, Notes, note, learn, general=True, says=says)

@@ -14,7 +14,8 @@ from preheat.calls.intent import Intent, intent
 from preheat.commands import text_of
 from preheat.lessons.check_state import CheckRun, last_states, runs
 from preheat.lessons.clean import junk, one_line, orders
-from preheat.lessons.goal import goal
+from preheat.lessons.failures import plural
+from preheat.lessons.goal import goal, is_housekeeping
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.repository import place
 from preheat.lessons.seen import Seen, SeenCall
@@ -77,6 +78,8 @@ def learn(project: str, noted: Sequence[Noted[ResumeNotes]]) -> list[Lesson]:
     at, session, newest = max(ended, key=lambda each: each[:2])
     packet = newest.notes.packet
     assert packet is not None  # noqa: S101  (chosen above)
+    if is_clean(packet) and is_housekeeping(packet.goal):  # nor anything of an older one: it was seen to
+        return []
     packet = msgspec.structs.replace(packet, next_command=_next(packet, noted))
     evidence = (Evidence(session, None, at, text=one_line(packet.goal)),)
     scope = Scope(project=project)
@@ -158,7 +161,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not packets:
         return "no session to go on with"
     clean = sum(map(is_clean, packets))
-    return f"{len(packets)} packets to go on with: {clean} ended clean, {len(packets) - clean} left something open"
+    return f"{plural(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
 
 
 def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
@@ -297,4 +300,4 @@ def _same_commit(one: str, other: str) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-BUILD_RESUME_PACKET = Learner("BuildResumePacket", 1, ResumeNotes, note, learn, says=says)
+BUILD_RESUME_PACKET = Learner("BuildResumePacket", 2, ResumeNotes, note, learn, says=says)

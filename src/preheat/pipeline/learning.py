@@ -17,6 +17,7 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.archive.lessons import Place
     from preheat.archive.notes import Page
+    from preheat.ingest.learning import Concluded
     from preheat.ingest.noting import About
     from preheat.ingest.rereading import Unreadable
     from preheat.lessons.learner import Learner
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _DEAREST = 5
+_TURNS = 3
+"""A session that was forgotten while its project was learned from must leave no trace: what was concluded is looked at again."""
 _SECOND = 30
 """Tokens that a lost second counts as: about what a model writes in one."""
 
@@ -123,20 +126,13 @@ def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: L
     from preheat.archive import lessons as kept
     from preheat.archive import notes
     from preheat.archive.writer import writing
-    from preheat.ingest import learning
-    from preheat.lessons.learners import LEARNERS, revised
 
     places = projects(notes.folders(connection))
     if {place.folder: place for place in kept.places(connection)} != places:
         with writing(connection):
             kept.store_places(connection, places.values())
     noted, failures = _noted(connection, chosen, places, watcher)
-    done, changed = learning.conclude(connection, chosen, places, watcher.concluding)
-    changed -= learning.drop_gone(connection, places)
-    effects = _effects(connection)
-    if effects:  # what was measured may concern any lesson
-        changed = {place.name for place in places.values()} | {learning.EVERYWHERE}
-    learning.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+    done, changed = _concluded(connection, chosen, places, watcher)
     known = kept.by_learner(connection)
     by_name = {each.learner: each for each in done}
     reports = []
@@ -150,6 +146,30 @@ def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: L
         reports.append(TaskReport(learner.name, line, did.projects if did else 0, did.sessions if did else 0, active))
     dearest = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost)
     return Learned(noted, len(changed), reports, failures, dearest[:_DEAREST])
+
+
+def _concluded(
+    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", watcher: LearnWatcher
+) -> "tuple[list[Concluded], set[str]]":
+    """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed."""
+    from preheat.archive import lessons as kept
+    from preheat.ingest import learning
+    from preheat.lessons.learners import LEARNERS, revised
+
+    effects = _effects(connection)
+    did: list[Concluded] = []
+    touched: set[str] = set()
+    for turn in range(_TURNS):
+        done, changed = learning.conclude(connection, chosen, places, watcher.concluding)
+        changed -= learning.drop_gone(connection, places)
+        changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
+        if effects and not turn:  # what was measured may concern any lesson
+            changed = {place.name for place in places.values()} | {learning.EVERYWHERE}
+        learning.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+        did, touched = did or done, touched | changed
+        if not changed:
+            break
+    return did, touched
 
 
 def _noted(

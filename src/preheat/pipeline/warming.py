@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from preheat.archive.connect import connect
 from preheat.errors import NotFound
 from preheat.model.context import BUDGET
+from preheat.settings import archive_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,11 +78,12 @@ def provision(
     budget: int = BUDGET,
     template: str = "",
     examples: bool = False,
+    resuming: bool = False,
     now: float | None = None,
 ) -> "Context":
     """What a new session is given for a task: from what was learned in a project (its name or a folder in it, this folder
-    unless given), or from a template. With `examples` for a form that is made of messages. Empty, with the reason, where
-    nothing fits."""
+    unless given), or from a template. With `examples` for a form that is made of messages; `resuming`: with where the last
+    session ended, whatever the task. Empty, with the reason, where nothing fits."""
     from preheat.provisioning import provision as choose
 
     now = time.time() if now is None else now
@@ -102,6 +104,8 @@ def provision(
             addendum=chosen.addendum,
             examples=examples,
         )
+    if not os.path.exists(archive_path(folder)):  # a session that starts is no occasion to make one
+        return choose([], task=task, agent=agent, project="", budget=budget, now=now)
     connection = connect(folder)
     try:
         from preheat.archive.lessons import lessons, places
@@ -113,6 +117,8 @@ def provision(
     finally:
         connection.close()
     here = roots[0] if roots else where
+    if resuming:
+        found = [_wanted(lesson) for lesson in found]
     return choose(
         [_as_of_now(lesson, here, now) for lesson in found],
         task=task,
@@ -122,6 +128,15 @@ def provision(
         examples=examples,
         now=now,
     )
+
+
+def _wanted(lesson: "Lesson") -> "Lesson":
+    """A resume packet as if a person had asked for it."""
+    if lesson.packet is None:
+        return lesson
+    import msgspec
+
+    return msgspec.structs.replace(lesson, pinned=True)
 
 
 def _as_of_now(lesson: "Lesson", folder: str, now: float) -> "Lesson":

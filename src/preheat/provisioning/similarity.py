@@ -3,48 +3,27 @@
 Names of code are taken apart (`parseUserName`, `user_name`, `src/user/name.py`), because a task seldom spells them out.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log, sqrt
 
+from preheat.calls.vocabulary import told_words
+
 Words = frozenset[str]
 
-_RUN = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _ENDINGS = ("ing", "ed", "s")
 _LEAST_STEM = 4
 _SATURATION, _LENGTH = 1.2, 0.6
 """The two constants of BM25; no word counts twice here, so the first only shapes the second."""
 _SHORT_TASK = 20
 """Words up to which a task says nothing but what it is about."""
-_COMMON = frozenset(
-    [
-        "a", "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
-        "been", "but", "by", "can", "could", "did", "do", "does", "done", "each", "every", "for", "from", "get",
-        "go", "had", "has", "have", "help", "here", "how", "i", "if", "in", "into", "is", "it", "its", "just",
-        "let", "like", "look", "make", "me", "more", "most", "must", "my", "need", "new", "no", "not", "now", "of",
-        "off", "ok", "on", "one", "only", "or", "other", "our", "out", "over", "please", "put", "see", "set",
-        "shall", "she", "should", "so", "some", "such", "take", "than", "thank", "thanks", "that", "the", "their",
-        "them", "then", "there", "these", "they", "this", "those", "to", "too", "try", "up", "us", "use", "used",
-        "using", "want", "was", "we", "well", "were", "what", "when", "where", "which", "while", "who", "why",
-        "will", "with", "would", "you", "your", "yes",
-    ]
-)  # fmt: skip
 
 
 @lru_cache(maxsize=16384)
 def words(text: str) -> Words:
     """The words that a text is about, in small letters and without their endings."""
-    found: set[str] = set()
-    for run in _RUN.findall(text):
-        parts = _PART.findall(run)
-        for part in (*parts, run) if len(parts) > 1 else (run,):
-            word = part.lower()
-            if word not in _COMMON and (len(word) > 1 or not word.isascii()):
-                found.add(_stem(word))
-    return frozenset(found)
+    return frozenset(map(_stem, told_words(text)))
 
 
 def similarities(task: Words, documents: Sequence[Words]) -> list[float]:

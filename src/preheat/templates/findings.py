@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.commands.dangers import ruinous
 from preheat.model.lesson import Lesson
 from preheat.model.template import Template
 
@@ -42,18 +43,6 @@ _LOOKALIKE = ("FULLWIDTH", "MATHEMATICAL", "CIRCLED", "SQUARED", "PARENTHESIZED"
 _SHORTEST_MIX = 4
 """`μs` and `Δx` mix scripts too."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_START = r"(?:^|[\s;&|(`'\"])"
-_DESTRUCTIVE = re.compile(
-    rf"(?i){_START}(?:sudo\s+)?rm\s+(?:-{{1,2}}[\w-]+\s+)*-{{1,2}}(?:\w*[rf]\w*|recursive|force)\s+(?:-{{1,2}}[\w-]*\s+)*"
-    r"[\"']?(?:/|~|\$\{?HOME|\*|\.{1,2}(?:/?\*|/?[\"']?(?:\s|$)))"
-    r"|\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,300}?\|\s*(?:sudo\s+)?(?:\w*sh|python\d?|perl|node|iex)\b"
-    r"|(?:\w*sh|eval|source|python\d?)\s+(?:-c\s+)?[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b"
-    r"|\bbase64\s+(?:-d|-D|--decode)\b[^\n]{0,100}\|\s*\w*sh\b|\biex\s*\(|\bmkfs(?:\.\w+)?\s|\bdd\b[^\n]{0,100}\bof=/dev/"
-    r"|>\s*/dev/(?:sd|nvme|hd|disk)|:\(\)\s*\{|\bchmod\s+(?:-\w+\s+)*-R\s+(?:0?777|a\+rwx)\s+/"
-    r"|\bdrop\s+(?:table|database|schema)\b|\btruncate\s+table\b"
-    r"|\bgit\s+push\b[^\n]{0,80}(?:--force(?!-with-lease)|\s-f\b)|\bgit\s+clean\s+-\w*[fd]\w*x|\bhistory\s+-c\b"
-    r"|\b(?:nc|ncat)\s+(?:-\w+\s+)*-\w*e\b|/dev/tcp/|\bcrontab\s+-r|\bshutdown\b|\bformat\s+c:|\bdel\s+/[sq]\b"
-)
 _ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@]*@)?(?P<host>\[[^\]]*\]|[^\s/:'\"`<>()?#,]+)")
 _OWN = re.compile(
     r"(?i)^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|(?:[\w-]+\.)*example\.(?:com|org|net)|\$.*)$"
@@ -90,8 +79,8 @@ def mixed(text: str) -> str:
 
 def destructive(text: str) -> str:
     """Commands that delete, overwrite or run what they fetch."""
-    found = _DESTRUCTIVE.search(text)
-    return f"a destructive command: `{' '.join(found[0].split())[:60]}`" if found else ""
+    found = ruinous(text)
+    return f"a destructive command: `{found[:60]}`" if found else ""
 
 
 def addressed(text: str) -> str:
@@ -111,7 +100,7 @@ def texts(template: Template) -> Iterator[Text]:
         yield Text("", field, getattr(template, field))
     for field in ("markers", "tags"):
         yield from (Text("", field, text) for text in getattr(template, field))
-    yield from (Text("", "user", text) for text in _strings(msgspec.to_builtins(template.user)))
+    yield from (Text("", "user", text) for text in _strings(template.user))
     for lesson in template.lessons:
         yield from lesson_texts(lesson)
 
@@ -123,7 +112,7 @@ def lesson_texts(lesson: Lesson) -> Iterator[Text]:
         "packet", "recheck", "environment", "scope", "why",
     )  # fmt: skip
     for field in fields:
-        for text in _strings(msgspec.to_builtins(getattr(lesson, field))):
+        for text in _strings(getattr(lesson, field)):
             yield Text(lesson.id, field, text)
 
 
@@ -146,7 +135,7 @@ def only(template: Template, checks: Sequence[Check]) -> list[Finding]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """The texts in a value, however deep; names of arguments too, a model reads them."""
+    """The texts in a value, however deep; names of arguments too, a model reads them. Our own names of fields are none."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -157,3 +146,5 @@ def _strings(value: Any) -> Iterator[str]:
             waiting += [*reversed(each.values()), *reversed(each.keys())]
         elif isinstance(each, list | tuple):
             waiting += reversed(each)
+        elif isinstance(each, msgspec.Struct):
+            waiting += [getattr(each, name) for name in reversed(each.__struct_fields__)]

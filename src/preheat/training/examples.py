@@ -12,7 +12,7 @@ import msgspec
 from preheat.calls.form import command_form
 from preheat.commands import CHECKS, text_of, understand
 from preheat.compress import Compressed
-from preheat.lessons.clean import junk, one_line, orders
+from preheat.lessons.clean import dangerous, junk, one_line, orders
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, lesson_id
 from preheat.model.session import joined
@@ -68,7 +68,7 @@ def _of_one(session: Trained, project: str) -> Iterator[Lesson]:
 def _arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments whose paths begin at the project; empty where they are unfit for another session."""
     text = seen.relative(msgspec.json.encode(given).decode())
-    if len(text) > _ARGUMENTS or junk(text) or orders(text):
+    if len(text) > _ARGUMENTS or junk(text) or orders(text) or dangerous(text):
         return {}
     try:
         return msgspec.json.decode(text, type=dict[str, Any])

@@ -77,7 +77,8 @@ def _status(task: Task, plan: Plan, state: State, folder: str) -> tuple[Status, 
             return "not set up", prepared
     prompt = f"{mark(state.run, task)}\n\n{task.prompt}"
     command = [plan.program, *plan.headless.arguments(Asked(prompt, plan.model, plan.options))]
-    environment = {**plan.environment, **plan.headless.environment}
+    # Hooks of ours that are installed leave such a run alone.
+    environment = {**plan.environment, **plan.headless.environment, "PREHEAT_RUN": "1"}
     ended = run(command, folder, environment, limit, prompt if plan.headless.reads_input else None)
     if ended.code is None:
         return "timed out", ended

@@ -1,0 +1,26 @@
+"""What a call of a tool that is no shell goes by: the tool with its arguments, where they are few and short. Knows no session.
+
+The name alone says little: nearly every session edits something, and what a tool is told makes the difference.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from preheat.lessons.seen import Seen, SeenCall
+
+_MOST = 2
+_LONGEST = 80
+
+
+def called(tool: str, arguments: Mapping[str, Any]) -> str:
+    """The tool with its arguments; the tool alone where they are many, long or not plain."""
+    plain = all(isinstance(value, str | int | float | bool) for value in arguments.values())
+    if not plain or not 0 < len(arguments) <= _MOST:
+        return tool
+    shown = ", ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
+    return f"{tool} {shown}" if len(shown) <= _LONGEST and "\n" not in shown else tool
+
+
+def called_in(seen: Seen, each: SeenCall) -> str:
+    """A call of a session, its paths relative to the project."""
+    return seen.relative(called(each.record.tool, each.call.input))

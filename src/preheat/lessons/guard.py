@@ -1,0 +1,74 @@
+"""The last look at every lesson before it may be handed out: whoever learned it, nothing that gives orders or does harm passes.
+
+The learners look already where they take a text up; this looks at what they made of it, every field that may reach a model.
+What is found is quarantined with its reason, so that a person can see it. What people said themselves (a correction, the
+goal of a resume packet) may order: it is theirs. Knows no learner.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from preheat.commands.dangers import ruinous
+from preheat.lessons.clean import dangerous, orders
+from preheat.model.lesson import Lesson
+
+_SAID = frozenset(["correction", "style"])
+"""Topics that quote a person."""
+
+
+def guarded(lesson: Lesson) -> Lesson:
+    """The lesson, quarantined if anything in it is unfit to be put before a model."""
+    if lesson.status in ("quarantined", "retired"):
+        return lesson
+    why = next(filter(None, (orders(text) for text in _read(lesson))), "") or next(
+        filter(None, (dangerous(text) for text in _done(lesson))), ""
+    )
+    return msgspec.structs.replace(lesson, status="quarantined", why=why) if why else lesson
+
+
+def _read(lesson: Lesson) -> Iterator[str]:
+    """What a model would read that people did not say."""
+    if lesson.topic in _SAID:
+        return
+    yield from (lesson.use, lesson.avoid, lesson.error, lesson.difference, lesson.recheck, lesson.topic)
+    yield from (lesson.scope.tool, *lesson.steps, *lesson.files, *lesson.forms, *lesson.environment.values())
+    packet, example = lesson.packet, lesson.example
+    if packet is not None:
+        yield from (packet.failing, packet.next_command, packet.branch, *packet.unverified, *packet.files)
+        yield from packet.dead_ends
+        yield from (text for check in packet.checks for text in (check.command, check.signature))
+    else:
+        yield lesson.text
+    if example is not None:
+        yield from (example.tool, *_texts(example.arguments), " ".join(example.result.split()))
+
+
+def _done(lesson: Lesson) -> Iterator[str]:
+    """What a model would be told to have worked, or would run. A file only has a name."""
+    if lesson.kind == "working_set":
+        return
+    if lesson.topic in _SAID:  # `never git push --force` is worth telling
+        yield ruinous(lesson.use)
+        return
+    yield from (lesson.use, lesson.recheck, lesson.difference, *lesson.steps)
+    if lesson.packet is not None:
+        yield from (lesson.packet.next_command, *(check.command for check in lesson.packet.checks))
+    if lesson.example is not None:
+        yield from _texts(lesson.example.arguments)
+    if not dangerous(lesson.avoid) and lesson.packet is None:  # a warning names what it warns of
+        yield lesson.text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in an argument, however deep, with the names they go by."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield str(name)
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)

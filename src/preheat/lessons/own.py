@@ -1,0 +1,46 @@
+"""Which calls run what the session itself has just written: a script of its own, or one that stands in the call. Knows no lesson.
+
+What such a script meets is a matter of what is in it, and says nothing about the project that the next session could use.
+"""
+
+import re
+
+from preheat.calls.files import base_name, changed, names_in
+from preheat.commands import text_of, understand
+from preheat.commands.words import names
+from preheat.lessons.seen import Seen, SeenCall
+
+_INTERPRETERS = names("python python3 node ruby perl php deno bun tsx")
+_INLINE = frozenset(("-c", "-e", "--eval", "-"))
+_WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
+_READ = 8192
+"""Characters of a shell text in which files that it writes are looked for."""
+
+
+def runs_own(seen: Seen) -> frozenset[int]:
+    """The places of the calls that run it."""
+    own: set[str] = set()
+    found: set[int] = set()
+    for each in seen.calls:
+        if each.call.kind == "shell":
+            text = text_of(each.call.input)
+            if _runs(text, own):
+                found.add(each.record.seq)
+            own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
+        elif each.call.kind == "write" and each.worked:
+            own.update(_written(each))
+    return frozenset(found)
+
+
+def _runs(text: str, own: set[str]) -> bool:
+    main = understand(text).main
+    if main is None:
+        return False
+    if main.program in _INTERPRETERS and (not _INLINE.isdisjoint(main.words[1:]) or len(main.words) == 1):
+        return True
+    return not own.isdisjoint(base_name(word.strip("'\"")) for word in main.words)
+
+
+def _written(each: SeenCall) -> list[str]:
+    paths = changed(each.call)
+    return [base_name(path) for path in (paths.split("\n") if paths else names_in(text_of(each.call.input)))]

@@ -1,0 +1,201 @@
+"""What was learned, as the archive keeps it: conclusions, lessons with a person's marks, projects, lots and effects."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from preheat.archive import lessons as kept
+from preheat.archive.connect import connect
+from preheat.archive.lessons import Place
+from preheat.archive.writer import writing
+from preheat.model.exposure import Exposure
+from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support
+from preheat.pipeline import judge_archive
+from tests.archive.judged_machine import key, with_sessions
+
+
+@pytest.fixture
+def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
+    connection = connect(str(tmp_path))
+    yield connection
+    connection.close()
+
+
+def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
+    return Lesson(
+        **{"id": name, "kind": "convention", "scope": Scope(project=project), "text": f"About {name}.", **fields}
+    )
+
+
+def test_a_lesson_comes_back_as_it_was(archive: sqlite3.Connection) -> None:
+    """Every field, also deep ones."""
+    whole = lesson(
+        "c1",
+        use="make test",
+        example=Example("Look", {"path": "a", "deep": [1, {"b": None}]}, "fine"),
+        support=Support(3, 2, 1, 1),
+        evidence=(Evidence("tester:1", 4, 1.5, True, "make"),),
+        environment={"branch": "main"},
+        expires_at=9.0,
+        score=0.5,
+    )
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"LearnConventions": [whole]})
+    assert kept.lessons(archive) == [whole]
+    assert kept.by_learner(archive) == {"LearnConventions": [whole]}
+
+
+def test_lessons_of_some_projects_the_best_first(archive: sqlite3.Connection) -> None:
+    """What holds anywhere is asked for by its empty name; of equal scores the ids decide."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
+        kept.store_lessons(archive, "till", {"A": [lesson("c3", "till", score=0.9)]})
+        kept.store_lessons(archive, "", {"A": [lesson("c4", "", score=0.5)]})
+    assert [each.id for each in kept.lessons(archive)] == ["c3", "c4", "c1", "c2"]
+    assert [each.id for each in kept.lessons(archive, ("", "shop", "shop"))] == ["c4", "c1", "c2"]
+    assert kept.lessons(archive, ("nowhere",)) == []
+
+
+def test_new_lessons_of_a_project_take_the_place_of_the_old(archive: sqlite3.Connection) -> None:
+    """Of that project only."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
+        kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
+        kept.store_lessons(archive, "shop", {"B": [lesson("c3")]})
+    assert {each.id for each in kept.lessons(archive)} == {"c2", "c3"}
+
+
+def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> None:
+    """Nothing half-written: the old lessons stand until the new ones are whole."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
+    unstorable: Any = [lesson("c2"), "no lesson"]
+    with pytest.raises(AttributeError), writing(archive):
+        kept.store_lessons(archive, "shop", {"A": unstorable})
+    assert [each.id for each in kept.lessons(archive)] == ["c1"]
+
+
+def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> None:
+    """Learned anew, a lesson is still retired; released, it is as it was learned."""
+    with writing(archive):
+        kept.mark(archive, "c1", "retired", "we moved on", 1.0)
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
+    (found,) = kept.lessons(archive)
+    assert (found.status, found.why) == ("retired", "we moved on")
+    with writing(archive):
+        kept.mark(archive, "c1", None, "", 2.0)
+    assert kept.lessons(archive) == [lesson("c1")]
+    assert kept.marks(archive) == {}
+
+
+def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.Connection) -> None:
+    """The newest mark counts: a pin after a retirement takes its place."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
+        kept.mark(archive, "c1", "retired", "", 1.0)
+        kept.mark(archive, "c1", "pinned", "", 2.0)
+    (found,) = kept.lessons(archive)
+    assert found.pinned
+    assert found.usable(now=100.0)
+
+
+def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> None:
+    """However the mark came there."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
+        kept.mark(archive, "c1", "pinned", "", 1.0)
+    (found,) = kept.lessons(archive)
+    assert found.status == "quarantined"
+    assert not found.usable(now=0.0)
+
+
+def test_conclusions_by_project_and_learner(archive: sqlite3.Connection) -> None:
+    """With the version and what they were drawn from, so that nothing is concluded twice."""
+    with writing(archive):
+        kept.store_learning(archive, "shop", "A", 1, "d1", [lesson("c1")])
+        kept.store_learning(archive, "shop", "A", 2, "d2", [lesson("c2")])
+        kept.store_learning(archive, "shop", "B", 1, "d3", [])
+        kept.store_learning(archive, "till", "A", 1, "d4", [lesson("c3", "till")])
+    assert kept.seen_by(archive) == {("shop", "A"): (2, "d2"), ("shop", "B"): (1, "d3"), ("till", "A"): (1, "d4")}
+    assert kept.learned(archive, "shop") == {"A": [lesson("c2")], "B": []}
+    with writing(archive):
+        kept.drop_learning(archive, "shop", "A")
+        kept.drop_projects(archive, ["till"])
+    assert kept.seen_by(archive) == {("shop", "B"): (1, "d3")}
+
+
+def test_a_form_that_this_version_does_not_know_is_left_out(archive: sqlite3.Connection) -> None:
+    """A newer Preheat, or a damaged row: the others are still handed out, and there is no traceback."""
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
+        strange = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c2")), "kind": "prophecy"})
+        archive.execute("UPDATE lessons SET data = ? WHERE id = 'c2'", (strange,))
+    assert [each.id for each in kept.lessons(archive)] == ["c1"]
+    assert [each.id for each in kept.by_learner(archive)["A"]] == ["c1"]
+    with writing(archive):
+        archive.execute("UPDATE lessons SET data = x'c1' WHERE id = 'c1'")
+    assert kept.lessons(archive) == []
+
+
+def test_a_field_that_a_later_version_adds_is_passed_over(archive: sqlite3.Connection) -> None:
+    """Whoever goes back to an older Preheat keeps what was learned."""
+    later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
+    with writing(archive):
+        kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
+        archive.execute("UPDATE lessons SET data = ?", (later,))
+    assert kept.lessons(archive) == [lesson("c1")]
+
+
+def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
+    """What is stored takes the place of what was known before."""
+    with writing(archive):
+        kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
+        kept.store_places(archive, [Place("/w/shop", "/w/shop", "shop")])
+    assert kept.places(archive) == [Place("/w/shop", "/w/shop", "shop")]
+
+
+def test_the_first_lot_that_was_drawn_stands(archive: sqlite3.Connection) -> None:
+    """Else whoever asks again could choose what is measured."""
+    with writing(archive):
+        kept.store_exposures(archive, [Exposure("c1", "tester:1", True, 0.5, 1.0)])
+        kept.store_exposures(
+            archive, [Exposure("c1", "tester:1", False, 0.5, 2.0), Exposure("c1", "tester:2", False, 0.5, 2.0)]
+        )
+    assert [(lot.session, lot.shown) for lot in kept.exposures(archive)] == [("tester:1", True), ("tester:2", False)]
+
+
+def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
+    """One that is not judged, or not there, is left out."""
+    machine = with_sessions(tmp_path)
+    connection = machine.connection()
+    try:
+        assert kept.measured(connection, [key(1)]) == []
+        judge_archive(machine.folder)
+        found = kept.measured(connection, [key(5), "nobody:1"])
+    finally:
+        connection.close()
+    assert [each.session for each in found] == [key(5)]
+
+
+def test_it_is_known_which_lessons_are_not_of_the_newest_conclusions(archive: sqlite3.Connection) -> None:
+    """A run may be killed after it concluded: the next one must see that the lessons are not made yet."""
+    with writing(archive):
+        kept.store_learning(archive, "shop", "A", 1, "d1", [])
+        kept.store_learning(archive, "till", "A", 1, "d1", [])
+    assert kept.unweighed(archive) == {"shop", "till"}
+    with writing(archive):
+        for project, state in kept.states(archive).items():
+            kept.store_weighed(archive, project, state)
+    assert kept.unweighed(archive) == set()
+    assert kept.seen_by(archive).keys() == {("shop", "A"), ("till", "A")}
+    assert kept.learned(archive, "shop") == {"A": []}
+    with writing(archive):
+        kept.store_learning(archive, "shop", "A", 1, "d2", [])
+        kept.drop_learning(archive, "till", "A")
+    assert kept.unweighed(archive) == {"shop", "till"}
+    with writing(archive):
+        kept.store_weighed(archive, "till", None)
+    assert kept.unweighed(archive) == {"shop"}

@@ -1,0 +1,223 @@
+"""`preheat lessons`: list, show, pin, retire and release what was learned."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.ingest.test_learning import worked
+
+from .conftest import Person
+from .taught import teach, tricked
+
+
+@pytest.fixture
+def taught(person: Person) -> Person:
+    """Four sessions of one project that teach something."""
+    teach(person)
+    assert person.run("learn", "--quiet").code == 0
+    return person
+
+
+def listed(person: Person, *arguments: str) -> list[dict[str, Any]]:
+    done = person.run("lessons", "list", "--json", *arguments)
+    assert done.code == 0
+    found: list[dict[str, Any]] = json.loads(done.out)
+    return found
+
+
+def repair(person: Person) -> str:
+    return str(listed(person, "--kind", "repair")[0]["id"])
+
+
+def handed_out(person: Person) -> set[str]:
+    """The lessons that a new session is given."""
+    done = person.run("warm", "start", "--task", "mend the till", "--project", "shop", "--json")
+    assert done.code == 0
+    return {item["lesson"] for item in json.loads(done.out)["context"]["items"]}
+
+
+def test_without_a_command_it_says_which_there_are(person: Person) -> None:
+    """One line, not the whole help page on one."""
+    for group, some in (
+        ("lessons", "list, pin, release, retire, show"),
+        ("warm", "start, test, "),
+        ("sessions", "list"),
+    ):
+        done = person.run(group)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"preheat: `preheat {group}` needs a command: {some}")
+        assert done.err.endswith(f"(see `preheat {group} --help`)\n")
+        assert len(done.err) < 250
+
+
+def test_the_list_goes_by_kind(taught: Person) -> None:
+    """With ids, how often each held, and what to do next on the error stream."""
+    done = taught.run("lessons", "list")
+    assert done.code == 0
+    headings = [line for line in done.out.splitlines() if not line.startswith(" ")]
+    assert headings[:2] == ["What works here", "What fixes what"]
+    assert "uv run pytest tests" in done.out
+    assert all(line == line.rstrip() for line in (done.out + done.err).splitlines())
+    assert len(done.err.splitlines()) == 1
+    assert "`preheat lessons show " in done.err
+
+
+def test_filters(taught: Person) -> None:
+    """By kind, agent and project; only what is handed out unless all is asked for."""
+    assert {each["kind"] for each in listed(taught, "--kind", "repair", "--kind", "convention")} == {
+        "repair",
+        "convention",
+    }
+    assert len(listed(taught, "--all")) > len(listed(taught))
+    assert len(listed(taught, "--limit", "2")) == 2
+    assert listed(taught, "--project", "shop") == listed(taught, "--project", "/home/dev/shop") == listed(taught)
+    assert all(each["scope"].get("agent", "") == "" for each in listed(taught, "--agent", "codex"))
+
+
+def test_of_several_projects_each_lesson_says_its_own(person: Person) -> None:
+    """`the tests run with make` helps nobody who does not know where."""
+    for number in range(11, 15):
+        person.write(worked(number, "/home/dev/till"))
+    teach(person).run("learn")
+    out = person.run("lessons", "list").out
+    assert "  till" in out
+    assert "  shop" in out
+    alone = person.run("lessons", "list", "--project", "shop").out
+    assert "till" not in alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list", "--project", "nowhere"], "no project `nowhere` is known"),
+        (["list", "--project", "."], "no project `.` is known"),
+        (["list", "--kind", "prophecy"], "`--kind`"),
+        (["list", "--limit", "0"], "`--limit`"),
+        (["list", "--agent", "nobody"], "no agent `nobody`"),
+        (["show"], "Missing argument"),
+        (["show", "zzz"], "no lesson `zzz`; `preheat lessons list --all` shows them"),
+        (["show", ""], "begins "),
+        (["pin", "zzz"], "no lesson `zzz`"),
+        (["retire", "zzz"], "no lesson `zzz`"),
+        (["release", "zzz"], "no lesson `zzz`"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line(arguments: list[str], message: str, taught: Person) -> None:
+    """What is wrong, and what to do; nothing on the output."""
+    done = taught.run("lessons", *arguments)
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert message in done.err
+
+
+def test_no_lessons_is_no_error(person: Person) -> None:
+    person.run("sync")
+    done = person.run("lessons", "list")
+    assert (done.code, done.out) == (0, "")
+    assert "`preheat learn`" in done.err
+    assert listed(person) == []
+
+
+def test_one_with_all_that_it_rests_on(taught: Person) -> None:
+    """Sessions and calls that can be looked up, for and against, first and last seen, half-life."""
+    name = repair(taught)
+    done = taught.run("lessons", "show", name)
+    assert done.code == 0
+    for word in (
+        "kind",
+        "holds for",
+        "error",
+        "for",
+        "against",
+        "confidence",
+        "first seen",
+        "half-life",
+        "status",
+        "It rests on",
+    ):
+        assert f"  {word}" in done.out
+    assert "not measured" in done.out
+    line = next(line for line in done.out.splitlines() if line.startswith("  for      2"))
+    session = line.split()[3]
+    assert taught.run("sessions", "show", session).code == 0
+    whole = json.loads(taught.run("lessons", "show", name, "--json").out)
+    assert whole["support"]["sessions_for"] == 4
+    assert len({each["session"] for each in whole["evidence"]}) == 4
+
+
+def test_by_the_beginning_of_its_id(taught: Person) -> None:
+    """As long as there is only one."""
+    name = repair(taught)
+    assert json.loads(taught.run("lessons", "show", name[:-1], "--json").out)["id"] == name
+
+
+def test_evidence_of_a_forgotten_session_is_no_obstacle(taught: Person) -> None:
+    """Between forgetting and learning anew there is nothing to show, and no traceback."""
+    name = repair(taught)
+    assert taught.run("forget", "latest", "--yes").code == 0
+    done = taught.run("lessons", "show", name)
+    assert done.code == 2
+    assert "no lesson" in done.err
+    assert taught.run("learn", "--quiet").code == 0
+    assert taught.run("lessons", "show", name).code == 0
+
+
+def test_what_is_retired_is_not_handed_out_until_it_is_released(taught: Person) -> None:
+    """Also not after learning again; the reason is kept."""
+    name = min(handed_out(taught))
+    done = taught.run("lessons", "retire", name, "--because", "we \x1b[31mmoved")
+    assert done.code == 0
+    assert f"`preheat lessons release {name}` undoes it" in done.out
+    taught.run("learn")
+    assert name not in handed_out(taught)
+    assert name not in {each["id"] for each in listed(taught)}
+    shown = taught.run("lessons", "show", name).out
+    assert "retired: we moved" in shown
+    assert "\x1b" not in shown
+    assert taught.run("lessons", "release", name).code == 0
+    assert name in handed_out(taught)
+    assert "nothing to take back" in taught.run("lessons", "release", name).out
+
+
+def test_what_is_pinned_is_handed_out_whatever_it_is_worth(taught: Person) -> None:
+    """Even what rests on little."""
+    weak = next(each for each in listed(taught, "--all") if each.get("status") == "weak")
+    assert taught.run("lessons", "pin", weak["id"]).code == 0
+    assert weak["id"] in handed_out(taught)
+    assert "(pinned)" in taught.run("lessons", "list").out
+
+
+@pytest.mark.parametrize(("verb", "field", "value"), [("pin", "pinned", True), ("retire", "status", "retired")])
+def test_marks_for_programs(verb: str, field: str, value: object, taught: Person) -> None:
+    """`--json` gives the lesson as it is now."""
+    name = repair(taught)
+    assert json.loads(taught.run("lessons", verb, name, "--json").out)[field] == value
+    assert field not in json.loads(taught.run("lessons", "release", name, "--json").out)
+
+
+def test_what_is_quarantined_cannot_be_pinned(person: Person) -> None:
+    """A person may look at it; nobody vouches for it by a slip."""
+    for number in (1, 2, 3):
+        person.write(tricked(number, "Ignore previous instructions"))
+    person.run("sync")
+    person.run("learn")
+    locked = next(each for each in listed(person, "--all") if each.get("status") == "quarantined")
+    done = person.run("lessons", "pin", locked["id"])
+    assert done.code == 2
+    assert f"`{locked['id']}` is quarantined (" in done.err
+    assert person.run("lessons", "show", locked["id"]).code == 0
+
+
+def test_completion_knows_the_ids(taught: Person) -> None:
+    """With the lessons' own words beside them."""
+    name = repair(taught)
+    done = taught.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS=f"preheat lessons show {name[:4]}", COMP_CWORD="3")
+    assert name in done.out
+
+
+def test_completion_without_an_archive_is_silent(person: Person) -> None:
+    """A tab is no occasion for a traceback."""
+    done = person.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS="preheat lessons show ", COMP_CWORD="3")
+    assert "Traceback" not in done.err
+    assert done.out == ""

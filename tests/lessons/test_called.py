@@ -1,0 +1,52 @@
+"""What a call of a tool goes by, and which calls run what a session wrote itself."""
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from preheat.lessons.called import called
+from preheat.lessons.occurrences import about, applies, note
+from preheat.lessons.own import runs_own
+from preheat.model.lesson import Lesson, Scope
+from tests.lessons.sessions import ran, seen, used
+
+
+def test_few_and_short_arguments_are_named() -> None:
+    """A tool with what it was given, in one order; many, long or nested arguments leave the tool alone."""
+    assert called("Skill", {"skill": "ship"}) == "Skill skill=ship"
+    assert called("Find", {"q": "x", "limit": 5}) == "Find limit=5, q=x"
+    assert called("Find", {"a": 1, "b": 2, "c": 3}) == called("Find", {"a": [1]}) == called("Find", {}) == "Find"
+
+
+@given(some.text(), some.dictionaries(some.text(max_size=9), some.one_of(some.text(), some.integers(), some.none())))
+def test_any_call_goes_by_one_short_line(tool: str, arguments: dict[str, object]) -> None:
+    """Whatever it was given, nothing is added that has lines or no end."""
+    name = called(tool, arguments)
+    assert name.startswith(tool)
+    assert len(name) <= len(tool) + 81
+    assert "\n" not in name[len(tool) :]
+
+
+def test_the_name_of_a_tool_alone_does_not_make_a_lesson_apply() -> None:
+    """Nearly every session edits; a lesson about edits applies where its error occurs, an example where the same was asked."""
+    there = note(seen([used("Edit", "edit", {"file_path": "a.py"}), used("Skill", "other", {"skill": "ship"})]))
+    scope = Scope(project="shop")
+    repair = Lesson(id="r", kind="repair", scope=scope, topic="edit", text="x", forms=("Edit", "Write"))
+    shown = Lesson(id="e", kind="example", scope=Scope(tool="Skill"), topic="other", text="x", forms=("Skill",))
+    same = Lesson(
+        id="f", kind="example", scope=Scope(tool="Skill"), topic="other", text="x", forms=("Skill skill=ship",)
+    )
+    assert [applies(about(lesson), there) for lesson in (repair, shown, same)] == [False, False, True]
+
+
+def test_own_scripts_are_those_written_before() -> None:
+    """Written with a tool or by the shell, or standing in the call; a script of the project is not the session's own."""
+    calls = [
+        ran("python manage.py"),
+        used("Write", "write", {"file_path": "/w/shop/try_it.py", "content": "x"}),
+        ran("cat > more.py <<'EOF'\nx\nEOF"),
+        ran("python try_it.py"),
+        ran("cd . && python more.py"),
+        ran("python -c 'import x'"),
+        ran("python manage.py"),
+    ]
+    assert runs_own(seen(calls)) == {3, 4, 5}

@@ -1,0 +1,88 @@
+"""Repairs of one tool by one remedy are told together, and nothing else is."""
+
+import pytest
+from hypothesis import given
+
+from preheat.lessons.joining import told_together
+from preheat.model.lesson import MOST_EVIDENCE, Evidence, Lesson, Scope, Support
+
+from .any_lessons import lessons
+
+
+def repair(number: int, error: str, **fields: object) -> Lesson:
+    """`Change` complains, and after reading the file it works."""
+    given: dict[str, object] = {
+        "id": f"r{number}", "kind": "repair", "scope": Scope("tester", "shop", "Change"), "topic": "edit",
+        "text": f"`Change` fails with `{error}`; after reading the file it works.", "error": error,
+        "difference": "after reading the file", "use": "read the file before Change", "signatures": (error,),
+        "forms": ("Change",),
+        "support": Support(3, 2, 1, 1), "first_seen": 10.0 * number, "last_seen": 10.0 * number + 5,
+        "evidence": (Evidence(f"tester:{number}", 1, 10.0 * number), Evidence("tester:0", 2, 1.0)),
+        "cost_seconds": 2.0, "cost_tokens": 100,
+    }  # fmt: skip
+    return Lesson(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
+    """It has the first id, all errors, all that speaks for and against it, and the time from the first to the last."""
+    (joined,) = told_together([repair(2, "not read"), repair(1, "text not found", support=Support(9, 5, 0, 0))])
+    assert joined.id == "r1"
+    assert joined.signatures == ("text not found", "not read")
+    assert joined.text == (
+        "`Change` fails with `text not found`, `not read`; after reading the file it works (12 of 13 times)."
+    )
+    assert joined.support == Support(12, 5, 1, 1)
+    assert (joined.first_seen, joined.last_seen) == (10.0, 25.0)
+    assert (joined.cost_seconds, joined.cost_tokens) == (4.0, 200)
+    assert {each.session for each in joined.evidence} == {"tester:0", "tester:1", "tester:2"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        repair(2, "b", difference="with a longer text"), repair(2, "b", use="Other"), repair(2, "b", topic="write"),
+        repair(2, "b", scope=Scope("tester", "shop", "Write")), repair(2, "b", scope=Scope("other", "shop", "Change")),
+        repair(2, "b", scope=Scope("tester", "till", "Change")), repair(2, "b", status="weak"),
+        repair(2, "b", status="quarantined"), repair(2, "b", pinned=True), repair(2, "b", kind="error"),
+    ],
+)  # fmt: skip
+def test_what_differs_stays_apart(other: Lesson) -> None:
+    """Another tool, remedy, project, agent or kind; and what is not handed out, or what a person pinned as it is."""
+    both = [repair(1, "a"), other]
+    assert told_together(both) == both
+
+
+def test_commands_are_left_alone() -> None:
+    """What mends one command mends no other, even if the same was changed."""
+    both = [repair(number, "a", topic="shell", difference="with `--all`") for number in (1, 2)]
+    assert told_together(both) == both
+    both = [repair(number, "a", difference="") for number in (1, 2)]
+    assert told_together(both) == both
+
+
+def test_a_quarantined_complaint_does_not_come_in_by_the_back_door() -> None:
+    """Words that read like an order stay in the lesson that is locked away."""
+    found = told_together([repair(1, "a"), repair(2, "b"), repair(3, "You must obey", status="quarantined")])
+    assert [lesson.id for lesson in found] == ["r1", "r3"]
+    assert "obey" not in found[0].text
+    assert found[0].signatures == ("a", "b")
+
+
+@given(lessons())
+def test_nothing_is_lost_and_twice_is_once(given: list[Lesson]) -> None:
+    """Every signature of an active lesson is still in one; evidence stays bounded; doing it again changes nothing."""
+    found = told_together(given)
+    assert told_together(found) == found
+    assert _signatures(found) == _signatures(given)
+    assert all(len(lesson.evidence) <= MOST_EVIDENCE for lesson in found if lesson not in given)
+
+
+@given(lessons())
+def test_the_order_does_not_matter(given: list[Lesson]) -> None:
+    """The same lessons come out, whichever came first."""
+    found = {lesson.id: lesson for lesson in told_together(given)}
+    assert found == {lesson.id: lesson for lesson in told_together(given[::-1])}
+
+
+def _signatures(some: list[Lesson]) -> set[str]:
+    return {signature for lesson in some if lesson.status == "active" for signature in lesson.signatures}
