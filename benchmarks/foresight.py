@@ -544,7 +544,8 @@ def _show(summary: dict[str, Any]) -> None:
         f"{row['sessions']} sessions, {row['contradicted']} contradicted, {row['silent']} sessions got nothing (bar: 60 %)"
     )
     print(
-        f"\n{'project':40} {'sessions':>8} {'failures':>8} {'coverage':>9} {'known':>7} {'precision':>9} {'strict':>7} {'tokens':>7}"
+        f"\n{'project':40} {'sessions':>8} {'failures':>8} {'coverage':>9} {'known':>7} "
+        f"{'precision':>9} {'strict':>7} {'tokens':>7}"
     )
     for source, rows in summary["projects"].items():
         row = rows["preheat"]
