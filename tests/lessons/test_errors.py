@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.clean import orders
+from preheat.calls.clean import orders
 from preheat.lessons.errors import CLUSTER_ERRORS, Notes, learn, note
 from preheat.lessons.learner import Noted
 from preheat.model.lesson import Lesson

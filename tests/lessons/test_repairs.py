@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.calls.clean import orders
 from preheat.lessons.argument_difference import argument_changes
-from preheat.lessons.clean import orders
 from preheat.lessons.command_difference import command_change
 from preheat.lessons.difference import Difference, in_words, path_change
 from preheat.lessons.learner import Noted

@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from preheat.calls.clean import junk
 from preheat.calls.form import command_form
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
 from preheat.commands.understand import is_trivial
 from preheat.lessons.called import called_in
-from preheat.lessons.clean import junk
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import missing, touches
 

@@ -8,10 +8,10 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from preheat.calls.clean import dangerous, junk, orders
 from preheat.calls.form import command_form
 from preheat.calls.shell import told
 from preheat.commands import CHECKS, Purpose, text_of, understand
-from preheat.lessons.clean import dangerous, junk, orders
 from preheat.lessons.seen import SeenCall
 from preheat.lessons.typed import typed
 

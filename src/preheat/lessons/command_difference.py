@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from preheat.calls.clean import junk
 from preheat.calls.shell import told
 from preheat.commands import Command, Understanding, understand
-from preheat.lessons.clean import junk
 from preheat.lessons.difference import LONGEST, Difference, path_change
 
 _QUOTES = re.compile(r"[\"'\\]")

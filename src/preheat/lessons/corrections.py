@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.calls.clean import junk, one_line
 from preheat.calls.form import command_form
 from preheat.commands import text_of
 from preheat.commands.words import names
-from preheat.lessons.clean import junk, one_line
 from preheat.lessons.rule_words import holds, ruling
 from preheat.lessons.seen import Seen
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of

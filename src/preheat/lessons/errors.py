@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from preheat.calls.clean import junk, orders
 from preheat.calls.files import file_of
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
-from preheat.lessons.clean import junk, orders
 from preheat.lessons.failures import (
     commonest,
     family,

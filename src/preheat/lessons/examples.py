@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.calls.clean import dangerous, junk, one_line, orders
 from preheat.calls.form import command_form
 from preheat.calls.intent import Intent, intent
 from preheat.commands import CHECKS, text_of, understand
 from preheat.lessons.called import called
-from preheat.lessons.clean import dangerous, junk, one_line, orders
 from preheat.lessons.command_difference import STARTING
 from preheat.lessons.failures import plural
 from preheat.lessons.generalised import without_number

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from preheat.calls.clean import dangerous, orders
 from preheat.commands.dangers import ruinous
-from preheat.lessons.clean import dangerous, orders
 from preheat.model.lesson import Lesson
 
 _SAID = frozenset(["correction", "style"])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.lessons.clean import one_line
+from preheat.calls.clean import one_line
 from preheat.model.lesson import Lesson, Support, kept_evidence
 
 _ERRORS, _LONGEST = 3, 60

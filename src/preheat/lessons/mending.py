@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from preheat.calls.clean import junk, one_line, orders
 from preheat.calls.files import base_name, file_of, names_in
 from preheat.calls.intent import WITHIN, intent
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
 from preheat.lessons.argument_difference import argument_changes
-from preheat.lessons.clean import junk, one_line, orders
 from preheat.lessons.command_difference import Change, command_change
 from preheat.lessons.difference import LONGEST, Difference, DifferenceKind
 from preheat.lessons.failures import (

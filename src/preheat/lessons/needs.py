@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.lessons.clean import one_line, orders
+from preheat.calls.clean import one_line, orders
 from preheat.lessons.commands_here import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.used import Stuck
 from preheat.lessons.ways import Tally, Told, Use, home_folders, ways

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.calls.clean import junk
 from preheat.calls.files import base_name, changed, file_of
-from preheat.lessons.clean import junk
 from preheat.lessons.seen import Seen
 from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_id, support_of
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from preheat.calls.clean import junk, one_line, orders
 from preheat.calls.intent import Intent, intent
 from preheat.commands import text_of
 from preheat.lessons.check_state import CheckRun, last_states, runs
-from preheat.lessons.clean import junk, one_line, orders
 from preheat.lessons.failures import plural
 from preheat.lessons.goal import goal, is_housekeeping
 from preheat.lessons.learner import Learner, Noted

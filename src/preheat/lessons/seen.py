@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from preheat.lessons.clean import relative
+from preheat.calls.clean import relative
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, standing

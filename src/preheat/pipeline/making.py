@@ -18,8 +18,8 @@ from preheat.archive.connect import connect
 from preheat.archive.judgements import profiles
 from preheat.archive.notes import folders
 from preheat.archive.queries import Filter, find, sessions
+from preheat.calls.clean import foreign, transient
 from preheat.errors import UserError
-from preheat.lessons.clean import foreign, transient
 from preheat.model.lesson import Lesson
 from preheat.model.profile import SessionProfile
 from preheat.model.template import Action

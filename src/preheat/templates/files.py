@@ -5,23 +5,11 @@ Knows nothing of what is in them.
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from preheat.errors import UserError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
+from preheat.locking import held
 
 PATIENCE = 30.0
 """How long a writer waits for another one; writing takes milliseconds."""
@@ -29,22 +17,11 @@ PATIENCE = 30.0
 
 @contextmanager
 def locked(folder: str, wait: float = PATIENCE) -> Iterator[None]:
-    """Hold the lock of a folder. The operating system frees it when its holder dies, however it dies."""
+    """Hold the lock of a folder."""
     private_folder(folder)
-    descriptor = os.open(os.path.join(folder, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        until = time.monotonic() + wait
-        while True:
-            try:
-                _try(descriptor)
-                break
-            except OSError:
-                if time.monotonic() >= until:
-                    raise UserError(f"another program has held `{folder}` for {wait:.0f} s; try again later") from None
-                time.sleep(0.02)
+    busy = UserError(f"another program has held `{folder}` for {wait:.0f} s; try again later")
+    with held(os.path.join(folder, "lock"), wait, busy):
         yield
-    finally:
-        os.close(descriptor)
 
 
 def write_whole(path: str, data: bytes) -> None:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.calls.clean import dangerous, junk, one_line, orders
 from preheat.calls.form import command_form
 from preheat.commands import CHECKS, text_of, understand
 from preheat.compress import Compressed
-from preheat.lessons.clean import dangerous, junk, one_line, orders
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, lesson_id
 from preheat.model.session import joined

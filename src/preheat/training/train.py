@@ -18,10 +18,10 @@ import msgspec
 from preheat import pipeline
 from preheat.archive.lessons import Place
 from preheat.archive.queries import Filter, sessions
+from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
-from preheat.lessons.clean import junk
 from preheat.model.lesson import Lesson, LessonKind, Scope
 from preheat.model.session import UserMessage
 from preheat.model.template import Template

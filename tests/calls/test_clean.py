@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.clean import dangerous, foreign, junk, one_line, orders, relative, transient
+from preheat.calls.clean import dangerous, foreign, junk, one_line, orders, relative, transient
 
 ROOT = "/home/dev/code/shop"
 
