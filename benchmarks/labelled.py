@@ -10,13 +10,15 @@ from preheat.model.outcome import CAUSES, Outcome
 from preheat.profiles.rates import wilson
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
+_OTHERS = frozenset(["loops.jsonl"])
+"""Labels of something else than calls."""
 
 
 def labels() -> list[dict[str, Any]]:
     """All labels, with the name of the set they are in."""
     found = []
     for name in sorted(os.listdir(FOLDER)):
-        if name.endswith(".jsonl"):
+        if name.endswith(".jsonl") and name not in _OTHERS:
             with open(os.path.join(FOLDER, name), encoding="utf-8") as stream:
                 found += [{**json.loads(line), "set": name.removesuffix(".jsonl")} for line in stream]
     return found

@@ -1,0 +1,219 @@
+"""How far the work is from what was asked, from 0 to 1, and how fast it goes there.
+
+Every file touch is close to the goal (1) if the prompt named the file or work began with it, fairly close (0.7) in the same
+subsystem, half close (0.5) if its path shares a telling word with the prompt, else not at all. Drift is one less the mean
+closeness of the last twelve touches; its velocity is the slope over the last eight turns that touched files. A prompt sets a
+new goal; work that a check has proved belongs to the goal. Knows no meaning: a vague prompt gives no drift.
+"""
+
+from functools import lru_cache
+
+import msgspec
+
+from preheat.live.part import Frame, Part, passed
+from preheat.live.places import belongs, is_beside, path_words, place, short, telling
+from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
+
+WINDOW = 12
+_TURNS = 8
+_LEAST_TURNS = 4
+"""A slope over fewer is none."""
+_FIRST = 6
+"""Files that work begins with after a prompt: they belong to the goal."""
+_FIRST_EDITED = 2
+"""And the first ones changed, however much was looked at before."""
+_MOST_FILES = 40
+_MOST_WORDS = 60
+_LONGEST_WORD = 40
+_MOST_SUBSYSTEMS = 16
+_SAME_SUBSYSTEM = 0.7
+_SAME_WORD = 0.5
+_LOOKS_AWAY = 6
+"""Touches in a row outside of the goal that make it an excursion."""
+_FILES_AWAY = 3
+"""Files changed outside of the goal from which it is told: one or two are how a change is wired in."""
+_SLACK = 0.2
+"""How far it must come back before leaving again is another matter."""
+_LONGEST = 200
+
+Touch = tuple[float, str, bool, str]
+"""Closeness, subsystem, whether it was changed, path."""
+
+
+class DriftState(msgspec.Struct, frozen=True, gc=False):
+    known: bool = False
+    """There is a goal that work can be measured against."""
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """The last parts of those paths: people name a file without its folder."""
+    subsystems: tuple[str, ...] = ()
+    firsts: int = 0
+    firsts_edited: int = 0
+    touches: tuple[Touch, ...] = ()
+    """The last ones, oldest first."""
+    history: tuple[float, ...] = ()
+    """Drift after each of the last turns that touched files."""
+    turn: int = 0
+    """The turn that the last of them is of."""
+
+
+START = DriftState()
+
+
+def step(state: DriftState, event: LiveEvent, frame: Frame) -> DriftState:
+    if isinstance(event, Called):
+        if not state.known:
+            return state
+        if event.files:
+            state = _touched(state, event, frame.turn)
+        if event.checks and state.touches and passed(event):
+            return _proved(state)
+        return state
+    if isinstance(event, Asked):
+        return _anchored(state, event)
+    if isinstance(event, Began) and event.source in ("startup", "clear"):
+        return START
+    return state
+
+
+def _anchored(state: DriftState, asked: Asked) -> DriftState:
+    """The state after a prompt. One that says nothing of its own agrees with where the work is."""
+    if not telling(asked):
+        return _proved(state, edited_only=False) if state.known else state
+    files = tuple(path[-_LONGEST:] for path in asked.files[: _MOST_FILES - _FIRST - _FIRST_EDITED])
+    places = [found.subsystem for path in files if (found := place(path)) is not None]
+    if files and not places and all(map(is_beside, files)):  # the goal stands in a document that is not seen here
+        return START
+    return DriftState(
+        known=True,
+        words=_words(asked.words[:_MOST_WORDS]),
+        files=files,
+        names=tuple(path.rpartition("/")[2] for path in files),
+        subsystems=tuple(dict.fromkeys(name for name in places if name not in ("", ".")))[:_MOST_SUBSYSTEMS],
+    )
+
+
+def _words(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words if max(map(len, words), default=0) <= _LONGEST_WORD else tuple(word[:_LONGEST_WORD] for word in words)
+
+
+def _proved(state: DriftState, *, edited_only: bool = True) -> DriftState:
+    """What was worked on belongs to the goal from now on; the distance so far is forgotten."""
+    more = [subsystem for _, subsystem, edited, _ in state.touches if edited or not edited_only]
+    subsystems = tuple(dict.fromkeys((*state.subsystems, *more)))[-_MOST_SUBSYSTEMS:]
+    return msgspec.structs.replace(state, subsystems=subsystems, touches=(), history=())
+
+
+def _touched(state: DriftState, event: Called, turn: int) -> DriftState:
+    last = state.touches[-1] if state.touches else None
+    if last is not None and event.files == (last[3],) and (last[2] or not event.edited):
+        return state  # still at it
+    files, names, subsystems = state.files, state.names, state.subsystems
+    firsts, firsts_edited, touches = state.firsts, state.firsts_edited, state.touches
+    for path in event.files[:WINDOW]:
+        edited = path in event.edited
+        found = place(path)
+        path = path[-_LONGEST:]
+        named = path in files or path.rpartition("/")[2] in names
+        subsystem = ""
+        if found is not None:
+            subsystem = belongs(found, subsystems) if found.is_test else found.subsystem
+        if not named and subsystem and (firsts < _FIRST or (edited and firsts_edited < _FIRST_EDITED)):
+            named, files, firsts = True, (*files, path)[-_MOST_FILES:], firsts + 1
+        firsts_edited += edited
+        if named and subsystem and subsystem not in subsystems:
+            subsystems = (*subsystems, subsystem)[-_MOST_SUBSYSTEMS:]
+        if subsystem or named:
+            close = 1.0 if named else _closeness(path, subsystem, state.words, subsystems)
+            if touches and touches[-1][3] == path:  # still at it: a file worked on for long is one touch
+                edited, touches = edited or touches[-1][2], touches[:-1]
+            touches = (*touches, (close, subsystem, edited, path))
+    if touches is state.touches:
+        return state
+    touches = touches[-WINDOW:]
+    drift = distance(touches)
+    history = (*(state.history[:-1] if turn == state.turn else state.history), drift)[-_TURNS:]
+    return DriftState(
+        True, state.words, files, names, subsystems, firsts, min(firsts_edited, _MOST_FILES), touches, history, turn
+    )
+
+
+def _closeness(path: str, subsystem: str, words: tuple[str, ...], subsystems: tuple[str, ...]) -> float:
+    if subsystem in subsystems:
+        return _SAME_SUBSYSTEM
+    return 0.0 if path_words(path).isdisjoint(_as_set(words)) else _SAME_WORD
+
+
+@lru_cache(maxsize=512)
+def _as_set(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(words)
+
+
+def distance(touches: tuple[Touch, ...]) -> float:
+    """Drift; touches that are not there yet count as close, so that it does not jump at the beginning."""
+    return sum([1.0 - touch[0] for touch in touches]) / WINDOW
+
+
+def velocity(history: tuple[float, ...]) -> float:
+    """The slope of drift per turn (least squares); 0 where there are too few turns."""
+    number = len(history)
+    if number < _LEAST_TURNS:
+        return 0.0
+    middle, mean = (number - 1) / 2, sum(history) / number
+    above = sum((place - middle) * (value - mean) for place, value in enumerate(history))
+    return above / sum((place - middle) ** 2 for place in range(number))
+
+
+def away(state: DriftState) -> bool:
+    """Whether the last touches are only looks, and outside of the goal."""
+    touches = state.touches
+    if len(touches) < _LOOKS_AWAY or touches[-1][0] or touches[-1][2]:
+        return False
+    last = touches[-_LOOKS_AWAY:]
+    return sum(close + edited for close, _, edited, _ in last) <= _SAME_WORD
+
+
+def read(state: DriftState, frame: Frame) -> Reading:
+    if not state.known:
+        return Reading(
+            signal="drift", value=0.0, facts={"goal": "the prompt names nothing that work could be measured against"}
+        )
+    thresholds = frame.thresholds
+    drift, speed = distance(state.touches), velocity(state.history)
+    far = drift >= thresholds.drift_high
+    outside = [subsystem for close, subsystem, _, _ in state.touches if not close]
+    changed = len({path for close, _, edited, path in state.touches if edited and not close})
+    fired = far and speed >= thresholds.drift_velocity and changed >= _FILES_AWAY and frame.phase != "warmup"
+    return Reading(
+        signal="drift",
+        value=drift,
+        fired=fired,
+        cause="away" if drift >= thresholds.drift_high - _SLACK else "",
+        facts={
+            "file touches": str(len(state.touches)),
+            "outside of the goal": f"{len(outside)}, {changed} files changed",
+            "drift": f"1 − mean closeness = {drift:.2f}",
+            "velocity": f"{speed:+.3f} a turn over {len(state.history)} turns",
+            "goal": ", ".join((*state.names[:3], *state.subsystems[:3])) or "words of the prompt",
+        },
+        text=_text(state, outside, drift, speed) if fired else "",
+    )
+
+
+def _text(state: DriftState, outside: list[str], drift: float, speed: float) -> str:
+    places = ", ".join(f"`{short(name)}`" for name in list(dict.fromkeys(reversed(outside)))[:3])
+    began = next((path for path in (*state.files, *state.subsystems) if "/" in path), next(iter(state.subsystems), ""))
+    where = f" The work began at `{short(began, 60)}`." if began else ""
+    return (
+        f"{len(outside)} of the last {len(state.touches)} file touches ({places}) are outside of what the prompt named and "
+        f"the work began with; drift {drift:.2f}, rising {speed:.2f} a turn.{where} If the request needs these files, all is "
+        f"well; if not, what is left to do there is nearer to it."
+    )
+
+
+def quiet(state: DriftState, frame: Frame) -> bool:
+    return not state.history or state.history[-1] < frame.thresholds.drift_high
+
+
+DRIFT = Part("drift", START, step, read, quiet)

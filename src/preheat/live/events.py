@@ -1,0 +1,274 @@
+"""A session, finished or growing, as the events that the fold takes; and one call with its verdict as such an event.
+
+Knows no agent, no judge and no signal. What happened stays happened: a person who goes back does not undo the calls. The
+events of a session that grows only grow: an event is told when it can be known, and never told otherwise later.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from typing import Protocol
+
+from msgspec import structs
+
+from preheat.calls.clean import one_line, relative
+from preheat.calls.form import command_form
+from preheat.calls.shell import shell
+from preheat.calls.summary import LONGEST_SUMMARY, summarise
+from preheat.calls.touched import is_file, project_path, touches
+from preheat.calls.vocabulary import told_words
+from preheat.commands import CHECKS, Understanding, text_of, understand
+from preheat.live.results import failing, plain_result, polls, same_call, same_failure, same_result
+from preheat.model.live import Asked, Began, Called, Compacted, Ended, LiveEvent, Start, Stopped
+from preheat.model.outcome import FAILURES, Cause, Status
+from preheat.model.profile import CallRecord
+from preheat.model.session import (
+    CONTEXT_WINDOW,
+    LATE_ENDING,
+    AssistantMessage,
+    Compaction,
+    Other,
+    Relation,
+    Session,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+
+MOST_WORDS, MOST_FILES = 60, 20
+_LONGEST_PROMPT = 8_000
+_LONGEST_COMMAND = 8_192
+_MENTIONED = re.compile(r"(?<![\w/.@-])(?:\.{0,2}/)?[\w@.+-]+(?:[/\\][\w@.+-]+)*(?![\w/\\])")
+_TOOL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CHECKING = {
+    "test": "test", "tests": "test", "build": "build", "compile": "build", "lint": "lint", "typecheck": "typecheck",
+    "diagnostics": "typecheck",
+}  # fmt: skip
+_STARTS: dict[Relation, Start] = {"fork": "fork", "continuation": "resume", "compaction": "compact"}
+_NOT_DONE: frozenset[Status] = frozenset(["denied", "interrupted"])
+
+
+class Verdict(Protocol):
+    """What a judge said of a call: an `Outcome` or a `CallRecord`."""
+
+    @property
+    def status(self) -> Status: ...
+    @property
+    def cause(self) -> Cause | None: ...
+    @property
+    def signature(self) -> str: ...
+
+
+class _Running:
+    """The verdict on a call that goes on."""
+
+    status: Status = "unknown"
+    cause: Cause | None = None
+    signature = ""
+
+
+def called(
+    call: ToolCall,
+    result: ToolResult | None,
+    verdict: Verdict,
+    *,
+    root: str = "",
+    folder: str = "",
+    context: tuple[int | None, int | None] = (None, None),
+) -> Called:
+    """A finished call. Paths begin at the project, whose `root` (and `folder`, where the session works) is taken off;
+    `context` is the tokens before the model and the size of its window."""
+    shorten = partial(relative, root=root, folder=folder)
+    command = text_of(call.input) if call.kind == "shell" else ""
+    typed = shorten(command[:_LONGEST_COMMAND])
+    understood = understand(command) if command else None
+    touched = touches(call, shorten)
+    happened = _happened(verdict, command)
+    checks = _checks(call.tool, call.kind, understood)
+    text = plain_result(result.text) if result is not None else ""
+    at = result.at if result is not None else None
+    return Called(
+        at=call.at if at is None else at,
+        turn=call.response,
+        call_id=call.call_id,
+        tool=call.tool,
+        kind=call.kind,
+        activity=shell(command).activity if command else call.kind,
+        summary=one_line(typed or shorten(summarise(call.input)), LONGEST_SUMMARY),
+        form=(command_form(command) if command else "") or call.tool,
+        files=tuple(dict.fromkeys(touch.path for touch in touched)),
+        edited=tuple(dict.fromkeys(touch.path for touch in touched if happened and touch.how in ("changed", "made"))),
+        removed=tuple(dict.fromkeys(touch.path for touch in touched if happened and touch.how == "removed")),
+        checks=checks,
+        status=verdict.status,
+        cause=verdict.cause,
+        signature=verdict.signature,
+        failing=failing(text, verdict.status not in FAILURES) if checks else None,
+        same_call=same_call(call.tool, typed, call.input),
+        same_result=same_result(verdict.status, text),
+        same_failure=same_failure(text) if verdict.status in FAILURES else 0,
+        polling=polls(call.tool, understood, call.input),
+        context_tokens=context[0],
+        context_window=context[1],
+    )
+
+
+def _happened(verdict: Verdict, command: str) -> bool:
+    """Whether a call did what it says to files. A shell text whose last part finds something bad has changed them before."""
+    if verdict.status in _NOT_DONE:
+        return False
+    return verdict.status not in FAILURES or (bool(command) and verdict.cause == "finding")
+
+
+def _checks(tool: str, kind: str, understood: Understanding | None) -> tuple[str, ...]:
+    if understood is not None:
+        return tuple(dict.fromkeys(each.purpose for each in understood.commands if each.purpose in CHECKS))
+    if kind != "other":
+        return ()
+    return _named_checks(tool)
+
+
+@lru_cache(1024)
+def _named_checks(tool: str) -> tuple[str, ...]:
+    words = (word.lower() for word in _TOOL_WORD.findall(tool[:200]))
+    return tuple(dict.fromkeys(_CHECKING[word] for word in words if word in _CHECKING))
+
+
+def asked(text: str, at: float | None = None, root: str = "", folder: str = "") -> Asked:
+    """What a person typed: what it is about, and the files it names."""
+    text = relative(text[:_LONGEST_PROMPT], root, folder)
+    words: dict[str, None] = {}
+    for word in told_words(text):
+        words[word] = None
+        if len(words) == MOST_WORDS:
+            break
+    return Asked(at=at, words=tuple(words), files=mentioned(text))
+
+
+def mentioned(text: str) -> tuple[str, ...]:
+    """The files that a text names, as the project has them; what only looks like a file (`e.g.`, `v1.2`) is none."""
+    found: dict[str, None] = {}
+    for match in _MENTIONED.finditer(text):
+        if "." not in match[0] and "/" not in match[0]:
+            continue
+        path = project_path(match[0].rstrip(".").removeprefix("./").removeprefix("@"))
+        if path and is_file(path) and ("/" in path or len(path.rpartition(".")[0]) > 1):
+            found[path] = None
+            if len(found) == MOST_FILES:
+                break
+    return tuple(found)
+
+
+def events_of(
+    session: Session, records: Sequence[CallRecord], root: str = "", *, finished: bool = True
+) -> list[LiveEvent]:
+    """Everything that happened, in the order in which it could be known.
+
+    `records` are the verdicts; a call without one is left out. A session that is not `finished` gives a beginning of what it
+    gives when it has grown.
+    """
+    return [*_Telling(session, records, root).events(), *(_end(session) if finished else ())]
+
+
+def _end(session: Session) -> tuple[LiveEvent, ...]:
+    at = session.ended_at
+    return (Stopped(at=at), Ended(at=at)) if session.events else (Ended(at=at),)
+
+
+class _Telling:
+    """One pass over a session."""
+
+    def __init__(self, session: Session, records: Sequence[CallRecord], root: str) -> None:
+        self._session = session
+        self._records = {record.seq: record for record in records if not record.bookkeeping}
+        self._called = partial(called, root=root, folder=session.project)
+        self._asked = partial(asked, root=root, folder=session.project)
+        self._waiting: dict[str, list[tuple[ToolCall, CallRecord]]] = {}
+        self._answered: dict[str, ToolResult] = {}
+        self._running: dict[str, tuple[ToolCall, CallRecord]] = {}
+        self._late = _late_endings(session)
+        self._tokens: int | None = None
+        self._window: int | None = None
+        self._turn = ""
+
+    def events(self) -> Iterator[LiveEvent]:
+        session = self._session
+        yield Began(
+            at=session.started_at, source=_STARTS.get(session.relation, "startup") if session.relation else "startup"
+        )
+        seq = -1
+        worked = False
+        for event in session.events:
+            if isinstance(event, ToolCall):
+                seq += 1
+                worked = True
+                record = self._records.get(seq)
+                if record is not None:
+                    yield from self._call(event, record)
+            elif isinstance(event, ToolResult):
+                yield from self._result(event)
+            elif isinstance(event, UserMessage):
+                if event.origin == "human" and event.text.strip():
+                    if worked:
+                        yield Stopped(at=event.at)
+                    worked = False
+                    yield self._asked(event.text, event.at)
+            elif isinstance(event, AssistantMessage):
+                worked = worked or bool(event.text)
+                if event.usage is not None:
+                    used = event.usage
+                    self._tokens = used.input + used.cache_read + used.cache_write or self._tokens
+            elif isinstance(event, Compaction):
+                self._tokens = None
+                yield Compacted(at=event.at)
+            elif isinstance(event, Other):
+                yield from self._other(event)
+
+    def _call(self, call: ToolCall, record: CallRecord) -> Iterator[LiveEvent]:
+        answered = self._answered.get(call.call_id)
+        if answered is not None:  # calls that were written down after their results
+            yield self._told(call, answered, record)
+        else:
+            self._waiting.setdefault(call.call_id, []).append((call, record))
+
+    def _result(self, result: ToolResult) -> Iterator[LiveEvent]:
+        if result.call_id in self._answered:
+            return
+        self._answered[result.call_id] = result
+        for call, record in self._waiting.pop(result.call_id, ()):
+            if result.call_id in self._late and result.exit_code is None:
+                self._running[result.call_id] = (call, record)
+                yield self._told(call, result, _Running())
+            else:
+                yield self._told(call, result, record)
+
+    def _other(self, event: Other) -> Iterator[LiveEvent]:
+        if event.name == CONTEXT_WINDOW and type(event.raw) is int:
+            self._window = event.raw
+        elif event.name == LATE_ENDING and isinstance(event.raw, dict):
+            running = self._running.pop(str(event.raw.get("call_id")), None)
+            if running is not None:  # told in the turn that learns of it
+                call, record = running
+                ended = ToolResult(line=event.line, at=event.at, call_id=call.call_id, text="")
+                told = self._called(call, ended, record, context=(self._tokens, self._window))
+                yield told if not self._turn else _in_turn(told, self._turn)
+
+    def _told(self, call: ToolCall, result: ToolResult, verdict: Verdict) -> Called:
+        self._turn = call.response
+        return self._called(call, result, verdict, context=(self._tokens, self._window))
+
+
+def _late_endings(session: Session) -> frozenset[str]:
+    """The calls whose end was told after their result."""
+    return frozenset(
+        str(event.raw.get("call_id"))
+        for event in session.events
+        if isinstance(event, Other)
+        and event.name == LATE_ENDING
+        and isinstance(event.raw, dict)
+        and isinstance(event.raw.get("exit_code"), int)
+    )
+
+
+def _in_turn(event: Called, turn: str) -> Called:
+    return structs.replace(event, turn=turn)

@@ -1,0 +1,140 @@
+"""How concentrated the work is: 100 while it stays in one subsystem, about 40 when it is spread over four.
+
+`100 · N^(−2/3)`, N being the effective number of subsystems (inverse Simpson, 1 / Σ share²) over the last file touches. The
+newest touch weighs most, and an edit four times as much as a look. Knows no goal: that is `drift`.
+"""
+
+import msgspec
+
+from preheat.live.part import Frame, Part, passed
+from preheat.live.places import belongs, place, short, telling
+from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
+
+_LOOK = 0.25
+"""What a look weighs beside an edit: reading around is how one finds out where the work is."""
+_SPREAD = 3
+"""Subsystems changed since a check last passed from which a low focus is told: a wide change whose checks pass is a plan."""
+_FALL = 20.0
+"""Points lost since the older half of the touches from which it is told: work that was wide from the start was meant to be."""
+_LEAST = 12
+"""Touches; of fewer, two halves say nothing."""
+_SLACK = 15.0
+"""How far it must rise again before a new fall is another one."""
+_MOST = 16
+_NAMED = 3
+
+Touch = tuple[str, bool]
+"""A subsystem, and whether something in it was changed."""
+
+
+class FocusState(msgspec.Struct, frozen=True, gc=False):
+    touches: tuple[Touch, ...] = ()
+    """The last ones, oldest first."""
+    open: tuple[str, ...] = ()
+    """Subsystems changed since a check last passed, in the order in which that began."""
+    switched: int = 0
+    """How many subsystems the last event began to change, coming from others."""
+    switches: int = 0
+    """All of them."""
+
+
+START = FocusState()
+
+
+def step(state: FocusState, event: LiveEvent, frame: Frame) -> FocusState:
+    if isinstance(event, Called):
+        if event.files:
+            return _touched(state, event, frame.thresholds.focus_window)
+        if state.open and event.checks and passed(event):
+            return FocusState(state.touches, (), 0, state.switches)
+    elif isinstance(event, Began) or (isinstance(event, Asked) and telling(event)):
+        # What was asked before is no measure for what is asked now.
+        return FocusState(switches=state.switches) if state.touches or state.switched else state
+    return FocusState(state.touches, state.open, 0, state.switches) if state.switched else state
+
+
+def _touched(state: FocusState, event: Called, window: int) -> FocusState:
+    touches, opened, switched = state.touches, state.open, 0
+    for path in event.files[:window]:
+        found = place(path)
+        if found is None:
+            continue
+        subsystem = found.subsystem
+        if found.is_test:
+            subsystem = belongs(found, tuple(dict.fromkeys([known for known, _ in touches])))
+            if not subsystem:
+                continue
+        edited = path in event.edited
+        if edited and subsystem not in opened:
+            opened = (*opened, subsystem)[-_MOST:]
+            if (subsystem, True) not in touches and any(changed for _, changed in touches):
+                switched += 1
+        touches = (*touches, (subsystem, edited))
+    if event.checks and passed(event):
+        opened = ()
+    return FocusState(touches[-window:], opened, switched, state.switches + switched)
+
+
+def weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
+    """What each subsystem weighs in the last touches."""
+    weights: dict[str, float] = {}
+    weight = window - len(touches)
+    for subsystem, edited in touches:
+        weight += 1
+        weights[subsystem] = weights.get(subsystem, 0.0) + (weight if edited else weight * _LOOK)
+    return weights
+
+
+def effective(weights: dict[str, float]) -> float:
+    """The effective number of subsystems; 1 where nothing was touched."""
+    total = sum(weights.values())
+    return total * total / sum(weight * weight for weight in weights.values()) if total > 0 else 1.0
+
+
+def read(state: FocusState, frame: Frame) -> Reading:
+    thresholds = frame.thresholds
+    window = thresholds.focus_window
+    touches = state.touches[-window:]
+    found = weights(touches, window)
+    number = effective(found)
+    value = score(number)
+    fired, before = False, 100.0
+    if value < thresholds.focus_low and len(touches) >= _LEAST:
+        before = score(effective(weights(touches[: len(touches) // 2], window)))
+        fired = before - value >= _FALL and len(state.open) >= _SPREAD and frame.phase != "warmup"
+    return Reading(
+        signal="focus",
+        value=value,
+        fired=fired,
+        cause="spread" if value < thresholds.focus_low + _SLACK else "",
+        facts={
+            "file touches": str(len(touches)),
+            "subsystems": str(len(found)),
+            "effective number": f"{number:.2f}",
+            "focus": f"100 × {number:.2f}^(−2/3) = {value:.0f}",
+            "changed since a check passed": str(len(state.open)),
+        },
+        text=_text(state, found, before, value) if fired else "",
+    )
+
+
+def score(number: float) -> float:
+    """Focus, of an effective number of subsystems."""
+    return 100.0 * float(number ** (-2 / 3))
+
+
+def _text(state: FocusState, found: dict[str, float], before: float, value: float) -> str:
+    heaviest = sorted(found, key=lambda name: (-found[name], name))[:_NAMED]
+    names = ", ".join(f"`{short(name, 30)}`" for name in heaviest)
+    return (
+        f"Focus fell from {before:.0f} to {value:.0f} of 100 in the last {len(state.touches)} file touches: they are in "
+        f"{len(found)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
+        f"A check of what was begun in `{short(state.open[0], 30)}`, before more is opened, would keep a failure easy to place."
+    )
+
+
+def quiet(state: FocusState, frame: Frame) -> bool:
+    return len(state.open) < _SPREAD or len(state.touches) < _LEAST
+
+
+FOCUS = Part("focus", START, step, read, quiet)

@@ -1,0 +1,65 @@
+"""What is told of a loop: what goes round, how often, and what would end it, as facts. Knows not how a loop is found."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from preheat.calls.clean import orders
+from preheat.calls.words import MASK
+from preheat.live.loop_state import Line, Repeat, Retry, Still
+
+Way = Literal["repeat", "retry", "cycle", "still"]
+
+
+def _repeat(each: Repeat) -> str:
+    end = (
+        "Nothing was changed in between: one more would show the same."
+        if each.looks
+        else "One more would end the same way."
+    )
+    return f"`{shown(each.what)}` was called {each.times} times with the same result. {end} What it said still stands above."
+
+
+def _retry(retry: Retry) -> str:
+    if retry.target:
+        of = f"on `{shown(retry.target)}` "
+        hint = (
+            "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
+        )
+    else:
+        of = ""
+        hint = "Another form of the call may end this, another try of the same form would not."
+    return f"{retry.times} calls of `{shown(retry.tool)}` {of}failed in a row with `{_error(retry.what)}`. {hint}"
+
+
+def _cycle(line: Line) -> str:
+    begin = f"{line.times} rounds of change and `{shown(line.what)}`"
+    if line.back:
+        return (
+            f"{begin} ended where they began: `{_error(line.error)}` is back. The changes undo each other; what the errors in "
+            "between have in common is worth a look before the next change."
+        )
+    return (
+        f"{begin} ended with the same failure: `{_error(line.error)}`. The changes did not reach its cause; the values at the "
+        "place it names, or the last changes undone, would show more than another variation."
+    )
+
+
+def _still(still: Still) -> str:
+    return (
+        f"`{shown(still.what)}` printed the same {len(still.turns)} times, though files were changed before each run. What was "
+        "changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
+    )
+
+
+TEXTS: dict[Way, Callable[[Any], str]] = {
+    "repeat": _repeat, "retry": _retry, "cycle": _cycle, "still": _still,
+}  # fmt: skip
+
+
+def shown(text: str) -> str:
+    """A text of a call or of a tool, as data: what reads like an order to the agent is left out."""
+    return "…" if orders(text) else text.replace("`", "'")
+
+
+def _error(signature: str) -> str:
+    return MASK.sub("…", shown(signature))

@@ -1,0 +1,105 @@
+"""Where in a project a file belongs: its subsystem, and the words its path is made of. Knows no session and no disk.
+
+A subsystem is the folder of a module, without the boxes that every project packs its folders in (`src`, `internal`, …). The
+tests of a module belong to it: `tests/auth/test_login.py` is as much `auth` as `src/auth/login.py`.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from preheat.model.live import Asked
+
+_BOXES = frozenset(
+    ["src", "lib", "libs", "app", "apps", "main", "java", "kotlin", "scala", "python", "internal", "pkg", "cmd", "source",
+     "sources", "packages", "crates", "modules"]
+)  # fmt: skip
+_TESTS = re.compile(r"(?i)_*(?:\w+[_-])?(?:tests?|specs?|testing|testdata|e2e|fixtures|mocks?|snapshots?)_*")
+_TEST_NAME = re.compile(
+    r"(?i)^(?:tests?[_-])(?P<after>[\w-]+?)\.\w+$|^(?P<before>[\w-]+?)(?:[._-](?:tests?|spec))+\.\w+$"
+)
+_BESIDE = re.compile(
+    r"(?i)\.(?:mdx?|rst|txt|adoc|json[5cl]?|ya?ml|toml|lock|cfg|ini|conf|env|xml|svg|png|jpe?g|gif|ico|csv|tsv|snap|sum|mod)$"
+)
+"""Documents, settings and data go along with work in any subsystem and are none of their own."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_COMMON = frozenset(
+    ["test", "tests", "spec", "index", "main", "init", "mod", "file", "files", "code", "util", "utils", "helper", "helpers",
+     "common", "base", "core", "types", "type", "impl", "py", "ts", "tsx", "js", "jsx", "go", "rs", "java", "rb", "cs", "cpp"]
+)  # fmt: skip
+"""Words that are in so many paths that sharing them says nothing."""
+_AGREEING = frozenset(
+    ["yes", "okay", "please", "continue", "proceed", "next", "one", "again", "now", "good", "great", "nice", "thanks", "keep",
+     "going", "ahead", "step", "steps", "done", "sure", "perfect", "resume", "right", "same", "try", "sounds", "looks", "let"]
+)  # fmt: skip
+"""Words of a person who agrees with what goes on."""
+_LONGEST = 120
+_WORDS_NEEDED = 3
+
+
+class Place(NamedTuple):
+    subsystem: str
+    is_test: bool
+    tested: str
+    """Of a test that lies in no module's folder: the name of what it tests."""
+
+
+@lru_cache(maxsize=8192)
+def place(path: str) -> Place | None:
+    """Where a file belongs; None for what goes along with work anywhere."""
+    *folders, name = path[-400:].split("/")
+    if not folders or folders[0].startswith(".") or _BESIDE.search(name):
+        return None
+    kept = [folder for folder in folders if folder not in _BOXES and not _TESTS.fullmatch(folder)]
+    named = _TEST_NAME.match(name)
+    is_test = named is not None or any(_TESTS.fullmatch(folder) for folder in folders)
+    if kept or not is_test:
+        return Place(("/".join(kept) or ".")[-_LONGEST:], is_test, "")
+    return Place("", True, (named["after"] or named["before"]).lower()[:_LONGEST] if named else "")
+
+
+def belongs(found: Place, known: tuple[str, ...]) -> str:
+    """The subsystem of a place among those that were worked in; empty for a test that could be anyone's.
+
+    Tests often lie in a shorter path than what they test, so of a test the end of the path is enough.
+    """
+    subsystem, is_test, tested = found
+    if not is_test or subsystem in known:
+        return subsystem
+    ending = f"/{subsystem or tested}"
+    for other in known:
+        if other.endswith(ending) or f"/{other}" == ending:
+            return other
+    return subsystem
+
+
+@lru_cache(maxsize=8192)
+def path_words(path: str) -> frozenset[str]:
+    """The words that a path is made of, in lower case, without those that most paths have."""
+    return frozenset(word.lower() for word in _WORD.findall(path[-400:]) if len(word) > 2) - _COMMON - _BOXES
+
+
+def is_beside(path: str) -> bool:
+    """Whether a file is a document, settings or data."""
+    return _BESIDE.search(path) is not None
+
+
+def telling(asked: Asked) -> bool:
+    """Whether a prompt says something of its own: `go on` does not."""
+    if asked.files:
+        return True
+    found = 0
+    for word in asked.words:
+        if word not in _COMMON and word not in _AGREEING:
+            found += 1
+            if found >= _WORDS_NEEDED:
+                return True
+    return False
+
+
+def short(path: str, most: int = 40) -> str:
+    """The end of a path that is too long to be shown, beginning with a whole name."""
+    if len(path) <= most:
+        return path
+    cut = path[-most:]
+    return f"…/{cut.partition('/')[2]}" if "/" in cut else cut

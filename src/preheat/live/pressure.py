@@ -1,0 +1,92 @@
+"""How full the model's window is, and how long it will last. Known only where the agent's program counts tokens.
+
+The share is tokens before the model / what its window holds; the rate is the mean growth over the last eight turns. Knows no
+advice but its own.
+"""
+
+import msgspec
+
+from preheat.live.part import Frame, Part
+from preheat.model.live import Began, Called, Compacted, LiveEvent, Reading
+
+_TURNS = 8
+_ANEW = (Compacted, Began)
+_SLACK = 0.1
+"""Of the window, that must become free before filling up is another matter: a turn that needs a little less is none."""
+
+
+class PressureState(msgspec.Struct, frozen=True, gc=False):
+    window: int = 0
+    tokens: int = 0
+    turn: int = 0
+    history: tuple[tuple[int, int], ...] = ()
+    """Turn and tokens of the last turns."""
+
+
+START = PressureState()
+
+
+def step(state: PressureState, event: LiveEvent, frame: Frame) -> PressureState:
+    if isinstance(event, Called):
+        tokens = event.context_tokens
+        if tokens is None or tokens < 0:
+            return state
+        window = event.context_window or state.window
+        if tokens == state.tokens and window == state.window:
+            return state
+        # Less than before: the conversation was cut short, and how it grew until then says nothing any more.
+        kept = state.history if tokens >= state.tokens else ()
+        kept = kept[:-1] if kept and kept[-1][0] == frame.turn else kept
+        return PressureState(window, tokens, frame.turn, (*kept, (frame.turn, tokens))[-_TURNS:])
+    if isinstance(event, _ANEW):
+        return PressureState(window=state.window) if state.tokens else state
+    return state
+
+
+def share(state: PressureState) -> float | None:
+    """Of the window, at most 1; None where it is not known."""
+    return min(1.0, state.tokens / state.window) if state.window > 0 and state.tokens else None
+
+
+def read(state: PressureState, frame: Frame) -> Reading:
+    part = share(state)
+    if part is None:
+        return Reading(signal="pressure", value=0.0, facts={"share": "not known"})
+    fired = part >= frame.thresholds.pressure_share
+    rate = growth(state)
+    facts = {"tokens": f"{state.tokens:,}", "window": f"{state.window:,}", "share": f"{part:.0%}"}
+    if rate > 0:
+        facts["growth"] = f"{rate:,.0f} tokens a turn"
+    return Reading(
+        signal="pressure",
+        value=part,
+        fired=fired,
+        cause="window" if part >= frame.thresholds.pressure_share - _SLACK else "",
+        facts=facts,
+        text=_text(state, part, rate) if fired else "",
+    )
+
+
+def growth(state: PressureState) -> float:
+    """Tokens a turn; 0 where that is not known."""
+    if len(state.history) < 2:
+        return 0.0
+    (first_turn, first), (last_turn, last) = state.history[0], state.history[-1]
+    return (last - first) / (last_turn - first_turn) if last_turn > first_turn else 0.0
+
+
+def _text(state: PressureState, part: float, rate: float) -> str:
+    turns = max(0, state.window - state.tokens) / rate if rate >= 1 else 0
+    left = f", about {turns:.0f} more turns at the present rate" if rate >= 1 else ""
+    return (
+        f"The context is {part:.0%} full ({state.tokens:,} of {state.window:,} tokens{left}). Finishing and checking the change "
+        f"in hand, and writing down what is left, makes a summary or a new session cheap; reading parts instead of whole files "
+        f"saves room."
+    )
+
+
+def quiet(state: PressureState, frame: Frame) -> bool:
+    return state.tokens < state.window * frame.thresholds.pressure_share or not state.window
+
+
+PRESSURE = Part("pressure", START, step, read, quiet)

@@ -1,0 +1,447 @@
+"""Sessions and hooks as events: what is told of a call, that a growing session only adds, and that both ways agree."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+from time import perf_counter
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preheat.agents import AGENTS, hooks_of
+from preheat.agents.sources import read
+from preheat.commands import understand
+from preheat.errors import UserError
+from preheat.live.events import asked, called, events_of
+from preheat.live.fold import fold
+from preheat.live.results import failing, plain_command, plain_result, polls, same_call, same_result
+from preheat.live.state import START, LiveState
+from preheat.model.live import Asked, Began, Called, Compacted, Ended, HookEvent, LiveEvent, Stopped
+from preheat.model.outcome import Outcome
+from preheat.model.session import (
+    LATE_ENDING,
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Session,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UserMessage,
+    joined,
+)
+from preheat.pipeline.judging import assess
+from preheat.pipeline.watching import called_by_hook, from_hook
+from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus
+
+ROOT = "/w/shop"
+FILES = [(agent, name) for agent in AGENTS for name in fixture_files(agent)]
+each_file = pytest.mark.parametrize(("agent", "name"), FILES)
+each_hooked_file = pytest.mark.parametrize(("agent", "name"), [each for each in FILES if hooks_of(each[0]) is not None])
+_CUTS = 6
+
+
+def shell(command: str, number: int = 1, response: str = "r1") -> ToolCall:
+    return ToolCall(
+        line=number, call_id=f"c{number}", tool="Bash", kind="shell", input={"command": command}, response=response
+    )
+
+
+def came(text: str, number: int = 1, code: int | None = None) -> ToolResult:
+    return ToolResult(line=number, at=10.0, call_id=f"c{number}", text=text, exit_code=code)
+
+
+def session(*events: Event) -> Session:
+    return Session(agent="claude_code", id="s", project=ROOT, events=events)
+
+
+def told(*events: Event, finished: bool = True) -> list[LiveEvent]:
+    whole = session(*events)
+    return events_of(whole, assess(whole).records, ROOT, finished=finished)
+
+
+def verdict(status: str = "ok", cause: str | None = None, signature: str = "") -> Outcome:
+    return Outcome("c1", status, "flag", signature=signature, cause=cause)  # type: ignore[arg-type]
+
+
+# One call.
+def test_a_call_is_told_with_its_files_and_what_it_checked() -> None:
+    """Paths begin at the project, edits are told apart from looks, and a check with what it counts as failing."""
+    edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": f"{ROOT}/src/cart.py"})
+    event = called(edit, came("done"), verdict(), root=ROOT)
+    assert (event.files, event.edited, event.summary, event.activity) == (
+        ("src/cart.py",), ("src/cart.py",), "src/cart.py", "edit",
+    )  # fmt: skip
+    check = called(
+        shell(f"cd {ROOT} && pytest -q tests/test_cart.py 2>&1 | tail -5"),
+        came("E assert\n2 failed, 7 passed in 0.31s", code=1),
+        verdict("failed", "finding", "E assert"),
+        root=ROOT,
+    )
+    assert (check.checks, check.failing, check.activity, check.edited) == (("test",), 2, "shell:test", ())
+    assert check.files == ("tests/test_cart.py",)
+    assert check.form.startswith("pytest")
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "edited"),
+    [("ok", None, True), ("failed", "misuse", False), ("denied", None, False), ("interrupted", None, False)],
+)
+def test_a_change_that_was_refused_changed_nothing(status: str, cause: str | None, edited: bool) -> None:
+    """Debt and loops count what was changed, not what was tried."""
+    edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": "src/cart.py"})
+    event = called(edit, came(""), verdict(status, cause), root=ROOT)
+    assert bool(event.edited) is edited
+    assert event.files == ("src/cart.py",)
+
+
+def test_a_command_that_ends_with_bad_news_has_changed_files_before() -> None:
+    """`sed -i … && pytest` with a failing test: the edit took place."""
+    event = called(
+        shell("sed -i s/a/b/ src/cart.py && pytest"), came("1 failed in 0.1s", code=1), verdict("failed", "finding")
+    )
+    assert event.edited == ("src/cart.py",)
+
+
+def test_a_file_that_is_taken_away_is_told_apart() -> None:
+    """Who counts unverified files must know that one is gone."""
+    event = called(shell("rm scratch.py"), came(""), verdict())
+    assert (event.removed, event.edited) == (("scratch.py",), ())
+
+
+def test_the_tokens_before_the_model_are_those_of_its_last_word() -> None:
+    """What is known when the call comes back: usage that is told later does not count yet."""
+    usage = Usage(input=100, cache_read=5_000, cache_write=900, output=40)
+    events = told(
+        AssistantMessage(line=1, text="I look.", response="r1", usage=usage),
+        Other(line=2, name="context_window", raw=200_000),
+        shell("ls", 3),
+        came("a", 3),
+    )
+    (call,) = [event for event in events if isinstance(event, Called)]
+    assert (call.context_tokens, call.context_window) == (6_000, 200_000)
+
+
+# A session.
+def test_a_session_is_told_in_its_order() -> None:
+    """Began; a prompt; its calls; stopped before the next prompt; compacted; ended."""
+    events = told(
+        UserMessage(line=1, text="Fix the rounding in src/cart.py"),
+        shell("ls", 2),
+        came("cart.py", 2),
+        AssistantMessage(line=3, text="Done."),
+        UserMessage(line=4, text="<preheat-context>known here</preheat-context>", origin="preheat"),
+        UserMessage(line=5, text="a reminder of the program", origin="injected"),
+        Compaction(line=6),
+        UserMessage(line=7, text="Now the tests"),
+    )
+    assert [type(event) for event in events] == [Began, Asked, Called, Compacted, Stopped, Asked, Stopped, Ended]
+
+
+def test_notes_to_oneself_are_no_events() -> None:
+    """Bookkeeping is in no rate and in no signal."""
+    plan = ToolCall(line=1, call_id="c1", tool="TodoWrite", kind="plan", input={"todos": []})
+    assert [type(event) for event in told(plan, came("ok"))] == [Began, Stopped, Ended]
+
+
+def test_a_call_without_a_result_has_not_happened_yet() -> None:
+    """It is told when it comes back, be it written down before its result or after it."""
+    assert not [event for event in told(shell("ls")) if isinstance(event, Called)]
+    late = told(came("a", 1), shell("ls", 1))
+    assert [event.call_id for event in late if isinstance(event, Called)] == ["c1"]
+
+
+def test_a_command_that_goes_on_is_told_again_when_it_has_ended() -> None:
+    """First as unknown, then with its end, in the turn that learned of it: a check counts when it is over."""
+    running = ToolResult(line=2, call_id="c1", text="Process running with session ID 7", is_error=None)
+    whole = Session(
+        agent="codex", id="s",
+        events=(
+            ToolCall(line=1, call_id="c1", tool="exec_command", kind="shell", input={"cmd": "pytest"}, response="r1"),
+            running,
+            ToolCall(line=3, call_id="c2", tool="exec_command", kind="shell", input={"cmd": "ls"}, response="r2"),
+            came("a", 2, 0),
+            Other(line=5, name=LATE_ENDING, raw={"call_id": "c1", "exit_code": 0}),
+        ),
+    )  # fmt: skip
+    calls = [event for event in events_of(whole, assess(whole).records) if isinstance(event, Called)]
+    assert [(call.call_id, call.status, call.turn) for call in calls] == [
+        ("c1", "unknown", "r1"), ("c2", "ok", "r2"), ("c1", "ok", "r2"),
+    ]  # fmt: skip
+
+
+def test_a_prompt_is_told_by_its_words_and_files() -> None:
+    """Code words are split, paths begin at the project, and what only looks like a file is none."""
+    event = asked(f"Please fix parseUserName in {ROOT}/src/user/names.py, e.g. v1.2 of @docs/api.md.", root=ROOT)
+    assert event.files == ("src/user/names.py", "docs/api.md")
+    assert {"parse", "user", "name", "fix"} <= set(event.words)
+    assert "please" not in event.words
+
+
+@given(st.text(max_size=400))
+def test_any_prompt_gives_bounded_words(text: str) -> None:
+    """Whatever a person pastes."""
+    event = asked(text, root=ROOT)
+    assert len(event.words) <= 60
+    assert all(word == word.lower() for word in event.words)
+
+
+# Growing.
+@each_file
+def test_a_state_that_was_put_away_goes_on_as_it_was(agent: str, name: str) -> None:
+    """Folding a finished session gives what its live events give one by one, each time read back from disk."""
+    for whole in read(os.path.join(FIXTURES, name)):
+        at_once = one_by_one = START
+        for event in events_of(whole, assess(whole).records, whole.project):
+            at_once = fold(at_once, event)
+            kept = msgspec.msgpack.decode(msgspec.msgpack.encode(event), type=LiveEvent)
+            one_by_one = msgspec.msgpack.decode(msgspec.msgpack.encode(fold(one_by_one, kept)), type=LiveState)
+        assert one_by_one == at_once
+
+
+@needs_corpus
+@pytest.mark.parametrize("source", ["claude_code__sniffly", "codex_exec__SWE-PolyBench-pando", "pi__pi-mono"])
+def test_real_sessions_can_be_put_away_at_any_event(source: str) -> None:
+    """The same over a few sessions of people at work, and a transcript folded in two halves."""
+    for whole in real_sessions(source, 3):
+        events = events_of(whole, assess(whole).records, whole.project)
+        at_once = reduce(fold, events, START)
+        half = reduce(fold, events[: len(events) // 2], START)
+        half = msgspec.msgpack.decode(msgspec.msgpack.encode(half), type=LiveState)
+        assert reduce(fold, events[len(events) // 2 :], half) == at_once
+
+
+def real_sessions(source: str, most: int) -> list[Session]:
+    """The first sessions of a part of the shared corpus."""
+    found: list[Session] = []
+    for folder, _, names in sorted(os.walk(os.path.join(SHARED, "corpus", source))):
+        for name in sorted(names):
+            with suppress(UserError):
+                found += read(os.path.join(folder, name))
+            if len(found) >= most:
+                return found[:most]
+    return found
+
+
+@each_file
+def test_a_growing_session_only_adds_events(agent: str, name: str) -> None:
+    """Cut anywhere after a result, it gives a beginning of what it gives in the end: what was told stays told."""
+    for whole in read(os.path.join(FIXTURES, name)):
+        everything = events_of(whole, assess(whole).records, whole.project, finished=False)
+        cuts = [place + 1 for place, event in enumerate(whole.events) if isinstance(event, ToolResult)]
+        for cut in cuts[:: max(1, len(cuts) // _CUTS)]:
+            part = msgspec.structs.replace(whole, events=whole.events[:cut])
+            events = events_of(part, assess(part).records, whole.project, finished=False)
+            assert events == everything[: len(events)]
+
+
+# Hooks.
+def hook_of(agent: str, call: ToolCall, result: ToolResult) -> HookEvent:
+    return HookEvent(
+        agent=agent, session="s", name="after_tool", at=result.at if result.at is not None else call.at,
+        call_id=call.call_id, tool=call.tool, arguments=call.input, result=result.text, is_error=result.is_error,
+        exit_code=result.exit_code, seconds=result.seconds,
+    )  # fmt: skip
+
+
+def told_whole(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
+    """Calls whose result a hook can tell: the agent's record of it has nothing beside its text that a verdict rests on."""
+    late = {
+        event.raw.get("call_id") for event in whole.events if isinstance(event, Other) and event.name == LATE_ENDING
+    }
+    for call, result in joined(whole):
+        if result is not None and not result.detail and result.frame == ("", "") and call.call_id not in late:
+            yield call, result
+
+
+@each_hooked_file
+def test_hooks_and_transcripts_agree_on_a_call(agent: str, name: str) -> None:
+    """The same call, told by a hook and read from the transcript, is the same event but for the turn and its tokens."""
+    for whole in read(os.path.join(FIXTURES, name)):
+        whole = msgspec.structs.replace(whole, project="")
+        by_id = {event.call_id: event for event in events_of(whole, assess(whole).records) if isinstance(event, Called)}
+        for call, result in told_whole(whole):
+            event = by_id.get(call.call_id)
+            hook = hook_of(agent, call, result)
+            if event is None or not call.call_id or (call.kind == "other") != (called_by_hook(hook).kind == "other"):
+                continue  # bookkeeping, or a tool that only its name tells something of
+            expected = msgspec.structs.replace(event, turn="", context_tokens=None, context_window=None)
+            assert called_by_hook(hook) == expected
+
+
+def test_every_hook_becomes_its_event() -> None:
+    """What is about to happen and what a subagent does are none."""
+
+    def types(name: str, **more: object) -> list[type]:
+        return [type(event) for event in from_hook(HookEvent(agent="claude_code", session="s", name=name, **more))]  # type: ignore[arg-type]
+
+    assert types("session_start", source="resume") == [Began]
+    assert types("prompt", prompt="Fix it") == [Asked]
+    assert types("prompt", prompt=" ") == []
+    assert types("after_tool", tool="Bash", arguments={"command": "ls"}, result="a") == [Called]
+    assert types("before_tool", tool="Bash", arguments={"command": "ls"}) == []
+    assert types("after_compaction") == [Compacted]
+    assert types("stop") == [Stopped]
+    assert types("session_end") == [Ended]
+    assert types("after_tool", tool="Bash", subagent="a1") == []
+    assert types("after_tool", tool="TodoWrite", arguments={"todos": []}, result="ok") == []
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "cause"),
+    [
+        ({"name": "after_tool", "result": "3 passed in 0.1s", "is_error": False}, "ok", None),
+        ({"name": "tool_failed", "result": "Exit code 1\n1 failed in 0.2s"}, "failed", "finding"),
+        ({"name": "tool_failed", "result": "Exit code 127\npytest: command not found"}, "failed", "environment"),
+        ({"name": "after_tool", "result": "", "interrupted": True}, "interrupted", "environment"),
+        ({"name": "after_tool", "result": None}, "unknown", None),
+    ],
+)
+def test_a_call_of_a_hook_is_judged(more: dict[str, object], status: str, cause: str | None) -> None:
+    """By the same judge as a transcript's, with the agent's own dialect."""
+    event = HookEvent(agent="claude_code", session="s", tool="Bash", arguments={"command": "pytest"}, **more)  # type: ignore[arg-type]
+    found = called_by_hook(event)
+    assert (found.status, found.cause, found.kind, found.checks) == (status, cause, "shell", ("test",))
+
+
+def test_a_payload_becomes_an_event() -> None:
+    """From the bytes of a program's hook to what the fold takes."""
+    payload = {
+        "session_id": "s", "hook_event_name": "PostToolUse", "cwd": ROOT, "tool_name": "Edit", "tool_use_id": "t1",
+        "tool_input": {"file_path": f"{ROOT}/src/cart.py", "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": f"{ROOT}/src/cart.py", "structuredPatch": []},
+    }  # fmt: skip
+    hooks = hooks_of("claude_code")
+    assert hooks is not None
+    event = hooks.read(msgspec.json.encode(payload), 5.0)
+    assert event is not None
+    (found,) = from_hook(event, ROOT)
+    assert isinstance(found, Called)
+    assert (found.at, found.call_id, found.edited, found.status) == (5.0, "t1", ("src/cart.py",), "ok")
+
+
+# What tells calls and results apart.
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("pytest -q 2>&1 | tail -5", "pytest -q | tail -20", True),
+        ("cd . && timeout 60 pytest -q", "pytest -q", True),
+        ('npm test; echo "exit $?"', "npm test", True),
+        ("sed -n 1,40p a.py", "sed -n 40,80p a.py", False),
+        ("cat a.py | grep one", "cat a.py | grep two", False),
+        ("pytest tests/a.py", "pytest tests/b.py", False),
+    ],
+)
+def test_what_only_shows_less_is_the_same_command(one: str, other: str, same: bool) -> None:
+    """A loop is not broken by another `tail`, nor made by reading on."""
+    assert (plain_command(one) == plain_command(other)) is same
+    assert (same_call("Bash", one, {}) == same_call("Bash", other, {})) is same
+
+
+def test_what_is_said_beside_a_call_does_not_make_it_another() -> None:
+    """A description or a time limit; but another part of a file is another read."""
+    assert same_call("Read", "", {"file_path": "a", "description": "x"}) == same_call("Read", "", {"file_path": "a"})
+    assert same_call("Read", "", {"file_path": "a", "offset": 1}) != same_call("Read", "", {"file_path": "a"})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("3 failed in 0.31s", "3 failed in 2.70s", True),
+        ("3 failed in 0.31s", "2 failed in 0.31s", False),
+        ("at 0x7f3a21bc9d10", "at 0x7f3a21bc9e40", True),
+        ("a\nb", "b\na", True),
+        ("12:01:22 started\n", "14:55:01 started\n", True),
+        ("line 41", "line 42", False),
+    ],
+)
+def test_the_same_outcome_is_the_same_result(one: str, other: str, same: bool) -> None:
+    """Times and addresses pass; counts and lines do not."""
+    assert (same_result("failed", one) == same_result("failed", other)) is same
+    assert same_result("failed", one) != same_result("ok", one)
+
+
+def test_what_we_said_ourselves_is_no_part_of_a_result() -> None:
+    """Some programs add an advisory to the tool's output."""
+    said = "1 failed\n<preheat-advisory>3 rounds</preheat-advisory>"
+    assert plain_result(said) == "1 failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "passed", "count"),
+    [
+        ("= 2 failed, 3 passed, 1 error in 2.3s =", False, 3),
+        ("5 passed, 1 warning in 0.10s", True, 0),
+        ("Tests:       4 failed, 8 passed, 12 total", False, 4),
+        ("  3 failing\n", False, 3),
+        ("--- FAIL: TestOne (0.0s)\n--- FAIL: TestTwo (0.0s)\nFAIL", False, 2),
+        ("test result: FAILED. 3 passed; 2 failed; 0 ignored\ntest result: FAILED. 1 passed; 1 failed;", False, 3),
+        ("src/a.ts(1,2): error TS2304: x\nsrc/b.ts(1,2): error TS2304: y", False, 2),
+        ("Found 7 errors in 2 files (checked 9 source files)", False, 7),
+        ("✖ 12 problems (10 errors, 2 warnings)", False, 10),
+        ("error: could not compile `shop` due to 4 previous errors", False, 4),
+        ("FAILED (failures=2, errors=1)", False, 3),
+        ("Success: no issues found in 9 source files", True, 0),
+        ("   120 pass\n   0 fail\nerror: script \"lint\" exited with code 1", False, None),
+        ("Segmentation fault", False, None),
+        ("nothing that counts", True, None),
+    ],
+)  # fmt: skip
+def test_failing_is_counted_where_the_output_says_so(text: str, passed: bool, count: int | None) -> None:
+    """The last lines of the usual runners; no number where none is told."""
+    assert failing(text, passed) == count
+
+
+@pytest.mark.parametrize(
+    ("command", "polling"),
+    [
+        ("sleep 5 && curl -s localhost:3000", True),
+        ("gh run view 77 --json status", True),
+        ("kubectl get pods", True),
+        ("docker logs web", True),
+        ("gdb -batch -ex run ./a.out", True),
+        ("python -m pdb app.py", True),
+        ("pytest -q", False),
+        ("git status", False),
+        ("gh pr create --fill", False),
+    ],
+)
+def test_what_looks_again_by_design(command: str, polling: bool) -> None:
+    """Waiting is no loop."""
+    assert polls("Bash", understand(command), {}) is polling
+
+
+def test_tools_that_wait_are_told_by_their_names() -> None:
+    """Reading from a command that runs, or a look at a page that changes."""
+    assert polls("BashOutput", None, {"bash_id": "b1"})
+    assert polls("browser_wait_for", None, {})
+    assert not polls("Read", None, {})
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.booleans())
+def test_any_text_can_be_told_apart(command: str, result: str, passed: bool) -> None:
+    """No text breaks it, and the same gives the same."""
+    assert same_call("t", command, {"x": command}) == same_call("t", command, {"x": command}) >= 0
+    assert same_result("ok", result) == same_result("ok", result) < 2**63
+    count = failing(plain_result(result), passed)
+    assert count is None or count >= 0
+
+
+@pytest.mark.parametrize(
+    "filler", [" ", "\n", "a ", "1 ", "; ", "| ", "echo ", "f", "7", "/tmp", "<preheat-x>", "\x1b[", "ab.c/"]
+)
+def test_no_text_takes_long(filler: str) -> None:
+    """Outputs and prompts are made of anything, and an agent waits meanwhile."""
+    text = (filler * 200_000)[:200_000]
+    started = perf_counter()
+    plain = plain_result(text)
+    failing(plain, False)
+    same_result("ok", plain)
+    same_call("Bash", text[:8_192], {})
+    called(shell(text), came(text), verdict())
+    asked(text)
+    assert perf_counter() - started < 2.0

@@ -1,0 +1,142 @@
+"""Focus: how concentrated the work is."""
+
+import pytest
+from msgspec.structs import replace
+
+from preheat.live.focus import FOCUS, effective, score, weights
+from preheat.live.places import belongs, place
+from preheat.live.thresholds import DEFAULTS
+from preheat.model.live import LiveEvent
+from tests.live.made import asked, began, checked, edited, read
+from tests.live.playing import heard, played
+
+AUTH = [edited("src/auth/login.py") for _ in range(12)]
+SPREAD: list[LiveEvent] = [
+    *AUTH,
+    *[edited(f"src/{name}/a.py") for name in ("billing", "mail", "search", "ui") for _ in range(3)],
+]
+
+
+def test_work_in_one_subsystem_has_full_focus() -> None:
+    """One folder, its tests included, is one subsystem: 100."""
+    reading = heard(FOCUS, [*AUTH, read("tests/auth/test_login.py"), edited("tests/auth/test_login.py")])
+    assert reading.value == pytest.approx(100)
+    assert not reading.fired
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [(1, 100), (1.17, 90), (2, 63), (4, 40), (8, 25)],
+)
+def test_the_formula(number: float, value: int) -> None:
+    """100 · N^(−2/3): the seed's 90 and 40 are a little more than one subsystem and four."""
+    assert round(score(number)) == value
+
+
+def test_equal_shares_count_as_so_many_subsystems() -> None:
+    """The effective number of n equal shares is n, of nothing it is 1."""
+    assert effective({"a": 2.0, "b": 2.0, "c": 2.0}) == pytest.approx(3)
+    assert effective({}) == 1
+
+
+def test_newer_touches_weigh_more_and_looks_less() -> None:
+    """A touch weighs by its place in the window, and a quarter of that if nothing was changed."""
+    found = weights((("old", True), ("look", False), ("new", True)), 24)
+    assert found == {"old": 22.0, "look": 23.0 * 0.25, "new": 24.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "subsystem"),
+    [
+        ("src/auth/login.py", "auth"),
+        ("internal/auth/token.go", "auth"),
+        ("packages/auth/src/index.ts", "auth"),
+        ("src/shop/auth/login.py", "shop/auth"),
+        ("tests/auth/test_login.py", "auth"),
+        ("src/auth/__tests__/login.test.ts", "auth"),
+        ("main.py", None),
+        ("docs/auth/guide.md", None),
+        ("src/auth/settings.json", None),
+        (".github/workflows/build.py", None),
+        ("src/main.py", "."),
+    ],
+)
+def test_a_subsystem_is_the_folder_of_a_module(path: str, subsystem: str | None) -> None:
+    """Boxes such as `src` are taken off, tests belong to their module, documents and settings go along with any work."""
+    found = place(path)
+    assert (found.subsystem if found else None) == subsystem
+
+
+@pytest.mark.parametrize(
+    ("path", "subsystem"),
+    [
+        ("tests/live/test_fold.py", "preheat/live"),
+        ("tests/test_live.py", "preheat/live"),
+        ("tests/test_billing.py", ""),
+        ("src/live/fold.py", "live"),
+    ],
+)
+def test_a_test_belongs_to_the_module_that_its_path_ends_like(path: str, subsystem: str) -> None:
+    """Tests lie in a shorter path than what they test; what is no test keeps its own."""
+    found = place(path)
+    assert found is not None
+    assert belongs(found, ("preheat/live",)) == subsystem
+
+
+def test_a_fall_is_told() -> None:
+    """Edits that leave the subsystem for four others without a check: focus fell, with numbers and where to begin."""
+    reading = heard(FOCUS, SPREAD)
+    assert reading.fired
+    assert reading.value < 40
+    assert reading.text.startswith("Focus fell from 100 to ")
+    assert "`auth`" in reading.text
+
+
+def test_warmup_says_nothing() -> None:
+    """The first turns are for looking around."""
+    assert not heard(FOCUS, SPREAD, phase="warmup").fired
+
+
+def test_a_wide_change_whose_checks_pass_is_silent() -> None:
+    """A refactoring over many subsystems with a passing check now and then is a plan, not a loss."""
+    checks = [event for edit in SPREAD for event in (edit, checked("test"))]
+    reading = heard(FOCUS, checks)
+    assert reading.value < 40
+    assert not reading.fired
+
+
+def test_work_that_was_wide_from_the_start_is_silent() -> None:
+    """There is no fall where there was no height."""
+    names = ["auth", "billing", "mail", "search", "ui"]
+    assert not heard(FOCUS, [edited(f"src/{names[number % 5]}/a.py") for number in range(24)]).fired
+
+
+def test_reading_around_is_silent() -> None:
+    """Looks alone open nothing."""
+    assert not heard(FOCUS, [read(f"src/{name}/{number}.py") for name in "abcdef" for number in range(4)]).fired
+
+
+def test_a_telling_prompt_starts_anew() -> None:
+    """What was asked before is no measure; `go on` is no new request."""
+    assert heard(FOCUS, [*SPREAD, asked("add an invoice export to billing")]).value == 100
+    assert heard(FOCUS, [*SPREAD, asked("go on")]).value < 40
+
+
+def test_switches_are_counted_once_for_each_subsystem_that_is_opened() -> None:
+    """To and fro between two subsystems is one switch, the first edit of a session none."""
+    events = [edited("src/a/x.py"), edited("src/b/x.py"), edited("src/a/x.py"), edited("src/b/y.py")]
+    state = played(FOCUS, events)
+    assert (state.switches, state.switched) == (1, 0)
+    assert played(FOCUS, events[:2]).switched == 1
+    assert played(FOCUS, [*events[:2], read("src/c/x.py")]).switches == 1
+    assert played(FOCUS, [*events, began("clear")]).touches == ()
+
+
+def test_focus_low_acts() -> None:
+    """The threshold of the setting decides."""
+    assert not heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_low=20.0)).fired
+
+
+def test_focus_window_acts() -> None:
+    """A shorter window forgets sooner: the last three touches are in one subsystem."""
+    assert heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_window=3)).value == pytest.approx(100)

@@ -1,0 +1,83 @@
+"""Pressure: how full the model's window is."""
+
+import pytest
+from msgspec.structs import replace
+
+from preheat.live.advise import step
+from preheat.live.pressure import PRESSURE, growth
+from preheat.live.state import START
+from preheat.live.thresholds import DEFAULTS
+from preheat.model.live import LiveEvent
+from tests.live.made import began, compacted, edited, read
+from tests.live.playing import heard, played
+
+
+def filled(*tokens: int, window: int | None = 200_000) -> list[LiveEvent]:
+    return [read(f"a{number}.py", context=each, window=window) for number, each in enumerate(tokens)]
+
+
+def test_a_window_that_fills_is_told_with_what_is_left() -> None:
+    """Share, numbers and the turns that are left at the present rate."""
+    reading = heard(PRESSURE, filled(150_000, 160_000, 170_000, 180_000))
+    assert reading.value == pytest.approx(0.9)
+    assert reading.fired
+    assert "90% full (180,000 of 200,000 tokens, about 2 more turns at the present rate)" in reading.text
+
+
+def test_it_is_silent_where_there_is_room() -> None:
+    """Below the threshold nothing is said."""
+    assert not heard(PRESSURE, filled(10_000, 20_000)).fired
+
+
+@pytest.mark.parametrize("events", [[], [edited("a.py")], filled(190_000, window=None), filled(190_000, window=0)])
+def test_an_unknown_window_has_no_share(events: list[LiveEvent]) -> None:
+    """Where the agent's program does not count, nothing is guessed."""
+    reading = heard(PRESSURE, events)
+    assert (reading.value, reading.fired, reading.facts) == (0, False, {"share": "not known"})
+
+
+def test_the_window_is_remembered() -> None:
+    """It need not be told with every call."""
+    assert heard(PRESSURE, [*filled(1_000), *filled(100_000, window=None)]).value == 0.5
+
+
+def test_a_compaction_makes_room() -> None:
+    """After a summary the share is not known until the next count."""
+    assert heard(PRESSURE, [*filled(190_000), compacted()]).value == 0
+    assert heard(PRESSURE, [*filled(190_000), began("compact")]).value == 0
+    assert heard(PRESSURE, [*filled(190_000), compacted(), *filled(30_000, window=None)]).value == 0.15
+
+
+def test_growth_is_taken_from_what_stands() -> None:
+    """A count that falls starts the rate anew."""
+    assert growth(played(PRESSURE, filled(10_000, 30_000, 50_000))) == 20_000
+    assert growth(played(PRESSURE, filled(10_000, 30_000, 5_000))) == 0
+
+
+def test_a_count_beyond_the_window_is_a_full_window() -> None:
+    """Whatever a host counts, the share stays within 0 and 1."""
+    assert heard(PRESSURE, filled(900_000)).value == 1
+
+
+def test_pressure_share_acts() -> None:
+    """The threshold of the setting decides."""
+    assert not heard(PRESSURE, filled(180_000), thresholds=replace(DEFAULTS, pressure_share=0.95)).fired
+
+
+def test_a_share_that_trembles_is_told_once() -> None:
+    """One turn that needs a little less does not make it another matter; a compaction does."""
+    trembling = filled(100_000, 172_000, 169_000, *(172_000 + 10 * number for number in range(12)))
+    assert _told(trembling) == ["pressure"]
+    assert _told([*trembling, compacted(), *filled(30_000, *(175_000 + number for number in range(12)))]) == [
+        "pressure",
+        "pressure",
+    ]
+
+
+def _told(events: list[LiveEvent]) -> list[str]:
+    state, told = START, []
+    for event in events:
+        state, advisory = step(state, event)
+        if advisory is not None:
+            told.append(advisory.signal)
+    return told

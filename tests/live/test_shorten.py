@@ -1,0 +1,203 @@
+"""Output compression: what stays, what goes, and that nothing is ever lost, emptied or made longer."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.errors import NotFound
+from preheat.live.shorten import MARK, output_id, shorten
+from preheat.live.thresholds import DEFAULTS
+from preheat.pipeline import outputs
+from preheat.pipeline.outputs import keep_output, kept_output, shortened
+
+CODES = st.sampled_from([None, 0, 1, 101])
+PYTEST = [
+    "_______________________________ test_total _______________________________",
+    "",
+    "    def test_total():",
+    "        basket = Basket([1, 2])",
+    ">       assert basket.total() == 4",
+    "E       assert 3 == 4",
+    "E        +  where 3 = total()",
+    "",
+    "tests/test_basket.py:12: AssertionError",
+]
+
+
+def noise(number: int) -> list[str]:
+    return [f"tests/test_{index}.py::test_case PASSED   [{index:3}%]" for index in range(number)]
+
+
+def test_a_short_output_is_left_alone() -> None:
+    """Nothing is gained, nothing is touched."""
+    text = "\n".join(noise(79))
+    assert shorten(text, 0, 80).text == text
+    assert shorten("", 0, 80).text == ""
+
+
+def test_a_long_green_output_keeps_its_ends_and_its_counts() -> None:
+    """Aggressive on green: about as many lines as asked for, and how to get the rest."""
+    text = "\n".join(["collected 900 items", *noise(900), "", "===== 900 passed, 2 skipped in 3.21s ====="])
+    found = shorten(text, 0, 80)
+    lines = found.text.split("\n")
+    assert len(lines) <= 80
+    assert lines[0] == "collected 900 items"
+    assert lines[-1] == "===== 900 passed, 2 skipped in 3.21s ====="
+    assert found.dropped_lines + len(lines) - 1 == text.count("\n") + 1
+    assert (
+        f"{found.dropped_lines} of 903 lines left out; exit code 0; `preheat output {found.id}` prints all"
+        in found.text
+    )
+    assert found.id == output_id(text)
+
+
+def test_a_failure_in_the_middle_stays_as_it_stands() -> None:
+    """Faithful on red: the whole block, with its source lines and the explanation of the values."""
+    text = "\n".join([*noise(300), *PYTEST, *noise(300), "1 failed, 600 passed in 4.2s"])
+    found = shorten(text, 1, 40)
+    assert "\n".join(PYTEST) in found.text
+    assert "1 failed, 600 passed in 4.2s" in found.text
+    assert "exit code 1" in found.text
+    assert len(found.text.split("\n")) < 100
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        [
+            "error[E0597]: `x` does not live long enough",
+            "  --> src/main.rs:4:9",
+            "   |",
+            "4  |     y = &x;",
+            "   |         ^^",
+        ],
+        ["--- FAIL: TestSync (0.02s)", "    sync_test.go:41: got 3, want 4"],
+        ["src/app.ts(12,7): error TS2322: Type 'string' is not assignable to type 'number'."],
+        [
+            "Traceback (most recent call last):",
+            '  File "a.py", line 3, in <module>',
+            "    f()",
+            "ValueError: no such column",
+        ],
+        ["npm error code E404", "npm error 404 Not Found - GET https://registry.example.org/left-pad"],
+        ["  ● Cart › adds up", "    expect(received).toBe(expected)", "    Expected: 4", "    Received: 3"],
+        ["thread 'main' panicked at src/lib.rs:9:5:", "index out of bounds: the len is 3 but the index is 7"],
+        ["bash: frobnicate: command not found"],
+    ],
+    ids=lambda block: block[0][:20],
+)
+@pytest.mark.parametrize("code", [1, None, 0])
+def test_failures_of_many_tools_stay(block: list[str], code: int | None) -> None:
+    """Also where a pipe hides the exit code."""
+    text = "\n".join([*noise(200), *block, "", *noise(200)])
+    assert "\n".join(block) in shorten(text, code, 40).text
+
+
+def test_the_middle_of_a_long_line_goes() -> None:
+    """One line of a megabyte is no short output."""
+    text = f"begin {'x' * 1_000_000} end"
+    found = shorten(text, 0, 80)
+    assert len(found.text) < 3_000
+    assert found.text.startswith("begin ")
+    assert found.text.split("\n")[0].endswith(" end")
+    assert f"`preheat output {found.id}`" in found.text
+
+
+def test_a_value_for_a_program_is_not_cut() -> None:
+    """Half a JSON document is none."""
+    text = '{"rows": [' + ",".join(["1"] * 5_000) + "]}"
+    assert shorten(text, 0, 80).text == text
+
+
+def test_two_hundred_thousand_lines_are_not_nothing() -> None:
+    """The original gives back no byte at all."""
+    text = "\n".join(f"line {index}" for index in range(200_000))
+    found = shorten(text, 0, 60)
+    assert "line 0\n" in found.text
+    assert "line 199999" in found.text
+    assert 20 < len(found.text.split("\n")) <= 60
+
+
+@given(
+    st.lists(
+        st.one_of(st.text(max_size=60), st.sampled_from(["error: x", "FAILED a", "", "  at b", "3 passed"])),
+        max_size=200,
+    ),
+    CODES,
+    st.integers(-5, 90),
+)
+@settings(max_examples=300, deadline=None)
+def test_never_longer_never_empty_and_the_same_twice(lines: list[str], code: int | None, most: int) -> None:
+    """For any text: idempotent, deterministic, no exception, and what is kept was there."""
+    text = "\n".join(lines)
+    found = shorten(text, code, most)
+    assert len(found.text) <= len(text)
+    assert bool(found.text) == bool(text)
+    assert shorten(text, code, most) == found
+    assert shorten(found.text, code, most).text == found.text
+    assert bool(found.id) == (found.text != text)
+    if found.id and max(map(len, lines)) < 2_000:
+        there = set(text.split("\n"))
+        assert all(line in there or line.startswith(MARK) for line in found.text.split("\n"))
+
+
+@given(st.text(alphabet=st.characters(), min_size=1, max_size=50).map(lambda text: text * 400), CODES)
+@settings(max_examples=100, deadline=None)
+def test_letters_are_not_cut_in_half(text: str, code: int | None) -> None:
+    """Any letters, surrogates included, give text again."""
+    found = shorten(text, code, 40).text
+    assert len(found) <= len(text)
+    found.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
+
+
+def test_every_phase_has_its_own_length() -> None:
+    """80, 80, 60 and 40 lines: the setting acts."""
+    text = "\n".join(noise(500))
+    sizes = [
+        len(shorten(text, 0, int(DEFAULTS.output_lines.of(phase))).text.split("\n"))
+        for phase in ("productive", "struggling", "late")
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) == 3
+
+
+# The whole text.
+def test_the_whole_text_is_kept_before_it_is_shortened(tmp_path: Path) -> None:
+    """By the id that the shortened one names, for the owner alone, and without secrets."""
+    secret = "ghp_Zk3qL9vT2nRb7WcYpXsD5mHfJgA8eUo4KiQw"
+    text = "\n".join([*noise(300), f"token {secret}"])
+    found = shortened(text, 0, "late", folder=str(tmp_path))
+    assert found is not None
+    name = re.search(r"preheat output ([0-9a-f]{12})", found)
+    assert name is not None
+    kept = kept_output(name[1], str(tmp_path)).decode()
+    assert kept.split("\n")[:300] == noise(300)
+    assert secret not in kept
+    file = tmp_path / "outputs" / f"{name[1]}.zst"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_what_cannot_be_kept_is_not_shortened(tmp_path: Path) -> None:
+    """A full or read-only disk costs the agent nothing."""
+    (tmp_path / "outputs").write_text("in the way")
+    assert shortened("\n".join(noise(300)), 0, "late", folder=str(tmp_path)) is None
+
+
+def test_only_so_many_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest go."""
+    monkeypatch.setattr(outputs, "MOST_FILES", 3)
+    names = [keep_output(f"text {index}", str(tmp_path)) for index in range(8)]
+    assert len(list((tmp_path / "outputs").iterdir())) == 3
+    assert kept_output(names[-1], str(tmp_path)) == b"text 7"
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "zzzzzzzzzzzz", "0123456789ab"])
+def test_an_id_that_is_none_is_told(tmp_path: Path, name: str) -> None:
+    """No path gets through, and the message says what to do."""
+    with pytest.raises(NotFound):
+        kept_output(name, str(tmp_path))
