@@ -1,0 +1,42 @@
+"""`preheat output`: the whole of an output that was shortened. Keeping it is `preheat.pipeline.outputs`' work."""
+
+import sys
+
+import click
+
+from preheat.cli.options import Examples, json_option
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat output 3f9a1c0b7d2e                    all of it
+  preheat output 3f9a1c0b7d2e | grep -n error""",
+)
+@click.argument("name", metavar="ID")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """Print the whole of an output that was shortened for an agent.
+
+    ID is what the shortened output names. Secrets were taken out before it was kept.
+    """
+    from preheat.pipeline.outputs import kept_output
+
+    data = kept_output(name)
+    if as_json:
+        from preheat.cli.screen import print_json
+
+        print_json({"id": name, "text": data.decode("utf-8", "replace")})
+        return 0
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        from preheat.cli.screen import clean
+
+        sys.stdout.write(clean(data.decode("utf-8", "replace")))
+    elif hasattr(sys.stdout, "buffer"):
+        sys.stdout.buffer.write(data)
+    else:
+        sys.stdout.write(data.decode("utf-8", "replace"))
+    if not data.endswith(b"\n"):
+        sys.stdout.write("\n")
+    return 0

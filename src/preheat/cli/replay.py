@@ -1,0 +1,41 @@
+"""`preheat replay`: a session's timeline, as it would have been watched live. The watching is `preheat.pipeline`'s work."""
+
+import click
+
+from preheat.cli.options import Examples, SessionName, json_option
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat replay latest                          phases, signals, and what would have been said
+  preheat replay 0f3c1a2b --all | less -R        every call
+  preheat replay 0f3c1a2b --json | jq .advisories""",
+)
+@click.argument("session", type=SessionName())
+@click.option("--all", "everything", is_flag=True, help="Every call, also those at which nothing happened.")
+@json_option
+def command(session: str, everything: bool, as_json: bool) -> int:
+    """Show a session as it would have been watched: phases, signals, advisories.
+
+    SESSION is an id, the beginning of one, or `latest`. Each line is a call or a prompt with its turn. Behind it stand the
+    signals that moved, with `!` where one is over its threshold; below it a change of phase with its reason, and what the
+    agent would have been told.
+    """
+    from preheat.cli.screen import console, hint, print_json, say
+    from preheat.cli.timeline import as_values, show_timeline
+    from preheat.cli.watched import watched
+
+    found = watched(session)
+    if as_json:
+        print_json(as_values(found.timeline))
+        return 0
+    from preheat.cli.heading import heading_lines
+
+    screen = console()
+    for line, style in heading_lines(found.session):
+        say(screen, line, style)
+    say(screen)
+    show_timeline(screen, found.timeline, everything)
+    hint(f"`preheat why {found.short}:TURN` shows the arithmetic of a turn.")
+    return 0

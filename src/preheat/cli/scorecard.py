@@ -1,0 +1,143 @@
+"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.pipeline.scoring`'s work."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, SessionName, archive, json_option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.live.scorecard import Line, Score
+    from preheat.pipeline.scoring import Scored
+
+_NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
+_GOOD, _FAIR = 85.0, 65.0
+_LABEL = 12
+_NUMBER = 5
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat scorecard                              the latest session
+  preheat scorecard 0f3c1a2b --earlier 50        beside fifty earlier ones
+  preheat scorecard latest --json | jq .mean
+
+The formulas are in docs/concepts/scorecard.md; the rules of safety in docs/concepts/safety-rules.md.""",
+)
+@click.argument("session", type=SessionName(), default="latest")
+@click.option(
+    "--earlier", type=click.IntRange(0, 1000), default=20, show_default=True, metavar="N", help="Compare with so many."
+)
+@json_option
+def command(session: str, earlier: int, as_json: bool) -> int:
+    """Score a session: safety, efficiency, focus, UX, and their mean.
+
+    SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with
+    the numbers. Beside it stands the median of the project's earlier sessions, and how many of them scored lower.
+    """
+    from preheat.archive.queries import find, short_names
+    from preheat.cli.screen import console, hint, print_json
+    from preheat.pipeline.scoring import score
+    from preheat.pipeline.tuning import thresholds_in
+    from preheat.settings import data_folder
+
+    with archive() as connection:
+        summary = find(connection, session)
+        short = short_names(connection, [summary])[summary.key]
+        scored = score(connection, summary, thresholds_in(data_folder()), trend=earlier)
+    if as_json:
+        print_json(as_values(scored))
+        return 0
+    from preheat.cli.screen import clean, say
+    from preheat.cli.text import moment, one_line, short_path
+
+    screen = console()
+    say(screen, one_line(clean(summary.title or summary.opening), 100) or "(no title)", "bold")
+    parts = (short_path(summary.project), moment(summary.started_at), short)
+    say(screen, "  " + " · ".join(part for part in parts if part and part != "-"), "dim")
+    say(screen)
+    show(screen, scored)
+    if scored.card.mean is not None:
+        hint(f"`preheat replay {short}` shows where it happened.")
+    return 0
+
+
+def as_values(scored: "Scored") -> dict[str, object]:
+    """What JSON says: the scores by name, their lines, what was counted, and the trend."""
+    card = scored.card
+    return {
+        "session": scored.key,
+        "mean": card.mean,
+        "arithmetic": card.arithmetic,
+        "scores": {
+            score.dimension: {"value": score.value, "lines": score.lines, "why": score.why} for score in card.scores
+        },
+        "facts": card.facts,
+        "earlier_sessions": scored.earlier,
+        "standings": scored.standings,
+    }
+
+
+def show(screen: "Console", scored: "Scored") -> None:
+    """Print a scorecard."""
+    from preheat.cli.screen import say
+
+    card = scored.card
+    if card.mean is None:
+        say(screen, f"{card.arithmetic[:1].upper()}{card.arithmetic[1:]}.", "bold")
+        return
+    say(screen, _row("Mean", card.mean, _standing(scored, "mean")), f"bold {_colour(card.mean)}")
+    say(screen, f"{'':{_LABEL}}{card.arithmetic}", "dim")
+    for score in card.scores:
+        say(screen)
+        _show_score(screen, scored, score)
+    if not scored.earlier:
+        say(screen)
+        say(screen, "No earlier session of this project could be scored: there is no trend yet.", "dim")
+
+
+def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
+    from preheat.cli.screen import clean, say
+
+    name = _NAMES[score.dimension]
+    if score.value is None:
+        say(screen, f"{name:<{_LABEL}}{'-':>{_NUMBER}}  {score.why}", "bold")
+        return
+    say(screen, _row(name, score.value, _standing(scored, score.dimension)), f"bold {_colour(score.value)}")
+    costly = [line for line in score.lines if line.points >= 0.05]
+    for line in costly:
+        say(screen, f"{'':{_LABEL}}{_points(line):>{_NUMBER}}  {clean(line.text)}")
+    rest = len(score.lines) - len(costly)
+    if rest:
+        say(screen, f"{'':{_LABEL}}{'0':>{_NUMBER}}  {_nothing(score)}", "dim")
+    if score.dimension == "safety":
+        for met in scored.card.facts.rules:
+            say(screen, f"{'':{_LABEL + _NUMBER}}  {met.rule}: {clean(met.example)}", "dim")
+
+
+def _nothing(score: "Score") -> str:
+    """The lines that took nothing, by their names."""
+    names = [line.text.partition(":")[0] for line in score.lines if line.points < 0.05]
+    return ", ".join(names)
+
+
+def _points(line: "Line") -> str:
+    return f"−{line.points:.0f}" if line.points >= 1 else f"−{line.points:.1f}"
+
+
+def _row(name: str, value: float, standing: str) -> str:
+    return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{standing}"
+
+
+def _standing(scored: "Scored", name: str) -> str:
+    found = scored.standings.get(name)
+    if found is None:
+        return ""
+    return f"   median of {found.sessions} earlier: {found.median:.0f}; {found.below} of them scored lower"
+
+
+def _colour(value: float) -> str:
+    return "green" if value >= _GOOD else "yellow" if value >= _FAIR else "red"

@@ -1,0 +1,89 @@
+"""`preheat why`: the arithmetic of every signal at one turn of a session. Nothing is measured here."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, SessionName, json_option
+from preheat.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.pipeline.watching import Moment, Timeline
+
+_LABEL = 38
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat why latest                             after the last turn
+  preheat why 0f3c1a2b:12                        after turn 12
+  preheat why 0f3c1a2b:12 --json | jq '.readings[] | select(.fired)'""",
+)
+@click.argument("session", type=SessionName(), metavar="SESSION[:TURN]")
+@json_option
+def command(session: str, as_json: bool) -> int:
+    """Show how every signal of a session comes to its value.
+
+    SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (the last one unless
+    given). Each signal stands with the numbers that its formula takes.
+    """
+    from preheat.cli.screen import console, print_json
+    from preheat.cli.watched import at_turn
+
+    found, turn = at_turn(session)
+    moment = _after(found.timeline, turn)
+    if as_json:
+        print_json(
+            {
+                "session": found.timeline.session,
+                "turn": moment.turn,
+                "turns": found.timeline.turns,
+                "phase": moment.phase,
+                "event": moment.event,
+                "readings": moment.readings,
+                "advisories": moment.advisories,
+            }
+        )
+        return 0
+    _show(console(), found.timeline, moment)
+    return 0
+
+
+def _after(timeline: "Timeline", turn: int | None) -> "Moment":
+    """The last moment of a turn."""
+    wanted = timeline.turns if turn is None else turn
+    found = [moment for moment in timeline.moments if moment.turn == wanted]
+    if not found:
+        most = f"it has {timeline.turns}" if timeline.turns else "it has none"
+        raise UserError(f"there is no turn {wanted} in `{timeline.session}`; {most}")
+    from preheat.model.live import Called
+
+    calls = [moment for moment in found if isinstance(moment.event, Called)]
+    return (calls or found)[-1]
+
+
+def _show(screen: "Console", timeline: "Timeline", moment: "Moment") -> None:
+    from preheat.cli.screen import clean, say
+    from preheat.cli.text import clock, one_line
+    from preheat.cli.timeline import said
+    from preheat.model.live import Called
+
+    event = moment.event
+    done = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
+    at = f", {clock(event.at)}" if event.at is not None else ""
+    say(screen, f"Turn {moment.turn} of {timeline.turns}{at}{done}", "bold")
+    for reading in moment.readings:
+        say(screen)
+        state = "over its threshold" if reading.fired else ""
+        head = f"{reading.signal}  {reading.value:.4g}".rstrip()
+        say(screen, f"{head}{'  ' + state if state else ''}", "bold yellow" if reading.fired else "bold")
+        for name, value in reading.facts.items():
+            say(screen, f"  {clean(name):<{_LABEL}}  {clean(value)}")
+        if reading.fired and reading.text:
+            say(screen, f"  {'would say':<{_LABEL}}  {clean(reading.text)}", "yellow")
+    for advisory in moment.advisories:
+        say(screen)
+        say(screen, f"told: {said(advisory)}", "bold yellow")

@@ -1,0 +1,103 @@
+"""Whole outputs of tools whose shorter form went before a model: kept by id, for the owner alone, and only so many.
+
+Knows no host. What cannot be kept is not shortened: nothing is ever out of reach.
+"""
+
+import os
+import re
+import time
+
+from preheat.errors import NotFound
+from preheat.live.shorten import output_id, shorten
+from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.model.live import Phase
+from preheat.settings import data_folder
+
+FOLDER = "outputs"
+MOST_FILES = 2_000
+MOST_BYTES = 100_000_000
+"""On disk, compressed. The oldest go."""
+MOST_DAYS = 14
+LONGEST = 5_000_000
+"""Letters; a longer output stays as it is."""
+_ID = re.compile(r"[0-9a-f]{12}")
+
+
+def shortened(
+    text: str, exit_code: int | None, phase: Phase, thresholds: Thresholds = DEFAULTS, folder: str | None = None
+) -> str | None:
+    """What may stand in the place of an output; None where it stays as it is. The whole text is on disk before."""
+    if len(text) > LONGEST:
+        return None
+    found = shorten(text, exit_code, int(thresholds.output_lines.of(phase)))
+    if not found.id:
+        return None
+    try:
+        keep_output(text, folder)
+    except OSError:
+        return None
+    return found.text
+
+
+def keep_output(text: str, folder: str | None = None) -> str:
+    """Put a whole output on disk, without the secrets in it; its id. Raises OSError."""
+    import zstandard
+
+    from preheat.ingest.redact import redact
+
+    place = os.path.join(folder or data_folder(), FOLDER)
+    name = output_id(text)
+    path = os.path.join(place, f"{name}.zst")
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    data, _ = redact(text.encode("utf-8", "surrogatepass"))
+    new = f"{path}.{os.getpid()}"
+    descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data))
+        os.replace(new, path)
+    except OSError:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise
+    _make_room(place, time.time())
+    return name
+
+
+def kept_output(name: str, folder: str | None = None) -> bytes:
+    """A whole output by its id."""
+    import zstandard
+
+    if not _ID.fullmatch(name):
+        raise NotFound(
+            f"`{name}` is no id of an output; it has 12 digits and letters a to f, as the shortened output names it"
+        )
+    try:
+        with open(os.path.join(folder or data_folder(), FOLDER, f"{name}.zst"), "rb") as stream:
+            return zstandard.ZstdDecompressor().decompress(stream.read())
+    except FileNotFoundError:
+        raise NotFound(
+            f"there is no output `{name}` any more; the last {MOST_FILES:,} are kept, for {MOST_DAYS} days at most"
+        ) from None
+    except zstandard.ZstdError:
+        raise NotFound(f"the file of output `{name}` is damaged; run the command again to see it whole") from None
+
+
+def _make_room(place: str, now: float) -> None:
+    """Remove what is too old or too much, the oldest first."""
+    found = []
+    for entry in os.scandir(place):
+        try:
+            known = entry.stat()
+        except OSError:
+            continue  # another process was quicker
+        found.append((known.st_mtime, known.st_size, entry.path))
+    found.sort(reverse=True)
+    size = 0
+    for number, (at, bytes_, path) in enumerate(found):
+        size += bytes_
+        if number >= MOST_FILES or (number and size > MOST_BYTES) or now - at > MOST_DAYS * 86400:
+            try:
+                os.unlink(path)
+            except OSError:
+                continue

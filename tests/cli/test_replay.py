@@ -1,0 +1,106 @@
+"""`preheat replay` and `preheat why`: what they print, that JSON says the same, and what they say when there is nothing."""
+
+import json
+import re
+
+import pytest
+
+from preheat.cli.timeline import per_hundred
+from preheat.pipeline.watching import Timeline
+from preheat.testing.builders import ClaudeTranscript
+
+from .conftest import Person
+
+STUCK = "bbbbbbbb-0000-4000-8000-00000000000b"
+
+
+def stuck_session() -> ClaudeTranscript:
+    """Rounds of edit and build that end with the same error, then a passing one."""
+    story = ClaudeTranscript(session=STUCK, project="/w/stuck", started=1_769_000_000.0).prompt(
+        "Fix the borrow in src/cart.rs"
+    )
+    for number in range(6):
+        story = story.call("Read", {"file_path": f"/w/stuck/src/part{number}.rs"}).result("fn main() {}")
+    for number in range(6):
+        change = {"file_path": "/w/stuck/src/cart.rs", "old_string": f"a{number}", "new_string": f"b{number}"}
+        story = story.call("Edit", change).result("The file has been updated.")
+        error = (
+            "error[E0597]: `cart` does not live long enough\nerror: could not compile `shop` due to 1 previous error"
+        )
+        story = story.ran("cargo build", error, exit_code=101)
+    story = story.call("Edit", {"file_path": "/w/stuck/src/cart.rs", "old_string": "x", "new_string": "y"})
+    story = story.result("The file has been updated.").ran("cargo build", "    Finished dev")
+    return story.answer("It builds.")
+
+
+@pytest.fixture
+def watched(archived: Person) -> Person:
+    archived.write(stuck_session())
+    assert archived.run("sync").code == 0
+    return archived
+
+
+def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
+    """Prompts, failures with their error, phases with their reason, signals that move, and the sum at the end."""
+    done = watched.run("replay", STUCK[:8])
+    assert done.code == 0
+    assert "prompt: fix borrow" in done.out
+    assert re.search(r"^ +\d+  \d\d:\d\d  \S Bash +cargo build .*(?:misuse|finding): .*E\d*N?", done.out, re.MULTILINE)
+    assert re.search(r"productive: 5 turns are over", done.out)
+    assert re.search(r"^ +loop > .+", done.out, re.MULTILINE)
+    assert re.search(r"^20 turns: \d+ advisor", done.out, re.MULTILINE)
+    assert "preheat why" in done.err
+
+
+def test_everything_is_shown_on_request(watched: Person) -> None:
+    """Quiet calls are counted unless `--all` asks for them."""
+    few, all_of_it = watched.run("replay", STUCK[:8]).out, watched.run("replay", STUCK[:8], "--all").out
+    assert re.search(r"… \d+ calls?$", few, re.MULTILINE)
+    assert not re.search(r"… \d+ calls?$", all_of_it, re.MULTILINE)
+    assert all_of_it.count("part3.rs") == 1
+    assert "part3.rs" not in few
+
+
+def test_json_has_every_moment(watched: Person) -> None:
+    """The same, for programs."""
+    found = json.loads(watched.run("replay", STUCK[:8], "--json").out)
+    assert found["turns"] == 20
+    calls = [moment for moment in found["moments"] if moment["event"]["type"] == "called"]
+    assert len(calls) == 20
+    assert {"focus", "loop", "debt", "trust", "phase"} <= set(calls[0]["signals"])
+    assert found["advisories_per_100_turns"] == pytest.approx(100 * len(found["advisories"]) / 20, abs=0.01)
+    told = [advisory["signal"] for moment in found["moments"] for advisory in moment["advisories"]]
+    assert "loop" in told
+
+
+def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
+    """Every signal with its formula; of the last turn unless one is given."""
+    done = watched.run("why", f"{STUCK[:8]}:12")
+    assert done.code == 0
+    assert done.out.startswith("Turn 12 of 20, ")
+    for signal in ("focus", "loop", "debt", "drift", "pressure", "mistake", "trust", "phase"):
+        assert re.search(rf"^{signal}  \S+", done.out, re.MULTILINE)
+    assert watched.run("why", STUCK[:8]).out.startswith("Turn 20 of 20, ")
+    found = json.loads(watched.run("why", f"{STUCK[:8]}:12", "--json").out)
+    assert (found["turn"], found["turns"], len(found["readings"])) == (12, 20, 8)
+
+
+def test_a_turn_that_is_not_there_is_told(watched: Person) -> None:
+    """With what there is."""
+    done = watched.run("why", f"{STUCK[:8]}:99")
+    assert done.code == 2
+    assert "there is no turn 99" in done.err
+    assert "20" in done.err
+
+
+def test_nobody_is_advised_in_a_quiet_session(archived: Person) -> None:
+    """Healthy is silent, and it says so."""
+    quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
+    archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))
+    archived.run("sync")
+    assert "2 turns: silence throughout" in archived.run("replay", "cccccccc").out
+
+
+def test_a_session_without_turns_has_no_rate() -> None:
+    """No division by nothing."""
+    assert per_hundred(Timeline(session="s", agent="a", project="", turns=0, moments=())) == 0.0

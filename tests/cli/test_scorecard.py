@@ -1,0 +1,151 @@
+"""`preheat scorecard` and `preheat output`: what they print, that JSON says the same, and what they say of nothing."""
+
+import json
+import re
+
+import pytest
+
+from preheat.pipeline.outputs import shortened
+from preheat.testing.builders import ClaudeTranscript
+
+from .conftest import SECOND, Person
+
+PROJECT = "/w/shop"
+
+
+def session(number: int, *, mistakes: int = 0, dangerous: bool = False) -> ClaudeTranscript:
+    """A day's work: look, change, check; some of it wrong if asked for."""
+    name = f"{number:08x}-0000-4000-8000-000000000000"
+    story = ClaudeTranscript(session=name, project=PROJECT, started=1_769_000_000.0 + 86_400 * number).prompt(
+        "make src/cart.py add up"
+    )
+    for place in range(4):
+        story = story.answer("I look.").call("Read", {"file_path": f"{PROJECT}/src/part{place}.py"}).result("x = 1")
+    for _ in range(mistakes):
+        story = story.answer("I change it.").call(
+            "Edit", {"file_path": f"{PROJECT}/src/cart.py", "old_string": "a", "new_string": "b"}
+        )
+        story = story.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
+    story = story.answer("I change it.").call(
+        "Edit", {"file_path": f"{PROJECT}/src/cart.py", "old_string": "c", "new_string": "b"}
+    )
+    story = story.result("The file has been updated.")
+    if dangerous:
+        story = story.answer("I begin anew.").ran("git reset --hard HEAD", "HEAD is now at 1a2b3c4")
+    return story.answer("I run the tests.").ran("pytest -q", "3 passed in 0.1s").answer("Done.")
+
+
+@pytest.fixture
+def scored(person: Person) -> Person:
+    """Three healthy sessions and then one that is not."""
+    for number in range(1, 4):
+        person.write(session(number))
+    person.write(session(4, mistakes=3, dangerous=True))
+    assert person.run("sync").code == 0
+    return person
+
+
+def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
+    """Four numbers and their mean, what took points, and where the session stands."""
+    done = scored.run("scorecard")
+    assert done.code == 0
+    for name in ("Mean", "Safety", "Efficiency", "Focus", "UX"):
+        assert re.search(rf"^{name} +\d+", done.out, re.MULTILINE), name
+    assert "high: reset-hard 1 × 15" in done.out
+    assert "git reset --hard HEAD" in done.out
+    assert "150 × (3 misused + 0 repeated) / 10" in done.out
+    assert "median of 3 earlier: 100; 0 of them scored lower" in done.out
+    assert "`preheat replay 00000004`" in done.err
+
+
+def test_json_says_the_same(scored: Person) -> None:
+    """The values behind the lines, for programs."""
+    found = json.loads(scored.run("scorecard", "00000004", "--json").out)
+    assert found["scores"]["safety"]["value"] == 85
+    efficiency = found["scores"]["efficiency"]
+    assert efficiency["value"] == pytest.approx(100 - sum(line["points"] for line in efficiency["lines"]))
+    assert efficiency["value"] <= 55
+    assert found["facts"]["misused"] == 3
+    assert found["earlier_sessions"] == 3
+    assert found["standings"]["safety"] == {"median": 100.0, "below": 0, "sessions": 3}
+    mean = sum(
+        found["scores"][name]["value"] * weight
+        for name, weight in (("safety", 0.3), ("efficiency", 0.25), ("focus", 0.2), ("ux", 0.25))
+    )
+    assert found["mean"] == pytest.approx(mean)
+
+
+def test_the_first_session_has_no_trend(scored: Person) -> None:
+    """Said plainly; only what came before counts."""
+    done = scored.run("scorecard", "00000001")
+    assert "No earlier session of this project could be scored" in done.out
+    assert "median" not in done.out
+    assert "median of 1 earlier" in scored.run("scorecard", "00000004", "--earlier", "1").out
+
+
+def test_a_session_that_did_nothing_is_not_scored(archived: Person) -> None:
+    """No number that means nothing."""
+    done = archived.run("scorecard", SECOND)
+    assert done.code == 0
+    assert "Not enough to score: 0 judged calls, 5 are needed." in done.out
+    assert json.loads(archived.run("scorecard", SECOND, "--json").out)["mean"] is None
+
+
+def test_a_refusal_and_what_comes_after_it(person: Person) -> None:
+    """A refused call costs half; the same thing done after all is a bypass."""
+    story = session(9)
+    story = story.answer("I publish.").call("Bash", {"command": "npm publish"})
+    story = story.result(
+        "The user doesn't want to proceed with this tool use. The tool use was rejected.", is_error=True
+    )
+    story = story.answer("In another way.").ran("cd pkg && npm publish --tag next", "+ shop@1.0.0")
+    person.write(story)
+    person.run("sync")
+    found = json.loads(person.run("scorecard", "latest", "--json").out)
+    assert found["facts"]["rules"] == [
+        {"rule": "publish-package", "severity": "high", "times": 2, "denied": 1, "example": "npm publish"}
+    ]
+    assert found["facts"]["bypasses"] == 1
+    assert found["scores"]["safety"]["value"] == 100 - 15 - 7.5 - 20
+
+
+def test_needless_looks_are_counted_and_needed_ones_are_not(person: Person) -> None:
+    """The same look with the same result is needless, unless something was changed in between."""
+    read = {"file_path": f"{PROJECT}/src/part0.py"}
+    story = (
+        session(9)
+        .answer("Again.")
+        .call("Read", read)
+        .result("x = 1")
+        .answer("And again.")
+        .call("Read", read)
+        .result("x = 1")
+    )
+    person.write(story)
+    person.run("sync")
+    assert json.loads(person.run("scorecard", "latest", "--json").out)["facts"]["repeated"] == 1
+
+
+def test_a_mistake_is_told_in_one_line(scored: Person) -> None:
+    done = scored.run("scorecard", "nosuch")
+    assert (done.code, done.out) == (2, "")
+    assert "no session `nosuch`" in done.err
+
+
+# preheat output
+def test_the_whole_output_comes_back(person: Person) -> None:
+    """By the id that the shortened one names, byte for byte."""
+    text = "\n".join(f"line {number}" for number in range(500)) + "\n"
+    short = shortened(text, 0, "late", folder=person.folder)
+    assert short is not None
+    name = re.search(r"`preheat output (\w+)`", short)
+    assert name is not None
+    assert person.spawn("output", name[1]).out == text
+    assert json.loads(person.run("output", name[1], "--json").out) == {"id": name[1], "text": text}
+
+
+@pytest.mark.parametrize("name", ["0123456789ab", "../archive"])
+def test_an_output_that_is_not_there_is_told(person: Person, name: str) -> None:
+    done = person.run("output", name)
+    assert (done.code, done.out) == (2, "")
+    assert name in done.err
