@@ -19,6 +19,7 @@ from preheat.archive.queries import Totals, problems, redactions, sources, total
 from preheat.archive.raw import size_on_disk, verify
 from preheat.cli.progress import Bar
 from preheat.cli.text import size
+from preheat.daemon.report import report
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
 from preheat.settings import archive_path, data_folder
@@ -95,6 +96,7 @@ def examine(most: int | None, check: bool) -> Examination:
         agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
         archive = _archive(folder, connection, list(held.values()), findings, check)
         number = sum(row.problems for row in held.values())
+        findings += report(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:
         if connection is not None:

@@ -1,0 +1,119 @@
+"""`preheat watch`: the running sessions on one screen, again and again. What is measured of them is `preheat.daemon`'s work."""
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, json_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from preheat.daemon.glance import Glance
+
+_MOST = 40
+_LOW, _FAIR = 40.0, 70.0
+_PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "productive": "green", "warmup": "dim"}
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat watch                                  until Ctrl-C
+  preheat watch --once
+  preheat watch --json | jq '.[] | select(.phase == "struggling")'""",
+)
+@click.option("--once", is_flag=True, help="Print one frame and end.")
+@click.option(
+    "--every", type=click.FloatRange(0.2, 60), default=2.0, show_default=True, metavar="SECONDS", help="Look again."
+)
+@click.option(
+    "--within", type=click.FloatRange(1), default=30, show_default=True, metavar="MINUTES", help="Since last heard of."
+)
+@json_option
+def command(once: bool, every: float, within: float, as_json: bool) -> int:
+    """Watch running sessions: phase, trust, focus, debt, and what was last said.
+
+    Sessions whose agent has Preheat's hooks are shown as the hooks tell; of others the transcript is read. Nothing is changed,
+    and nothing is said to any agent.
+    """
+    from preheat.cli.screen import console, print_json, print_table
+    from preheat.daemon.glance import Looking
+    from preheat.pipeline.tuning import thresholds_in
+    from preheat.settings import data_folder
+
+    looking = Looking(data_folder(), thresholds=thresholds_in(data_folder()))
+    if as_json:
+        print_json(looking.look(within=within * 60))
+        return 0
+    screen = console()
+    if once or not sys.stdout.isatty():
+        print_table(screen, frame(looking.look(within=within * 60), time.time(), screen.width))
+        return 0
+    from rich.live import Live
+
+    try:
+        with Live(console=screen, screen=True, auto_refresh=False, transient=True) as live:
+            while True:
+                live.update(frame(looking.look(within=within * 60), time.time(), screen.width), refresh=True)
+                time.sleep(every)
+    except KeyboardInterrupt:
+        return 0  # that is how one ends it
+
+
+def frame(glances: "list[Glance]", now: float, width: int = 160) -> "RenderableType":
+    """One look at all sessions."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not glances:
+        return Text(
+            "No session runs. `preheat install AGENT` lets an agent tell of its sessions; transcripts that grow are shown, too."
+        )
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("session", "agent", "project", "phase"):
+        table.add_column(name, no_wrap=True)
+    for name in ("turn", "trust", "focus", "debt", "heard"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("last said", ratio=1, overflow="ellipsis", no_wrap=True)
+    for each in glances[:_MOST]:
+        table.add_row(*_cells(each, now, width))
+    if len(glances) > _MOST:
+        table.add_row("", "", f"and {len(glances) - _MOST} more")
+    return table
+
+
+def _cells(each: "Glance", now: float, width: int) -> "list[Text]":
+    from rich.text import Text
+
+    from preheat.cli.heading import agent_title
+    from preheat.cli.screen import clean
+    from preheat.cli.text import one_line, span
+    from preheat.live.advise import CLOSE, OPEN
+
+    project = clean(each.project).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+    phase = f"{each.phase}, loop" if each.loop else each.phase
+    said = each.advisory
+    for mark in (OPEN, CLOSE):
+        said = said.replace(mark, "")
+    if said and not each.told:
+        said = f"(not told) {said}"
+    return [
+        Text(clean(each.session)[:8], "bold"),
+        Text(one_line(agent_title(each.agent), 14)),
+        Text(one_line(project, 24) or "-"),
+        Text(phase, _PHASES[each.phase]),
+        Text(str(each.turn)),
+        Text(f"{each.trust:.0f}", _style(each.trust)),
+        Text(f"{each.focus:.0f}", _style(each.focus)),
+        Text(f"{each.debt:.0f}"),
+        Text(f"{span(max(0.0, now - each.last_at))} ago", "dim"),
+        Text(one_line(clean(said), max(20, width - 90)), "dim" if not each.told else ""),
+    ]
+
+
+def _style(value: float) -> str:
+    return "red" if value < _LOW else "yellow" if value < _FAIR else ""

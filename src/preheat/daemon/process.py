@@ -1,0 +1,172 @@
+"""The daemon as a process: one of them, its lock, sockets, signals and log, and how it makes room for another version.
+
+Knows nothing of what it serves. A daemon that finds that Preheat was changed puts the new one in its own place: lock and
+sockets stay open over that, and whoever connects meanwhile only waits.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from typing import IO, TypeAlias
+
+import preheat
+from preheat.daemon import place
+from preheat.daemon.budget import Budget
+from preheat.daemon.engine import Engine
+from preheat.daemon.server import Listening, Server, Times
+from preheat.pipeline.hooking import Hooking
+from preheat.pipeline.tuning import SETTINGS
+
+HANDED = "PREHEAT_HANDED"
+"""The lock and the sockets that a daemon gets from the one before it: their descriptors."""
+LOG = 1_000_000
+SETTLED = 3.0
+"""Seconds without a change after which an installation is taken to be complete."""
+
+Stamp: TypeAlias = tuple[int, int] | None
+
+
+def serve(folder: str, times: Times) -> int:
+    """Be the daemon until there is nothing more to do; 0 also if there is one already. Raises OSError."""
+    os.umask(0o077)
+    live = place.prepare(folder)
+    handed = [int(each) for each in os.environ.pop(HANDED, "").split(",") if each.isdigit()]
+    lock = handed[0] if handed else place.hold(live)
+    if lock is None:
+        return 0
+    place.sign(lock)
+    place.write_start(live)
+    if os.path.exists(os.path.join(folder, place.CLIENT[0])):
+        place.write_client(folder)
+    with _log(live) as log:
+        listening = _listening(live, folder, handed[1:])
+        print(f"{_now()} preheat {preheat.__version__} serves, process {os.getpid()}", file=log, flush=True)
+        why = asyncio.run(_run(folder, live, listening, log, times))
+        print(f"{_now()} ended: {why}", file=log, flush=True)
+        if why.startswith("handing over"):
+            _hand_over(live, lock, listening)
+        _close(live, listening)
+    return 0
+
+
+async def _run(folder: str, live: str, listening: Listening, log: IO[str], times: Times) -> str:
+    stages = Hooking(folder)
+    engine = Engine(live, stages, Budget())
+    address = place.address(folder)
+    server = Server(live, engine, stages, address, log, times)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop, f"signal {number}")
+    # What was made so far stays: looking through it again and again for garbage takes milliseconds.
+    gc.collect()
+    gc.freeze()
+    await server.run(listening, Changes(live).why)
+    return server.why
+
+
+class Changes:
+    """Whether another Preheat was put in place of the one that runs, or its settings were changed."""
+
+    def __init__(self, live: str) -> None:
+        self._live = live
+        self._package = os.path.abspath(preheat.__file__)
+        self._stamps = self._now()
+        self._seen: Stamp = None
+        self._since = 0.0
+
+    def why(self) -> str:
+        """The reason for another daemon; empty if there is none."""
+        stamps = self._now()
+        if stamps[1] != self._stamps[1]:
+            self._stamps = (self._stamps[0], stamps[1], self._stamps[2])
+            started = place.read_start(self._live)
+            if started and started != place.start_text():
+                return f"handing over to preheat {started.partition(chr(10))[0]}"
+        if stamps[2] != self._stamps[2]:
+            return "handing over with other settings"
+        if stamps[0] == self._stamps[0] or stamps[0] is None:
+            return ""
+        # Whoever installs has begun; when nothing has changed for a while, it is done.
+        if stamps[0] != self._seen:
+            self._seen, self._since = stamps[0], time.monotonic()
+        return "handing over to what was installed" if time.monotonic() - self._since >= SETTLED else ""
+
+    def _now(self) -> tuple[Stamp, Stamp, Stamp]:
+        settings = os.path.join(os.path.dirname(self._live), SETTINGS)
+        return _stamp(self._package), _stamp(os.path.join(self._live, "start")), _stamp(settings)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _hand_over(live: str, lock: int, listening: Listening) -> None:
+    """Become the new daemon; if that cannot be, end, and the next hook starts one."""
+    sockets = [each for each in (listening.unix, listening.http) if each is not None]
+    descriptors = [lock, *(each.fileno() for each in sockets)]
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, True)
+    os.environ[HANDED] = ",".join(map(str, descriptors))
+    os.environ["PREHEAT_HOME"] = os.path.dirname(live)
+    command = place.read_start(live).rstrip("\n").split("\n")[1:] or place.start_command()
+    try:
+        os.execv(command[0], command)  # noqa: S606 - a command of our own
+    except OSError:
+        return
+
+
+def _listening(live: str, folder: str, handed: list[int]) -> Listening:
+    """The sockets: those that were handed over, or new ones. Without a free port there is no HTTP, and the rest works."""
+    if handed:
+        found = [socket.socket(fileno=descriptor) for descriptor in handed]
+        return Listening(found[0], found[1] if len(found) > 1 else None)
+    # Bound from its own folder: a path of its own could be too long for a socket.
+    os.chdir(live)
+    if os.path.lexists(place.SOCKET):
+        os.unlink(place.SOCKET)
+    unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    unix.bind(place.SOCKET)
+    os.chmod(place.SOCKET, 0o600)
+    return Listening(unix, _http(live, folder))
+
+
+def _http(live: str, folder: str) -> socket.socket | None:
+    known = place.address(folder)
+    for port in (known.port, 0):
+        found = socket.socket()
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(("127.0.0.1", port))
+        except OSError:
+            found.close()
+            continue
+        if not port:
+            place.write_address(live, place.Address(found.getsockname()[1], known.token))
+        return found
+    return None
+
+
+def _close(live: str, listening: Listening) -> None:
+    for each in (listening.unix, listening.http):
+        if each is not None:
+            each.close()
+    with suppress(OSError):  # whoever starts next removes it
+        os.unlink(os.path.join(live, place.SOCKET))
+
+
+def _log(live: str) -> IO[str]:
+    path = os.path.join(live, "daemon.log")
+    too_long = os.path.exists(path) and os.path.getsize(path) > LOG
+    return open(path, "w" if too_long else "a", encoding="utf-8", errors="replace")
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,87 @@
+"""Events that came while no daemon answered, or that took too long: each a file, taken in later, in the order of their time.
+
+Knows nothing of what is in them. The first line is `AGENT TIME`, the rest is what the agent told.
+"""
+
+import os
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from preheat.daemon.place import write_private
+
+MOST_FILES = 500
+LARGEST = 8_000_000
+
+
+class Spooled(NamedTuple):
+    """One of them."""
+
+    agent: str
+    at: float
+    payload: bytes
+
+
+class Spool:
+    """The folder they are in."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.lost = 0
+        """Events that were given up: unreadable, or the daemon died over them."""
+        for name in self._names(".trying"):
+            self._remove(name)
+            self.lost += 1
+        for name in self._names(".new"):
+            if _age(os.path.join(folder, name)) > 60:
+                self._remove(name)
+
+    def put(self, agent: str, at: float, payload: bytes) -> bool:
+        """Keep an event for later; whether that was possible."""
+        if len(payload) > LARGEST or len(self._names(".event")) >= MOST_FILES:
+            return False
+        path = os.path.join(self._folder, f"{time.time_ns():020}-{os.getpid()}.event")
+        try:
+            write_private(path, f"{agent} {at!r}\n".encode() + payload)
+        except OSError:
+            return False
+        return True
+
+    def waiting(self) -> list[str]:
+        """The names of those that wait, oldest first."""
+        return self._names(".event")
+
+    def take(self, name: str) -> Spooled | None:
+        """One of them; it is given up unless `done` follows: an event over which a daemon dies must not kill the next one."""
+        path = os.path.join(self._folder, name)
+        try:
+            os.rename(path, f"{path}.trying")
+            with open(f"{path}.trying", "rb") as stream:
+                head, _, payload = stream.read(LARGEST + 1000).partition(b"\n")
+            agent, at = head.decode("ascii").split(" ")
+            return Spooled(agent, float(at), payload)
+        except (OSError, ValueError):
+            self.lost += 1
+            self.done(name)
+            return None
+
+    def done(self, name: str) -> None:
+        """It was taken in."""
+        self._remove(f"{name}.trying")
+
+    def _names(self, end: str) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._folder) if name.endswith(end))
+        except OSError:
+            return []
+
+    def _remove(self, name: str) -> None:
+        with suppress(OSError):  # whoever has removed it was first
+            os.unlink(os.path.join(self._folder, name))
+
+
+def _age(path: str) -> float:
+    try:
+        return abs(time.time() - os.stat(path).st_mtime)
+    except OSError:
+        return 0.0

@@ -1,0 +1,167 @@
+"""Hooks as an agent's program tells them, what was learned before, and real daemons and clients in a folder of their own.
+
+Knows no signal.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from preheat.daemon import asking, place
+from preheat.pipeline import learn, sync
+from preheat.testing.builders import ClaudeTranscript
+
+AGENT = "claude_code"
+
+
+def told(name: str, session: str = "s1", **more: Any) -> bytes:
+    """One payload."""
+    return json.dumps({"session_id": session, "hook_event_name": name, "cwd": "/work/shop", **more}).encode()
+
+
+def started(session: str = "s1", source: str = "startup", **more: Any) -> bytes:
+    return told("SessionStart", session, source=source, **more)
+
+
+def prompted(text: str, session: str = "s1", **more: Any) -> bytes:
+    return told("UserPromptSubmit", session, prompt=text, **more)
+
+
+def edited(number: int, path: str, session: str = "s1", **more: Any) -> bytes:
+    """A file changed by the call of that number."""
+    return told(
+        "PostToolUse", session, tool_name="Edit", tool_use_id=f"call-{number}",
+        tool_input={"file_path": f"/work/shop/{path}", "old_string": f"old {number}", "new_string": f"new {number}"},
+        tool_response={"filePath": f"/work/shop/{path}", "structuredPatch": []}, **more,
+    )  # fmt: skip
+
+
+def ran(number: int, command: str, output: str = "", session: str = "s1", failed: bool = False, **more: Any) -> bytes:
+    """A command run by the call of that number."""
+    call = {"tool_name": "Bash", "tool_use_id": f"call-{number}", "tool_input": {"command": command}}
+    if failed:
+        return told("PostToolUseFailure", session, **call, error=f"Exit code 1\n{output}", **more)
+    return told(
+        "PostToolUse", session, **call, tool_response={"stdout": output, "stderr": "", "interrupted": False}, **more
+    )
+
+
+def stopped(session: str = "s1", **more: Any) -> bytes:
+    return told("Stop", session, **more)
+
+
+# What earlier sessions found out.
+WRONG, RIGHT = "pytest tests", "uv run pytest tests"
+"""A command that fails in the project, and the one that works."""
+MISSING = "bash: pytest: command not found"
+
+
+def learned(folder: str, project: str, home: str) -> None:
+    """An archive in which four sessions of the last days found out, each for itself, how a project's tests are run."""
+    for number in range(1, 5):
+        session = f"{number:08x}-1111-4000-8000-000000000000"
+        found = ClaudeTranscript(session=session, project=project, started=time.time() - (6 - number) * 86400)
+        found = found.prompt(f"Make checkout step {number} work").answer("I run the tests.").ran(WRONG, MISSING, 127)
+        found = found.answer("Another way.").ran(RIGHT, f"{number + 4} passed in 0.1s").answer("I change it.")
+        change = {"file_path": f"{project}/src/checkout.py", "old_string": "...", "new_string": f"return {number}"}
+        found = found.call("Edit", change).result("The file has been updated.").answer("Once more.")
+        found.ran(RIGHT, f"{number + 5} passed in 0.2s").answer("Done.").write(
+            os.path.join(home, ".claude", "projects")
+        )
+    sync(folder, {"HOME": home})
+    learn(folder)
+
+
+# Processes.
+def environment(folder: str, **more: str) -> dict[str, str]:
+    return {**os.environ, "PREHEAT_HOME": folder, "HOME": os.path.join(folder, "home"), **more}
+
+
+class Daemon:
+    """A real one, in its own process."""
+
+    def __init__(self, folder: str, *options: str) -> None:
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "preheat", "serve", "--foreground", *options],
+            env=environment(folder),
+            stdin=subprocess.DEVNULL,
+        )
+        assert asking.until(True, folder, 30.0) is not None, "the daemon did not start"
+
+    def ask(self, payload: bytes, agent: str = AGENT, seconds: float = 10.0) -> bytes:
+        return asking.ask(agent, payload, self.folder, seconds)
+
+    def status(self) -> dict[str, Any]:
+        return asking.status(self.folder, 10.0)
+
+    def kill(self) -> None:
+        """As nobody can prepare for."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+
+@contextmanager
+def daemon(folder: str, *options: str) -> Iterator[Daemon]:
+    """A daemon for the time of a test."""
+    found = Daemon(folder, *options)
+    try:
+        yield found
+    finally:
+        if found.process.poll() is None:
+            found.stop()
+
+
+def end_started(folder: str) -> None:
+    """End the daemon that a client has started."""
+    found = place.holder(folder)
+    if found is not None:
+        os.kill(found.pid, signal.SIGKILL)
+        asking.until(False, folder, 10.0)
+
+
+def installed(folder: str, start: list[str] | None = None) -> str:
+    """The client as `preheat install` leaves it; with another command that starts a daemon, if one is given."""
+    client = place.write_client(folder)
+    if start is not None:
+        place.write_private(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
+    return client
+
+
+def run_client(
+    client: str, payload: bytes, agent: str = AGENT, python: str = sys.executable, **variables: str
+) -> tuple[bytes, float]:
+    """What the client prints, and how long it took. It must end with 0 and say nothing else."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREHEAT")}
+    before = time.monotonic()
+    done = subprocess.run(
+        [python, "-I", "-S", "-E", client, agent],
+        input=payload, capture_output=True, env={**kept, **variables}, timeout=30,
+    )  # fmt: skip
+    took = time.monotonic() - before
+    assert done.returncode == 0
+    assert done.stderr == b""
+    return done.stdout, took
+
+
+def spooled(folder: str) -> list[str]:
+    found = os.path.join(folder, "live", "spool")
+    return sorted(os.listdir(found)) if os.path.isdir(found) else []
+
+
+def no_start() -> list[str]:
+    """A command that starts nothing."""
+    return [shutil.which("true") or "/bin/true"]

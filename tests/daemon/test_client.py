@@ -1,0 +1,260 @@
+"""The hook client: whatever the daemon does or does not do, the agent's program sees exit code 0, in time, and no error."""
+
+import ast
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import preheat
+from preheat.daemon import asking, place
+from tests.daemon.made import end_started, installed, no_start, run_client, spooled, started, told
+from tests.shared import bound_by_permissions, needs_permissions
+
+
+@contextmanager
+def listening(folder: str, answer: Callable[[socket.socket], None]) -> Iterator[None]:
+    """Something on the daemon's socket that does as it is told with each connection."""
+    with socket.socket(socket.AF_UNIX) as server:
+        here = os.getcwd()
+        os.chdir(os.path.join(folder, "live"))
+        server.bind("socket")
+        os.chdir(here)
+        server.listen()
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    answer(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+def request(connection: socket.socket) -> bytes:
+    """All of a request."""
+    data = bytearray()
+    while b"\n" not in data:
+        data += connection.recv(1 << 16)
+    head = data.partition(b"\n")[0]
+    while len(data) < len(head) + 1 + int(head.split(b" ")[1]):
+        data += connection.recv(1 << 20)
+    return bytes(data)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def test_it_prints_what_the_daemon_answers(folder: str) -> None:
+    """The payload arrives as it is, with the agent's name, and the answer is printed as it is; nothing is kept for later."""
+    got: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        got.append(request(connection))
+        connection.sendall(b'preheat 1 9\n{"a": 1}\n')
+
+    client = installed(folder, no_start())
+    with listening(folder, answer):
+        printed, _ = run_client(client, b'{"b": 2}')
+    assert printed == b'{"a": 1}\n'
+    assert got == [b'claude_code 8\n{"b": 2}']
+    assert spooled(folder) == []
+
+
+def test_a_path_too_long_for_a_socket_is_none_for_the_client(tmp_path: Path) -> None:
+    """A home in a deep folder works like any other."""
+    folder = str(tmp_path / ("deep" * 30) / "data")
+
+    def answer(connection: socket.socket) -> None:
+        request(connection)
+        connection.sendall(b"preheat 1 2\n{}")
+
+    client = installed(folder, no_start())
+    with listening(folder, answer):
+        assert run_client(client, b"{}")[0] == b"{}"
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"{}", b"preheat 1 50\n{}", b"preheat 2 2\n{}", b"HTTP/1.1 500 x\r\n\r\n", b"\0" * 5000]
+)
+def test_an_answer_that_is_none_is_not_printed(folder: str, said: bytes) -> None:
+    """A daemon that dies before it answers, or of another version: nothing is printed, and the event is kept for the next."""
+
+    def answer(connection: socket.socket) -> None:
+        request(connection)
+        connection.sendall(said)
+
+    client = installed(folder, no_start())
+    with listening(folder, answer):
+        assert run_client(client, b"{}")[0] == b""
+    assert len(spooled(folder)) == 1
+
+
+def test_a_daemon_that_hangs_costs_a_moment_once(folder: str) -> None:
+    """The client gives up at its limit, keeps the event, and the next ones do not wait at all for a while."""
+    client = installed(folder, no_start())
+    release = threading.Event()
+
+    def answer(connection: socket.socket) -> None:
+        release.wait(20)
+
+    with listening(folder, answer):
+        printed, took = run_client(client, b"{}")
+        assert printed == b""
+        assert 1.2 < took < 2.5
+        printed, took = run_client(client, b"{}")
+        assert printed == b""
+        assert took < 0.9
+        release.set()
+    assert len(spooled(folder)) == 2
+
+
+def test_input_that_never_ends_costs_a_moment(folder: str) -> None:
+    """A program that does not close the hook's input is not waited for."""
+    import subprocess
+
+    client = installed(folder, no_start())
+    process = subprocess.Popen([sys.executable, "-I", "-S", "-E", client, "claude_code"], stdin=subprocess.PIPE)
+    before = time.monotonic()
+    assert process.wait(10) == 0
+    assert time.monotonic() - before < 3
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def test_without_a_daemon_the_event_is_kept_and_one_is_started(folder: str) -> None:
+    """The first hook starts a daemon and does not wait for it; what it told is in the daemon's state a moment later."""
+    client = installed(folder)
+    try:
+        printed, took = run_client(client, told("UserPromptSubmit", prompt="mend the login"))
+        assert printed == b""
+        assert took < 1.5
+        assert asking.until(True, folder, 30.0) is not None
+        end = time.monotonic() + 10
+        while time.monotonic() < end and asking.status(folder)["events"] < 1:
+            time.sleep(0.05)
+        assert asking.status(folder)["events"] == 1
+        assert spooled(folder) == []
+    finally:
+        end_started(folder)
+
+
+def test_a_session_start_waits_for_the_daemon_that_it_starts(folder: str) -> None:
+    """A session's first hook is answered by the daemon that it has started, within its own limit."""
+    client = installed(folder)
+    try:
+        _, took = run_client(client, started())
+        assert took < 3.5
+        assert asking.until(True, folder, 30.0) is not None
+    finally:
+        end_started(folder)
+
+
+def test_a_daemon_that_does_not_start_is_not_started_again_and_again(folder: str, tmp_path: Path) -> None:
+    """Ten hooks in a row try it once."""
+    marks = tmp_path / "starts"
+    client = installed(folder, ["/bin/sh", "-c", f"echo x >> {marks}"])
+    for _ in range(10):
+        run_client(client, b"{}")
+    time.sleep(0.3)
+    assert marks.read_text() == "x\n"
+
+
+def test_nothing_of_the_agents_stays_open_in_the_daemon(folder: str) -> None:
+    """The program that waits until its hook's output is closed does not wait for the daemon."""
+    client = installed(folder, ["/bin/sh", "-c", "sleep 5"])
+    _, took = run_client(client, b"{}")
+    assert took < 2
+
+
+@needs_permissions
+@pytest.mark.skipif(not os.access("/usr/bin/python3", os.X_OK), reason="no Python that another user may run")
+def test_a_home_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
+    """Nothing can be kept and nothing is started; the agent does not notice."""
+    folder = str(tmp_path / "data")
+    marks = tmp_path / "starts"
+    client = installed(folder, ["/bin/sh", "-c", f"echo x >> {marks}"])
+    marks.touch()
+    with bound_by_permissions(str(tmp_path)):
+        for each in (os.path.join(folder, "live", "spool"), os.path.join(folder, "live"), folder):
+            os.chmod(each, 0o500)
+        for _ in range(3):
+            assert run_client(client, b"{}", python="/usr/bin/python3")[0] == b""
+    time.sleep(0.2)
+    assert marks.read_text() == ""
+    assert spooled(folder) == []
+
+
+def test_a_home_that_cannot_be_made_costs_nothing(folder: str) -> None:
+    """Where there can be no folder at all, the same."""
+    client = installed(folder, no_start())
+    printed, took = run_client(client, started(), PREHEAT_HOME="/proc/self/none")
+    assert printed == b""
+    assert took < 1
+
+
+def test_what_is_kept_is_bounded(folder: str) -> None:
+    """A daemon that stays away does not fill the disk: neither many events nor a huge one do."""
+    client = installed(folder, no_start())
+    spool = Path(folder, "live", "spool")
+    for number in range(500):
+        (spool / f"{number:020}-1.event").write_bytes(b"claude_code 1.0\n{}")
+    run_client(client, b"{}")
+    assert len(spooled(folder)) == 500
+    for each in spool.iterdir():
+        each.unlink()
+    run_client(client, b" " * 9_000_000)
+    assert spooled(folder) == []
+
+
+def test_fifty_megabytes_and_more(folder: str) -> None:
+    """The largest payload that is taken arrives whole; of a larger one nothing is made."""
+    sizes: list[int] = []
+
+    def answer(connection: socket.socket) -> None:
+        sizes.append(len(request(connection)))
+        connection.sendall(b"preheat 1 0\n")
+
+    client = installed(folder, no_start())
+    with listening(folder, answer):
+        assert run_client(client, b"x" * 50_000_000)[0] == b""
+        assert run_client(client, b"x" * 50_000_001)[0] == b""
+    assert sizes == [50_000_000 + len(b"claude_code 50000000\n")]
+    assert spooled(folder) == []
+
+
+def test_a_session_that_preheat_started_is_left_alone(folder: str) -> None:
+    """With PREHEAT_RUN set nothing is told to anybody."""
+    client = installed(folder, no_start())
+    assert run_client(client, b"{}", PREHEAT_RUN="1")[0] == b""
+    assert spooled(folder) == []
+
+
+@pytest.mark.parametrize("name", place.CLIENT)
+def test_it_needs_only_the_standard_library(name: str) -> None:
+    """No import of Preheat or of anything installed; the part that every hook runs imports no pure Python module at all."""
+    tree = ast.parse(Path(preheat.__file__).with_name("plugins").joinpath(name).read_text())
+    found = {
+        alias.name if isinstance(node, ast.Import) else node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {str(each).partition(".")[0] for each in found} <= sys.stdlib_module_names
+    if name == place.CLIENT[0]:
+        assert found - {"typing"} == {"_signal", "_socket", "posix", "sys", "time"}

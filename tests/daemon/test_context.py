@@ -1,0 +1,79 @@
+"""What a real session is given at its start, out of a real archive, through the stages that the daemon uses."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from preheat.agents import AGENTS
+from preheat.model.live import HookEvent
+from preheat.pipeline import learn, sync
+from preheat.pipeline.hooking import Hooking
+from preheat.testing.builders import ClaudeTranscript
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    return str(tmp_path / "shop")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An archive with four sessions of a project, the last of which ended an hour ago with a failing test."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    for number in range(4):
+        session = f"0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f60{number}"
+        found = ClaudeTranscript(session=session, project=project, started=time.time() - 3600 * (4 - number))
+        found = found.prompt("make the login keep its token in src/auth/login.py")
+        found = found.ran("make unit", "No rule to make target unit", 2).ran("make test ARGS=auth", "12 passed")
+        found = found.call("Edit", {"file_path": f"{project}/src/auth/login.py", "old_string": "a", "new_string": "b"})
+        found = found.result("The file src/auth/login.py has been updated.")
+        found = found.ran("make test ARGS=auth", "E  AssertionError: token lost\n1 failed, 11 passed", 1)
+        found.answer("The token is lost on refresh; I stop here.").write(str(tmp_path / "claude" / "projects"))
+    data = str(tmp_path / "data")
+    sync(data, agents=AGENTS)
+    learn(data)
+    return data
+
+
+def event(cwd: str) -> HookEvent:
+    return HookEvent(agent="claude_code", session="new", name="session_start", cwd=cwd, source="startup")
+
+
+def test_a_new_session_is_told_where_the_last_one_ended(folder: str, project: str) -> None:
+    """The resume packet and what works here, in one block that says what it is; from any folder in the project."""
+    stages = Hooking(folder)
+    found = stages.context(event(os.path.join(project, "src")), "")
+    assert found is not None
+    assert found.text.startswith("<preheat-context")
+    assert "make test" in found.text
+    assert "src/auth/login.py" in found.text
+
+
+def test_elsewhere_nothing_of_it_is_told(folder: str, tmp_path: Path) -> None:
+    """A project that nobody worked on gets nothing of another one."""
+    (tmp_path / "other" / ".git").mkdir(parents=True)
+    found = Hooking(folder).context(event(str(tmp_path / "other")), "")
+    assert found is None or "login" not in found.text
+
+
+def test_without_an_archive_there_is_nothing_and_none_is_made(tmp_path: Path) -> None:
+    """A session that starts is no occasion to make one."""
+    stages = Hooking(str(tmp_path / "data"))
+    assert stages.context(event(str(tmp_path)), "") is None
+    stages.prepare(str(tmp_path))
+    assert stages.prepared(str(tmp_path))
+    stages.forget()
+    assert not stages.prepared(str(tmp_path))
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_damaged_archive_is_no_reason_to_fail(tmp_path: Path) -> None:
+    """Nothing is known then."""
+    (tmp_path / "archive.db").write_bytes(b"no database at all" * 1000)
+    stages = Hooking(str(tmp_path))
+    stages.prepare(str(tmp_path))
+    assert stages.prepared(str(tmp_path))

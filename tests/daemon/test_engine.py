@@ -1,0 +1,302 @@
+"""The engine: what a hook is answered, what is left alone, and that nothing is answered that is not on disk."""
+
+import json
+import os
+import re
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.daemon.budget import Budget, Overrun
+from preheat.daemon.engine import Engine
+from preheat.daemon.place import prepare
+from preheat.daemon.report import report
+from preheat.model.live import HookEvent, LiveEvent
+from preheat.pipeline.hooking import Given, Hooking
+from tests.daemon.made import AGENT, edited, prompted, ran, started, stopped, told
+
+
+class Warm(Hooking):
+    """Has a context to give."""
+
+    def context(self, event: HookEvent, task: str) -> Given | None:
+        return Given("0123", f"<preheat-context>{task}</preheat-context>")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> str:
+    return prepare(str(tmp_path))
+
+
+def engine(live: str, kind: type[Hooking] = Hooking) -> Engine:
+    return Engine(live, kind(os.path.dirname(live)))
+
+
+def said(answer: bytes) -> str:
+    return str(json.loads(answer)["hookSpecificOutput"]["additionalContext"]) if answer else ""
+
+
+def test_silence_then_one_word_when_files_pile_up(live: str) -> None:
+    """A healthy session hears nothing; the files that no check has seen are named once, and not again at the next edit."""
+    one = engine(live)
+    answers = [one.handle(AGENT, payload, float(at)) for at, payload in enumerate([
+        started(), prompted("add a login endpoint in src/auth"), *(edited(n, f"src/auth/part{n}.py") for n in range(20)),
+    ])]  # fmt: skip
+    spoken = [each for each in answers if each]
+    assert len(spoken) == 1
+    assert "<preheat-advisory>" in said(spoken[0])
+
+
+def test_the_state_is_that_of_the_journal(live: str) -> None:
+    """A daemon that is killed at any moment goes on as if it had not been: sessions are a fold over what is on disk."""
+    one = engine(live)
+    for number in range(12):
+        one.handle(AGENT, edited(number, f"src/part{number % 7}.py"), float(number))
+        again = engine(live)
+        assert again.rebuilt == number + 1
+        assert again.sessions.get(AGENT, "s1") == one.sessions.get(AGENT, "s1")
+
+
+def test_what_was_said_is_not_said_again_after_a_crash(live: str) -> None:
+    """The advisory is in the journal with the event that caused it."""
+    one = engine(live)
+    first = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20)]
+    assert sum(map(bool, first)) == 1
+    again = engine(live)
+    more = [again.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20, 24)]
+    assert not any(more)
+
+
+def test_a_hook_that_fires_twice_is_one_event(live: str) -> None:
+    """Installed in two places, every hook comes twice: the second is answered with nothing and counts for nothing."""
+    one = engine(live)
+    for number in range(4):
+        for _ in range(2):
+            one.handle(AGENT, edited(number, f"src/part{number}.py"), number + 100.0)
+    assert one.sessions.get(AGENT, "s1").state.calls == 4
+    assert one.count["twice"] == 4
+
+
+def test_the_same_prompt_again_is_a_new_one(live: str) -> None:
+    """What a person types twice was meant twice, unless it came within a moment."""
+    one = engine(live)
+    for at in (10.0, 10.5, 60.0):
+        one.handle(AGENT, prompted("go on"), at)
+    assert one.count["twice"] == 1
+    assert len(list(one.journal.replay(0))) == 2
+
+
+def test_two_agents_and_many_sessions_do_not_mix(live: str) -> None:
+    """Sessions are told apart by agent and id, whatever order their events come in."""
+    one = engine(live)
+    for number in range(6):
+        for session in ("a", "b", "c"):
+            one.handle(AGENT, edited(number, f"src/{session}{number}.py", session), float(number))
+    assert [each.state.calls for each in one.sessions.held()] == [6, 6, 6]
+    one.handle("codex", ran(1, "ls", "x", "a"), 1.0)
+    assert one.sessions.get("codex", "a").state.calls == 1
+
+
+def test_subagents_and_our_own_sessions_are_left_alone(live: str) -> None:
+    """Neither is written down, answered or counted as work of the session."""
+    one = engine(live)
+    assert one.handle(AGENT, edited(1, "src/a.py", agent_id="sub-1"), 1.0) == b""
+    assert one.handle(AGENT, told("SubagentStop", agent_id="sub-1"), 1.0) == b""
+    assert not list(one.journal.replay(0))
+    one.handle(AGENT, prompted('<preheat-run training="x" task="y"> do it', "own"), 2.0)
+    for number in range(9):
+        assert one.handle(AGENT, edited(number, f"src/{number}.py", "own"), 3.0 + number) == b""
+    assert one.sessions.get(AGENT, "own").state.calls == 0
+
+
+def test_a_session_is_given_its_context_at_the_start(live: str) -> None:
+    """At the start, after clearing and after a compaction; on resuming only if it is another one than it has already."""
+    one = engine(live, Warm)
+    assert "preheat-context" in said(one.handle(AGENT, started(), 1.0))
+    assert one.handle(AGENT, started(source="resume"), 10.0) == b""
+    assert "preheat-context" in said(one.handle(AGENT, started(source="clear"), 20.0))
+    assert "preheat-context" in said(one.handle(AGENT, started(source="compact"), 30.0))
+    assert one.handle(AGENT, prompted("mend the login"), 40.0) == b""
+
+
+def test_without_a_start_the_first_prompt_brings_the_context(live: str) -> None:
+    """Some programs tell of no start: then what the person asks for is the task, once."""
+    one = engine(live, Warm)
+    assert "mend the login" in said(one.handle(AGENT, prompted("mend the login"), 1.0))
+    assert one.handle(AGENT, prompted("and the logout"), 20.0) == b""
+
+
+def test_after_a_compaction_it_is_told_what_it_did(live: str) -> None:
+    """The files that it edited and how its checks stand; what a tool printed and reads like an order stays out."""
+    one = engine(live)
+    one.handle(AGENT, started(), 0.0)
+    one.handle(AGENT, edited(1, "src/auth/login.py"), 1.0)
+    one.handle(AGENT, ran(2, "pytest tests/auth", "E   AssertionError: token\n1 failed", failed=True), 2.0)
+    one.handle(AGENT, ran(3, "ruff check src", "All checks passed!"), 3.0)
+    text = said(one.handle(AGENT, started(source="compact"), 4.0))
+    assert "`src/auth/login.py`" in text
+    assert re.search(r"`pytest tests/auth` failed", text)
+    assert "`ruff check src` passed" in text
+    one.handle(AGENT, started(source="clear"), 5.0)
+    assert one.handle(AGENT, started(source="compact"), 9.0) == b""
+
+
+def test_at_a_stop_the_person_is_told_and_the_agent_is_not_held_up(live: str) -> None:
+    """Files that nothing has checked are named once, in a line for the person; no decision, no context."""
+    one = engine(live)
+    for number in range(4):
+        one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number))
+    answer = json.loads(one.handle(AGENT, stopped(), 5.0))
+    assert set(answer) == {"systemMessage"}
+    assert "preheat-advisory" not in answer["systemMessage"]
+    assert one.handle(AGENT, stopped(), 60.0) == b""
+
+
+def test_what_nobody_waits_for_says_nothing(live: str) -> None:
+    """An event that comes late is folded, and no word is spent on it."""
+    one = engine(live)
+    for number in range(9):
+        one.take(AGENT, edited(number, f"src/part{number}.py"), float(number), answered=False)
+    running = one.sessions.get(AGENT, "s1")
+    assert running.state.calls == 9
+    assert running.advisory is None
+
+
+def test_the_same_event_late_and_live_counts_once(live: str) -> None:
+    """A client that gave up waiting has kept an event that the daemon took in after all."""
+    one = engine(live)
+    one.handle(AGENT, edited(1, "src/a.py"), 1.0)
+    one.take(AGENT, edited(1, "src/a.py"), 50.0, answered=False)
+    one.handle(AGENT, prompted("go on"), 2.0)
+    one.take(AGENT, prompted("go on"), 60.0, answered=False)
+    assert len(list(one.journal.replay(0))) == 2
+
+
+class Slow(Hooking):
+    """Never comes to an end with some prompts, as a pattern that runs away would."""
+
+    def events(self, event: HookEvent) -> list[LiveEvent]:
+        if "slow" in event.prompt:
+            re.match(r"(?:a|a)*b", "a" * 40)
+        return super().events(event)
+
+
+class Wrong(Hooking):
+    """Has a mistake."""
+
+    def events(self, event: HookEvent) -> list[LiveEvent]:
+        raise ZeroDivisionError("a mistake of ours")
+
+
+def test_what_takes_too_long_is_cut(live: str) -> None:
+    """Even a pattern that would run for ages: nothing has happened then, and the next event is answered as ever."""
+    one = Engine(live, Slow(os.path.dirname(live)), Budget())
+    with pytest.raises(Overrun):
+        one.take(AGENT, prompted("slow"), 1.0)
+    assert one.count["overruns"] == 1
+    assert not list(one.journal.replay(0))
+    one.take(AGENT, prompted("quick"), 2.0)
+    assert len(list(one.journal.replay(0))) == 1
+
+
+def test_a_mistake_of_ours_is_not_the_agents(live: str) -> None:
+    """The answer is empty, and the trouble is told to whoever asks."""
+    one = engine(live, Wrong)
+    assert one.handle(AGENT, prompted("anything"), 1.0) == b""
+    assert "ZeroDivisionError" in one.trouble["failure"]
+
+
+def test_what_cannot_be_written_down_is_not_said(live: str) -> None:
+    """A full disk: silence, and what happened did not happen; with room again it goes on where it was."""
+    one = engine(live)
+    one.handle(AGENT, edited(0, "src/part0.py"), 0.0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        answers = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(1, 9)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not any(answers)
+    assert "cannot be written down" in one.trouble["journal"]
+    assert one.sessions.get(AGENT, "s1").state.calls == 1
+    one.handle(AGENT, edited(9, "src/part9.py"), 9.0)
+    assert "journal" not in one.trouble
+    assert engine(live).sessions.get(AGENT, "s1") == one.sessions.get(AGENT, "s1")
+
+
+def test_a_clock_that_jumps_changes_nothing(live: str) -> None:
+    """Events from the future and from the past are taken in the order in which they come."""
+    one = engine(live)
+    for number, at in enumerate((1e9, 4e9, 2.0, -5.0, 1e9)):
+        one.handle(AGENT, edited(number, f"src/part{number}.py"), at)
+    assert one.sessions.get(AGENT, "s1").state.calls == 5
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+_names = st.sampled_from(
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "?"]
+)
+_payloads = st.binary(max_size=60) | st.fixed_dictionaries(
+    {"session_id": st.sampled_from(["s1", "s2", ""]) | _values, "hook_event_name": _names},
+    optional={
+        "tool_name": st.sampled_from(["Bash", "Edit", "Read"]) | _values, "tool_input": _values, "tool_response": _values,
+        "error": _values, "prompt": _values, "cwd": _values, "transcript_path": _values, "source": _values,
+        "tool_use_id": st.text(max_size=3) | _values,
+    },
+).map(lambda value: json.dumps(value).encode())  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(payloads=st.lists(st.tuples(st.sampled_from([AGENT, "codex", "nobody", ""]), _payloads), max_size=8))
+def test_anything_gets_one_json_object_or_nothing(
+    tmp_path_factory: pytest.TempPathFactory, payloads: list[tuple[str, Any]]
+) -> None:
+    """Whatever comes in, whoever it says to be from; and what came of it is there again after a crash."""
+    live = prepare(str(tmp_path_factory.mktemp("any")))
+    one = engine(live)
+    for at, (agent, payload) in enumerate(payloads):
+        answer = one.handle(agent, payload, float(at))
+        assert answer == b"" or isinstance(json.loads(answer), dict)
+    assert one.count["failures"] == 0, one.trouble
+    for each in engine(live).sessions.held():
+        assert one.sessions.get(each.agent, each.session) == each
+
+
+def test_secrets_are_not_written_down(live: str) -> None:
+    """A key in a command or in what it printed is in no file: it is taken out before anything else."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    one = engine(live)
+    one.handle(
+        AGENT, ran(1, f"curl -H 'Authorization: token {secret}' https://x.test", f"bad {secret}", failed=True), 1.0
+    )
+    one.handle(AGENT, prompted(f"use {secret}"), 2.0)
+    one.sessions.flush()()
+    assert len(list(one.journal.replay(0))) == 2
+    for parent, _, names in os.walk(live):
+        assert not any(secret[4:20] in Path(parent, name).read_text(errors="replace") for name in names)
+
+
+def test_settings_steer_the_signals(tmp_path: Path) -> None:
+    """A threshold in `settings.toml` acts; a file that cannot be understood leaves the defaults, and `doctor` says so."""
+
+    def first_word(name: str, text: str) -> int:
+        folder = tmp_path / name
+        live = prepare(str(folder))
+        (folder / "settings.toml").write_text(text)
+        one = engine(live)
+        answers = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20)]
+        return [bool(each) for each in answers].index(True)
+
+    assert first_word("soon", "[live.debt_files]\nwarmup = 2\nproductive = 2\n") < first_word("usual", "")
+    assert first_word("wrong", "[live]\nnonsense = 3\n") == first_word("broken", "][") == first_word("usual again", "")
+    assert "nonsense" in report(str(tmp_path / "wrong"))[0]
+    assert "no TOML" in report(str(tmp_path / "broken"))[0]
+    assert report(str(tmp_path / "soon")) == []

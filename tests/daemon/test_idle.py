@@ -1,0 +1,65 @@
+"""Work for quiet times: when it begins, when it does not, and that it runs in another process behind everything else."""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from preheat.daemon.idle import NICE, Idle
+from preheat.testing.builders import ClaudeTranscript
+
+
+def finished(idle: Idle, seconds: float = 60.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if idle.look(0.0, 0.0, 0):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_it_waits_for_quiet_and_for_something_to_do() -> None:
+    """Not while events come, not without any, and not soon after the last time."""
+    with tempfile.TemporaryFile() as log:
+        idle = Idle(log.fileno(), quiet=60, again=600)
+        idle.look(1000.0, 950.0, 5)
+        assert not idle.busy, "events came a moment ago"
+        idle.look(1000.0, 0.0, 0)
+        assert not idle.busy, "nothing has happened"
+
+
+def test_it_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session on disk is in the archive afterwards; a second run comes only after a while; the process steps back."""
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    ClaudeTranscript().prompt("hello").ran("ls", "a.py").answer("done").write(str(tmp_path / "claude" / "projects"))
+    with (tmp_path / "log").open("w") as log:
+        idle = Idle(log.fileno(), quiet=60, again=600)
+        idle.look(1000.0, 900.0, 5)
+        assert idle.busy
+        (process,) = [each for each in [idle._process] if each is not None]
+        end = time.monotonic() + 10
+        while os.getpriority(os.PRIO_PROCESS, process.pid) < NICE and time.monotonic() < end:
+            time.sleep(0.01)
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) >= NICE
+        assert finished(idle)
+        idle.look(1100.0, 1001.0, 9)
+        assert not idle.busy, "too soon"
+    text = (tmp_path / "log").read_text()
+    assert "preheat sync --quiet: ended with 0" in text
+    assert "preheat learn --quiet: ended with 0" in text
+    assert (tmp_path / "data" / "archive.db").exists()
+
+
+def test_it_ends_when_the_daemon_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together with what it has started."""
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with tempfile.TemporaryFile() as log:
+        idle = Idle(log.fileno(), quiet=0, again=0)
+        idle.look(1000.0, 900.0, 5)
+        idle.stop()
+        assert not idle.busy

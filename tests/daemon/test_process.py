@@ -1,0 +1,352 @@
+"""The daemon as a process: killed, stopped, started twice, replaced, overwhelmed; what was answered is never lost."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from preheat import __version__
+from preheat.daemon import asking, place
+from preheat.daemon.journal import Journal
+from preheat.daemon.process import SETTLED, Changes
+from preheat.daemon.report import report
+from preheat.daemon.sessions import running
+from tests.daemon.made import (
+    AGENT,
+    Daemon,
+    daemon,
+    edited,
+    end_started,
+    environment,
+    installed,
+    prompted,
+    ran,
+    run_client,
+    spooled,
+    started,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def eventually(true: Callable[[], bool], seconds: float = 15.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def written(folder: str) -> list[str]:
+    """The ids of the calls in the journal, in their order."""
+    found = Journal(os.path.join(folder, "live", "journal")).replay(0)
+    return [entry.call_id for entry in found if entry.call_id]
+
+
+def test_killed_in_the_middle_it_goes_on(folder: str) -> None:
+    """Events come without a pause while the daemon is killed and started again, three times: whatever was answered is in the
+    journal once, and the state of the last one is as if there had been one daemon."""
+    answered: list[str] = []
+    spoken = 0
+    number = 0
+    for _ in range(3):
+        one = Daemon(folder)
+        killer = threading.Timer(0.3, one.process.kill)
+        killer.start()
+        while True:
+            try:
+                spoken += bool(one.ask(edited(number, f"src/part{number % 9}.py")))
+            except asking.NoAnswer:
+                break
+            answered.append(f"call-{number}")
+            number += 1
+        killer.join()
+        one.process.wait()
+        number += 1  # the one that was not answered is not told again
+    kept = written(folder)
+    assert len(kept) == len(set(kept))
+    assert set(answered) <= set(kept)
+    assert len(kept) - len(answered) <= 3
+    with daemon(folder) as last:
+        last.ask(edited(number, "src/last.py"))
+        last.stop()
+    (found,) = running(folder)
+    assert found.state.calls == len(kept) + 1
+    assert spoken <= 2, "said again after a crash"
+
+
+def test_a_stop_answers_what_is_in_flight(folder: str) -> None:
+    """SIGTERM while many ask: each gets an answer or, before anything was taken in, none; the exit code is 0."""
+    one = Daemon(folder)
+    outcomes: list[tuple[int, bool]] = []
+
+    def ask(first: int) -> None:
+        for number in range(first, first + 400):
+            try:
+                one.ask(edited(number, "src/a.py", f"s{first}"))
+                outcomes.append((number, True))
+            except asking.NoAnswer:
+                outcomes.append((number, False))
+                return
+
+    threads = [threading.Thread(target=ask, args=(10_000 * each,)) for each in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    assert one.stop() == 0
+    for thread in threads:
+        thread.join()
+    kept = set(written(folder))
+    assert {f"call-{number}" for number, good in outcomes if good} == kept
+    assert not os.path.exists(os.path.join(folder, "live", "socket"))
+
+
+def test_many_starts_give_one_daemon(folder: str) -> None:
+    """Eight at once: one runs, the others end quietly."""
+    command = [sys.executable, "-m", "preheat", "serve", "--foreground"]
+    all_of_them = [
+        subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        for _ in range(8)
+    ]
+    try:
+        assert asking.until(True, folder, 30.0) is not None
+        assert eventually(lambda: sum(each.poll() is None for each in all_of_them) == 1, 30.0)
+        ended = [each for each in all_of_them if each.poll() is not None]
+        assert [each.returncode for each in ended] == [0] * 7
+        assert all(each.stderr and each.stderr.read() == b"" for each in ended)
+    finally:
+        for each in all_of_them:
+            each.kill()
+            each.wait()
+            if each.stderr:
+                each.stderr.close()
+
+
+def test_the_files_are_the_owners_alone(folder: str) -> None:
+    """Socket, token, journal, sessions: nobody else can read or open any of them."""
+    with daemon(folder) as one:
+        one.ask(edited(1, "src/a.py"))
+        assert eventually(lambda: bool(running(folder)))
+        live = os.path.join(folder, "live")
+        for parent, folders, names in os.walk(live):
+            for name in (parent, *(os.path.join(parent, each) for each in (*folders, *names))):
+                assert os.stat(name).st_mode & 0o077 == 0, name
+
+
+def test_http_hooks_keep_their_address(folder: str) -> None:
+    """Port and token are in agents' settings: a new daemon has the same ones."""
+
+    def posted(known: place.Address) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", known.port, timeout=5)
+        connection.request("POST", f"/hook/{AGENT}", edited(1, "src/a.py"), {"Authorization": f"Bearer {known.token}"})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    known = place.address(folder)
+    for _ in range(2):
+        with daemon(folder) as one:
+            assert posted(known) == 204
+            assert one.status()["port"] == known.port
+
+
+def test_another_preheat_takes_over(folder: str) -> None:
+    """A daemon that finds another one named as the one to start puts that in its own place; whoever asks meanwhile waits."""
+    one = Daemon(folder)
+    try:
+        one.ask(edited(1, "src/a.py"))
+        first = one.status()["pid"]
+        log = os.path.join(folder, "live", "daemon.log")
+        command = ["/usr/bin/env", "TAKEN=over", sys.executable, "-m", "preheat", "serve", "--foreground"]
+        place.write_private(os.path.join(folder, "live", "start"), "\n".join(("9.9", *command)).encode())
+        answers = 0
+        end = time.monotonic() + 20
+        while time.monotonic() < end and Path(log).read_text().count(" serves, ") < 2:
+            one.ask(edited(2 + answers, "src/a.py"))
+            answers += 1
+        assert "handing over to preheat 9.9" in Path(log).read_text()
+        assert one.status()["pid"] == first
+        one.ask(edited(9_000, "src/a.py"))
+        assert len(written(folder)) == answers + 2
+    finally:
+        one.stop()
+
+
+def test_it_ends_by_itself_and_leaves_nothing_undone(folder: str) -> None:
+    """Without events it ends; the state is in the sessions' files, and nothing has to be folded again."""
+    one = Daemon(folder, "--exit-after", "0.03")
+    one.ask(edited(1, "src/a.py"))
+    assert one.process.wait(20) == 0
+    assert running(folder)[0].state.calls == 1
+    journal = Journal(os.path.join(folder, "live", "journal"))
+    assert not list(journal.replay(journal.flushed))
+
+
+def test_events_that_waited_are_taken_in_before_new_ones(folder: str) -> None:
+    """What clients kept while no daemon ran is folded in its order, damaged ones are passed over."""
+    client = installed(folder, ["/bin/true"])
+    for number in range(3):
+        run_client(client, edited(number, f"src/{number}.py"))
+    Path(folder, "live", "spool", "00000000000000000001-1.event").write_bytes(b"\xff\xfe")
+    with daemon(folder) as one:
+        assert eventually(lambda: not spooled(folder))
+        one.ask(edited(3, "src/3.py"))
+        assert written(folder) == [f"call-{number}" for number in range(4)]
+        assert one.status()["lost"] == 1
+
+
+def test_a_frozen_daemon_costs_its_agents_a_moment_and_nothing_is_lost(folder: str) -> None:
+    """Stopped in its tracks: the first hook waits to its limit, the next ones not at all; when it goes on, all is taken in."""
+    with daemon(folder) as one:
+        client = installed(folder)
+        run_client(client, edited(0, "src/0.py"))
+        one.process.send_signal(signal.SIGSTOP)
+        try:
+            _, took = run_client(client, edited(1, "src/1.py"))
+            assert took < 2.5
+            _, took = run_client(client, edited(2, "src/2.py"))
+            assert took < 1.0
+        finally:
+            one.process.send_signal(signal.SIGCONT)
+        assert eventually(lambda: set(written(folder)) == {"call-0", "call-1", "call-2"})
+        assert len(written(folder)) == 3
+
+
+def test_garbage_huge_and_hostile_payloads(folder: str) -> None:
+    """Fifty megabytes, deep nesting, half a surrogate, no JSON: an empty answer to each, and it goes on."""
+    with daemon(folder) as one:
+        huge = b'{"session_id":"s1","hook_event_name":"PostToolUse","x":"' + b"y" * 49_000_000 + b'"}'
+        large = ran(1, "cat big", "line of text\n" * 200_000)
+        for payload in (b"", b"{", b"[" * 100_000, b'"\\ud800"', b"\xff" * 1000, huge, large):
+            assert one.ask(payload, seconds=30.0) in (b"",)
+        one.ask(edited(2, "src/a.py"))
+        assert "call-2" in written(folder)
+        assert one.status()["memory"] < 400_000_000
+
+
+def test_two_hundred_sessions_at_once(folder: str) -> None:
+    """Interleaved from eight threads: each session has exactly its own events, in bounded memory."""
+    with daemon(folder) as one:
+
+        def tell(thread: int) -> None:
+            for number in range(5):
+                for session in range(thread, 200, 8):
+                    one.ask(edited(session * 100 + number, f"src/{number}.py", f"s{session}"))
+
+        threads = [threading.Thread(target=tell, args=(each,)) for each in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = one.status()
+        assert found["sessions"] == 200
+        assert found["events"] == 1000
+        assert found["memory"] < 150_000_000
+    assert sorted(each.state.calls for each in running(folder)) == [5] * 200
+
+
+def test_a_full_disk_is_silence_and_doctor_says_so(folder: str) -> None:
+    """With no room for the journal every answer is empty, the daemon lives, and whoever asks what is wrong is told."""
+    os.makedirs(folder)
+    limited = ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" -m preheat serve --foreground', sys.executable]
+    process = subprocess.Popen(limited, env=environment(folder), stdin=subprocess.DEVNULL)
+    try:
+        assert asking.until(True, folder, 30.0) is not None
+        for number in range(12):
+            asking.ask(AGENT, edited(number, f"src/part{number}.py"), folder)
+        assert any("cannot be written down" in each for each in report(folder))
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_doctor_knows_a_daemon_that_hangs(folder: str) -> None:
+    """And what to do about it; of one that never ran it has nothing to say."""
+    assert report(folder) == []
+    with daemon(folder) as one:
+        assert report(folder) == []
+        one.process.send_signal(signal.SIGSTOP)
+        try:
+            assert any("does not answer" in each for each in report(folder))
+        finally:
+            one.process.send_signal(signal.SIGCONT)
+
+
+def test_serve_starts_shows_and_stops_it(folder: str) -> None:
+    """The command: one is started, a second start finds it, the status tells of it, and it ends when told to."""
+
+    def serve(*options: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "preheat", "serve", *options]
+        done = subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    try:
+        assert serve("--status") == (0, "None runs; the first hook starts it.\n")
+        code, text = serve()
+        assert (code, text[:24]) == (0, "It runs, as process " + text[20:24])
+        assert "runs already" in serve()[1]
+        code, text = serve("--status", "--json")
+        assert json.loads(text)["version"] == __version__
+        assert serve("--stop") == (0, "It has ended.\n")
+        assert serve("--stop") == (0, "None runs.\n")
+        assert serve("--stop", "--status")[0] == 2
+    finally:
+        end_started(folder)
+
+
+def test_the_first_and_the_last_hook_of_a_session(folder: str) -> None:
+    """From the client's side: a start, a prompt and a call through one daemon that the first hook has started."""
+    client = installed(folder)
+    try:
+        run_client(client, started())
+        assert asking.until(True, folder, 30.0) is not None
+        assert run_client(client, prompted("mend the login"))[0] == b""
+        assert run_client(client, edited(1, "src/a.py"))[0] == b""
+        assert eventually(lambda: written(folder) == ["call-1"])
+        seen = Path(folder, "live", "last-seen.json")
+        assert eventually(seen.exists)
+        assert json.loads(seen.read_text())[AGENT]["session"] == "s1"
+    finally:
+        end_started(folder)
+
+
+def test_what_is_installed_over_it_takes_over_when_it_is_complete(tmp_path: Path) -> None:
+    """A package that changes on disk is waited for until it changes no more."""
+    live = place.prepare(str(tmp_path))
+    place.write_start(live)
+    changes = Changes(live)
+    changes._package = str(tmp_path / "package.py")
+    (tmp_path / "package.py").write_text("1")
+    changes._stamps = changes._now()
+    assert changes.why() == ""
+    (tmp_path / "package.py").write_text("22")
+    assert changes.why() == ""
+    changes._since -= SETTLED
+    assert changes.why() == "handing over to what was installed"
+
+
+def test_an_event_over_which_a_daemon_died_is_given_up(folder: str) -> None:
+    """It does not kill the next one, nor keep it from the others."""
+    place.prepare(folder)
+    slow = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "x"}
+    for number in range(3):
+        path = Path(folder, "live", "spool", f"{number:020}-1.event")
+        path.write_bytes(f"{AGENT} {float(number)}\n".encode() + json.dumps({**slow, "prompt": f"x{number}"}).encode())
+    Path(folder, "live", "spool", "00000000000000000009-1.event.trying").write_bytes(b"killed the last one")
+    with daemon(folder) as one:
+        assert eventually(lambda: not spooled(folder))
+        assert one.status()["lost"] == 1
+        assert one.status()["events"] == 3

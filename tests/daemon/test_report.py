@@ -1,0 +1,109 @@
+"""What `preheat doctor` says of a daemon that is dead, hung or old, and that a change of settings reaches one that runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from preheat import __version__
+from preheat.daemon import asking, place
+from preheat.daemon.report import report
+from tests.daemon.made import daemon, environment, installed, no_start, ran, run_client, spooled, told
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def doctor(folder: str) -> list[str]:
+    """The findings, as the command tells them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "preheat", "doctor", "--json"],
+        env=environment(folder), capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    found: list[str] = json.loads(done.stdout)["findings"]
+    assert done.returncode == (1 if found else 0)
+    return found
+
+
+def test_a_daemon_that_does_not_come_up(folder: str) -> None:
+    """Its hooks' events wait: not yet a finding while it may still be starting, then one with how its log ends."""
+    client = installed(folder, no_start())
+    run_client(client, ran(1, "make"))
+    (name,) = spooled(folder)
+    assert report(folder) == []
+    past = time.time() - 3600
+    os.utime(os.path.join(folder, "live", "spool", name), (past, past))
+    Path(folder, "live", "daemon.log").write_text("ImportError: no module named preheat\n\n")
+    (finding,) = doctor(folder)
+    assert "no daemon runs and none has come up: 1 event of a hook waits" in finding
+    assert "`preheat serve`" in finding
+    assert finding.endswith("its log ends with: ImportError: no module named preheat")
+    with daemon(folder):
+        assert report(folder) == []
+    assert spooled(folder) == []
+
+
+def test_a_daemon_that_hangs(folder: str) -> None:
+    """What is the matter, what it means for the agents, and how to be rid of it."""
+    with daemon(folder) as one:
+        one.process.send_signal(signal.SIGSTOP)
+        try:
+            (finding,) = doctor(folder)
+        finally:
+            one.process.send_signal(signal.SIGCONT)
+        assert f"process {one.process.pid}) does not answer: timed out" in finding
+        assert "answered with nothing" in finding
+        assert f"`kill -9 {one.process.pid}`" in finding
+
+
+def test_a_daemon_of_another_version(folder: str) -> None:
+    """It goes on answering; the person is told how to replace it."""
+    with daemon(folder) as one:
+        Path(folder, "live", "lock").write_text(f"{one.process.pid} 0.0.1\n")
+        (finding,) = doctor(folder)
+    assert finding == (
+        f"the daemon is of version 0.0.1, this is {__version__}; `preheat serve` puts this one in its place"
+    )
+
+
+def test_a_python_that_is_gone(folder: str) -> None:
+    """A moved environment: hooks could not start a daemon, and starting one by hand mends it."""
+    installed(folder, ["/nowhere/bin/python", "-m", "preheat", "serve", "--foreground"])
+    (finding,) = doctor(folder)
+    assert "`/nowhere/bin/python` is gone" in finding
+    with daemon(folder):
+        assert report(folder) == []
+
+
+def test_settings_that_cannot_be_understood(folder: str) -> None:
+    """Each mistake once, with the file and the name."""
+    os.makedirs(folder)
+    Path(folder, "settings.toml").write_text('[live]\nfocus_low = "high"\nblock = "always"\n')
+    first, second = doctor(folder)
+    assert "settings.toml`, below `[live]`" in first
+    assert "focus_low" in first
+    assert "block" in second
+    Path(folder, "settings.toml").write_text("live = 3\n")
+    (finding,) = doctor(folder)
+    assert "`live` is no table" in finding
+
+
+def test_other_settings_reach_a_daemon_that_runs(folder: str) -> None:
+    """It takes them up within moments, keeping its place: nobody has to start it again."""
+    call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
+    with daemon(folder) as one:
+        assert one.ask(call) == b""
+        Path(folder, "settings.toml").write_text('[live]\nblock = "critical"\n')
+        end = time.monotonic() + 20
+        while not (answer := one.ask(call, seconds=15.0)) and time.monotonic() < end:
+            time.sleep(0.2)
+        assert b"push-force-main" in answer
+        assert place.holder(folder) == place.Holder(one.process.pid, __version__)
+        assert asking.status(folder)["refused"] >= 1

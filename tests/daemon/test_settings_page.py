@@ -1,0 +1,80 @@
+"""The page of settings: every one of `settings.toml`, with its default and what it is, as the code has it."""
+
+import ast
+import os
+import re
+import tomllib
+import typing
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from preheat.errors import UserError
+from preheat.pipeline import tuning
+from preheat.pipeline.tuning import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
+from tests.live.test_settings_table import table
+
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")
+
+
+def text(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def choices() -> str:
+    """The rows of the choices, from the code."""
+    classes = [each for each in ast.parse(text(tuning.__file__)).body if isinstance(each, ast.ClassDef)]
+    body = next(each.body for each in classes if each.name == "Choices")
+    kinds = typing.get_type_hints(Choices)
+    rows = []
+    for one, after in pairwise(body):
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            assert isinstance(after, ast.Expr), one.target.id
+            assert isinstance(after.value, ast.Constant), one.target.id
+            name = one.target.id
+            values = [_shown(each) for each in typing.get_args(kinds[name]) or (False, True)]
+            default = _shown(getattr(NOTHING_MORE, name))
+            rows.append(f"| `{name}` | {default} | {', '.join(values)} | {after.value.value!s} |")
+    return "\n".join(rows)
+
+
+def _shown(value: object) -> str:
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f'`"{value}"`'
+
+
+def test_the_page_has_every_setting_as_it_is() -> None:
+    """Put the output of `choices()` and of `table()` there after changing one."""
+    for name, wanted in (("choices", choices()), ("thresholds", table())):
+        shown = re.search(rf"<!-- {name}:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /{name} -->", text(PAGE), re.DOTALL)
+        assert shown is not None
+        assert shown[1] == wanted
+
+
+def test_the_example_on_the_page_is_understood(tmp_path: Path) -> None:
+    """And does what it says."""
+    shown = re.search(r"```toml\n(.*?)```", text(PAGE), re.DOTALL)
+    assert shown is not None
+    assert tomllib.loads(shown[1]).keys() == {"live"}
+    (tmp_path / SETTINGS).write_text(shown[1])
+    assert choices_in(str(tmp_path)).block == "critical"
+    found = thresholds_in(str(tmp_path))
+    assert (found.loop_rereads, found.debt_files.productive, found.debt_files.late) == (5, 8, 2)
+
+
+@pytest.mark.parametrize(
+    "given", ['block = "high "', 'block = "medium"', "block = true", "hold_stop = 1", 'shorten_output = "yes"']
+)
+def test_a_choice_is_one_of_its_values_or_refused(tmp_path: Path, given: str) -> None:
+    """Nothing is guessed: what is not exactly a value is told, with its name."""
+    (tmp_path / SETTINGS).write_text(f"[live]\n{given}\n")
+    with pytest.raises(UserError, match=given.partition(" ")[0]):
+        choices_in(str(tmp_path))
+    thresholds_in(str(tmp_path))
+
+
+def test_without_a_file_nothing_is_asked_for(tmp_path: Path) -> None:
+    """The defaults do nothing beyond speaking."""
+    assert choices_in(str(tmp_path)) == Choices()
+    assert not any((Choices().shorten_output, Choices().hold_stop, Choices().block != "never"))
