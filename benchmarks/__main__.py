@@ -8,7 +8,20 @@ import platform
 import sys
 import time
 
-NAMES = ("sync", "readers", "redaction", "corpus", "outcomes", "judging", "compression", "foresight", "learning")
+NAMES = (
+    "sync",
+    "readers",
+    "redaction",
+    "corpus",
+    "outcomes",
+    "judging",
+    "compression",
+    "foresight",
+    "learning",
+    "loops",
+    "signals",
+    "latency",
+)
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
 

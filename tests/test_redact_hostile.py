@@ -41,8 +41,11 @@ def test_hostile_input_costs_linear_time(name: str) -> None:
     spent = []
     for size in (1 << 16, 1 << 18):
         block = HOSTILE[name] * (size // len(HOSTILE[name]))
-        begun = time.process_time()
-        redact(block)
-        spent.append(time.process_time() - begun)
+        runs = []
+        for _ in range(3):  # the best of three: other programs on the machine make one slow, not all
+            begun = time.process_time()
+            redact(block)
+            runs.append(time.process_time() - begun)
+        spent.append(min(runs))
     assert spent[1] < 3, spent
     assert spent[1] < 9 * spent[0] + 0.2, spent

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from preheat.agents.hooking import Hooks
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
     from preheat.model.outcome import Dialect
@@ -52,6 +53,18 @@ def renderers_of(agent: str) -> tuple[Renderer, ...]:
     if agent not in RENDERING:
         return ()
     found: tuple[Renderer, ...] = _module(f"preheat.agents.{agent}.rendering").RENDERERS
+    return found
+
+
+HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor")
+"""Those that can call us while they run."""
+
+
+def hooks_of(agent: str) -> Hooks | None:
+    """How the agent's hooks are read, answered and set up; None where there are none."""
+    if agent not in HOOKED:
+        return None
+    found: Hooks = _module(f"preheat.agents.{agent}.hooks").HOOKS
     return found
 
 

@@ -1,12 +1,12 @@
 """The command `preheat` itself: its subcommands by name, and the screen it shows when none is given."""
 
-from importlib import import_module
 from typing import Any
 
 import click
 
 from preheat import __version__
-from preheat.cli.options import Examples, json_option
+from preheat.cli.lazy import LazyGroup
+from preheat.cli.options import json_option
 
 COMMANDS = {
     "sync": "Read what is new into the archive.",
@@ -18,9 +18,18 @@ COMMANDS = {
     "lessons": "List and show what was learned, with its evidence; pin and retire it.",
     "warm": "Keep what was learned as templates, and start new sessions warm with it.",
     "compress": "Turn a session into a shorter history that keeps what made it good.",
+    "replay": "Show a session as it would have been watched: phases, signals, advisories.",
+    "why": "Show how every signal of a session comes to its value.",
+    "scorecard": "Score a session: safety, efficiency, focus, UX, and their mean.",
     "compare": "Compare two sessions, or two sets of sessions.",
     "compress-check": "Say whether agents work as well after a compaction as before.",
     "export": "Write sessions as ATIF, JSONL, chat messages or raw bytes.",
+    "install": "Have an agent call Preheat while it works.",
+    "uninstall": "Take Preheat out of an agent's settings again.",
+    "status": "Say which agents call Preheat, and whether it works.",
+    "serve": "Start the process that the agents' hooks talk to; also stop it, or show how it goes.",
+    "watch": "Watch running sessions: phase, trust, focus, debt, and what was last said.",
+    "output": "Print the whole of an output that was shortened for an agent.",
     "doctor": "Say what is found where, and what is wrong.",
     "forget": "Delete sessions from the archive for good.",
     "demo": "See all of it at work on sample sessions.",
@@ -29,37 +38,10 @@ COMMANDS = {
 """With the first line of their help, so that nothing is imported to list them; a test holds it to that."""
 
 
-class LazyGroup(Examples, click.Group):
-    """Imports a command's module when the command is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"preheat.cli.{name.replace('-', '_')}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, COMMANDS, 1)
-            advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(COMMANDS)}"
-            raise click.UsageError(f"no command `{name}`; {advice}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
+    modules="preheat.cli.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\

@@ -1,0 +1,56 @@
+"""How runs of the shared corpus ended, where somebody measured it: task rewards, and the official evaluation of patches.
+
+Knows no signal.
+"""
+
+import json
+import os
+import tarfile
+from typing import Any
+
+import zstandard
+
+from benchmarks.measuring import SHARED
+from benchmarks.real import CORPUS, PROJECTS, Real
+from preheat.model.session import Other, Session
+
+_RUNS = "mini_swe_agent__gruckion"
+_EXACT = 0.999
+"""A reward that is not quite 1 is none."""
+
+
+class Endings:
+    """Asked for one session after the other."""
+
+    def __init__(self) -> None:
+        self._resolved = _resolved()
+
+    def of(self, real: Real) -> bool | None:
+        """Whether a run did what it was for; None where nobody knows."""
+        if real.source.removeprefix("projects: ") == _RUNS:
+            return self._resolved.get(os.path.basename(real.file).partition(".traj")[0])
+        for event in reversed(real.session.events):
+            if isinstance(event, Other) and event.name == "reward" and isinstance(event.raw, dict):
+                reward = event.raw.get("reward")
+                return reward >= _EXACT if isinstance(reward, int | float) else None
+        return None
+
+
+def _resolved() -> dict[str, bool]:
+    """By instance, what the official evaluation said: a list beside the corpus, and reports within the project's archive."""
+    with open(os.path.join(SHARED, CORPUS, _RUNS, "outcomes.json"), encoding="utf-8") as stream:
+        found: dict[str, bool] = json.load(stream)
+    with open(os.path.join(SHARED, PROJECTS, f"{_RUNS}.tar.zst"), "rb") as packed:
+        plain = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(packed)
+        with tarfile.open(fileobj=plain, mode="r|") as tar:
+            for member in tar:
+                report = tar.extractfile(member) if member.name.endswith("/report.json") else None
+                if report is not None:
+                    said: dict[str, Any] = json.load(report)
+                    found[os.path.basename(os.path.dirname(member.name))] = bool(said["resolved"])
+    return found
+
+
+def task_of(session: Session) -> str:
+    """What a run was for: several runs may share it."""
+    return session.title.partition(": reward")[0].partition(", trial")[0] or session.id

@@ -1,0 +1,211 @@
+"""Claude Code's hooks: what they tell, how they are answered, and where they are set up.
+
+Knows nothing of sessions on disk. Other programs run the hooks in this one's settings too: what they tell is left alone,
+because they take no answer of this shape and have hooks of their own.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from preheat.agents.claude_code.places import roots
+from preheat.agents.hooking import (
+    Client,
+    Hooks,
+    Payload,
+    Setup,
+    State,
+    capped,
+    decoded,
+    encoded,
+    fields,
+    flag,
+    joined,
+    named,
+    number,
+    seconds,
+    specific,
+    start,
+    text,
+)
+from preheat.agents.places import home
+from preheat.model.live import HookAnswer, HookEvent, HookName
+
+_EVENTS: dict[str, HookName] = {
+    "SessionStart": "session_start", "UserPromptSubmit": "prompt", "PreToolUse": "before_tool", "PostToolUse": "after_tool",
+    "PostToolUseFailure": "tool_failed", "PreCompact": "before_compaction", "PostCompact": "after_compaction", "Stop": "stop",
+    "SubagentStart": "subagent_start", "SubagentStop": "subagent_stop", "SessionEnd": "session_end",
+}  # fmt: skip
+_ELSEWHERE = ("cursor_version", "tool_result", "initial_prompt", "conversation_id")
+"""Fields of other programs that run the hooks in Claude Code's settings."""
+_EXIT_LINE = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
+_SHELL = "Bash"
+
+
+def read(payload: bytes, at: float | None = None) -> HookEvent | None:
+    """One event."""
+    told = decoded(payload)
+    if told is None or not text(told.get("session_id")) or any(name in told for name in _ELSEWHERE):
+        return None
+    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
+    return named(name, told, "claude_code", at, **_more(name, told))
+
+
+def _more(name: HookName, told: Payload) -> dict[str, Any]:
+    if name == "session_start":
+        return {"source": start(told.get("source"))}
+    if name == "prompt":
+        return {"prompt": text(told.get("prompt"))}
+    if name == "stop":
+        return {"stop_again": flag(told.get("stop_hook_active"))}
+    if name in ("before_tool", "after_tool", "tool_failed"):
+        call = {
+            "call_id": text(told.get("tool_use_id")),
+            "tool": text(told.get("tool_name")),
+            "arguments": fields(told.get("tool_input")),
+            "seconds": seconds(told.get("duration_ms")),
+        }
+        return {**call, **_ending(name, told)}
+    if name in ("subagent_start", "subagent_stop"):
+        return {"subagent": text(told.get("agent_id")) or "subagent"}
+    return {}
+
+
+def _ending(name: HookName, told: Payload) -> dict[str, Any]:
+    if name == "tool_failed":
+        error = text(told.get("error"))
+        found = _EXIT_LINE.match(error)
+        return {
+            "result": error,
+            "is_error": True,
+            "exit_code": int(found[1]) if found else None,
+            "interrupted": flag(told.get("is_interrupt")),
+        }
+    if name == "after_tool":
+        response = told.get("tool_response")
+        structured = fields(response)
+        return {
+            "result": _result(response, structured),
+            "is_error": False,
+            "exit_code": number(structured.get("exitCode")),
+            "interrupted": flag(structured.get("interrupted")),
+        }
+    return {}
+
+
+def _result(response: Any, structured: Payload) -> str | None:
+    """The text in a tool's own structure: what the model is given is not told."""
+    if not isinstance(response, dict):
+        return joined(response)
+    if "stdout" in structured or "stderr" in structured:
+        return "\n".join(part for part in (text(structured.get("stdout")), text(structured.get("stderr"))) if part)
+    if "structuredPatch" in structured or "originalFile" in structured:
+        return ""  # an edit: the whole file stands there, before and after
+    file = fields(structured.get("file"))
+    if isinstance(file.get("content"), str):
+        return str(file["content"])
+    for name in ("content", "result", "output", "text", "filenames"):
+        if structured.get(name):
+            return joined(structured[name])
+    return joined(response)
+
+
+def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
+    """The answer, with the output in the place of a command's own where the person asked for that."""
+    said = specific(event, answer)
+    if not answer.output or event.name != "after_tool" or event.tool != _SHELL:
+        return said
+    whole: Payload = msgspec.json.decode(said) if said else {}
+    own = whole.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
+    own["updatedToolOutput"] = {
+        "stdout": capped(answer.output),
+        "stderr": "",
+        "interrupted": event.interrupted,
+        "isImage": False,
+    }
+    return encoded(whole)
+
+
+# Where they are set up.
+_TIMES = {"SessionStart": 10, "SessionEnd": 3}
+_POSTED = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+"""The frequent ones. The others start the daemon if there is none: no post can."""
+_INSTALLED = (
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd",
+)  # fmt: skip
+
+
+def entries(client: Client) -> dict[str, list[Payload]]:
+    """One group for each event; before a call only commands are looked at."""
+    found: dict[str, list[Payload]] = {}
+    for event in _INSTALLED:
+        if client.address and event in _POSTED:
+            header = {"Authorization": f"Bearer {client.token}"}
+            hook: Payload = {"type": "http", "url": client.address, "headers": header, "timeout": 5}
+        else:
+            hook = {"type": "command", "command": client.command, "timeout": _TIMES.get(event, 5)}
+        found[event] = [{"matcher": _SHELL, "hooks": [hook]} if event == "PreToolUse" else {"hooks": [hook]}]
+    return found
+
+
+def user_file(environment: Mapping[str, str]) -> str:
+    """The person's settings, beside the sessions."""
+    return os.path.join(os.path.dirname(roots(environment)[0]), "settings.json")
+
+
+def local_file(project: str) -> str:
+    """The settings of one person in a project, which are not committed."""
+    return os.path.join(project, ".claude", "settings.local.json")
+
+
+def shared_files(environment: Mapping[str, str], project: str) -> list[str]:
+    """Every settings file whose hooks run in a project."""
+    found = [user_file(environment)]
+    if project:
+        found += [os.path.join(project, ".claude", "settings.json"), local_file(project)]
+    return found
+
+
+def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+    """Whether they run: one setting turns them all off, and a session with a person at it asks to trust the folder first."""
+    for each in shared_files(environment, project):
+        try:
+            with open(each, "rb") as stream:
+                if flag((decoded(stream.read()) or {}).get("disableAllHooks")):
+                    return State("no", f"`disableAllHooks` is set in {each}")
+        except OSError:
+            continue
+    if project and _trusted(environment, project) is False:
+        return State("no", "this folder is not trusted in Claude Code yet: it asks when you start it here")
+    return State("yes")
+
+
+def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
+    base = environment.get("CLAUDE_CONFIG_DIR") or home(environment)
+    try:
+        with open(os.path.join(base, ".claude.json"), encoding="utf-8") as stream:
+            known = fields(fields(json.load(stream)).get("projects"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    entry = fields(known.get(project))
+    return flag(entry["hasTrustDialogAccepted"]) if "hasTrustDialogAccepted" in entry else None
+
+
+HOOKS = Hooks(
+    "claude_code",
+    read,
+    write,
+    Setup(
+        user_file=user_file,
+        project_file=local_file,
+        entries=entries,
+        posts=True,
+        obeys=shared_files,
+        next_steps=("New sessions have them at once; `/hooks` in Claude Code lists them.",),
+        state=state,
+    ),
+)

@@ -1,0 +1,153 @@
+"""Cursor's hooks: what they tell, how they are answered, and where they are set up; by its documentation, not by a run.
+
+Knows nothing of sessions on disk. Nothing is asked for before a call: a hook that fails there would refuse it.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from preheat.agents.claude_code.hooks import shared_files
+from preheat.agents.hooking import (
+    Client,
+    Hooks,
+    Payload,
+    Setup,
+    State,
+    capped,
+    decoded,
+    encoded,
+    fields,
+    joined,
+    named,
+    number,
+    seconds,
+    text,
+)
+from preheat.agents.places import home
+from preheat.model.live import HookAnswer, HookEvent, HookName
+
+_EVENTS: dict[str, HookName] = {
+    "sessionStart": "session_start", "beforeSubmitPrompt": "prompt", "preToolUse": "before_tool", "postToolUse": "after_tool",
+    "postToolUseFailure": "tool_failed", "preCompact": "before_compaction", "stop": "stop", "subagentStart": "subagent_start",
+    "subagentStop": "subagent_stop", "sessionEnd": "session_end",
+}  # fmt: skip
+_OUTPUTS = ("output", "stdout", "contents", "content", "result", "text")
+
+
+def read(payload: bytes, at: float | None = None) -> HookEvent | None:
+    """One event."""
+    told = decoded(payload)
+    if told is None:
+        return None
+    session = text(told.get("conversation_id")) or text(told.get("session_id"))
+    if not session:
+        return None
+    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
+    workspaces = told.get("workspace_roots")
+    folders = [folder for folder in workspaces if isinstance(folder, str)] if isinstance(workspaces, list) else []
+    more: dict[str, Any] = {
+        "session": session,
+        "cwd": text(told.get("cwd")) or (folders[0] if folders else ""),
+        **_more(name, told),
+    }
+    return named(name, told, "cursor", at, **more)
+
+
+def _more(name: HookName, told: Payload) -> dict[str, Any]:
+    if name == "session_start":
+        return {"source": "startup"}
+    if name == "prompt":
+        return {"prompt": text(told.get("prompt"))}
+    if name == "stop":
+        return {"stop_again": (number(told.get("loop_count")) or 0) > 0}
+    if name in ("subagent_start", "subagent_stop"):
+        return {"subagent": text(told.get("subagent_id")) or "subagent"}
+    if name not in ("before_tool", "after_tool", "tool_failed"):
+        return {}
+    found = {
+        "call_id": text(told.get("tool_use_id")),
+        "tool": text(told.get("tool_name")),
+        "arguments": fields(told.get("tool_input")),
+        "seconds": seconds(told.get("duration")),
+    }
+    if name == "tool_failed":
+        why = text(told.get("failure_type"))
+        error = text(told.get("error_message"))
+        return {
+            **found,
+            "result": error,
+            "is_error": True,
+            "interrupted": told.get("is_interrupt") is True or why == "aborted",
+        }
+    if name == "after_tool":
+        output = told.get("tool_output")
+        structured = fields(output)
+        result = next((structured[key] for key in _OUTPUTS if isinstance(structured.get(key), str)), None)
+        code = number(structured.get("exitCode"))
+        return {**found, "result": joined(output) if result is None else result, "is_error": False, "exit_code": code}
+    return found
+
+
+def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
+    """The answer. There is none to a prompt, and no line for the person."""
+    said: Payload = {}
+    if event.name in ("session_start", "after_tool", "tool_failed") and answer.context:
+        said["additional_context"] = capped(answer.context)
+    if event.name == "before_tool" and answer.block:
+        said = {
+            "permission": "deny",
+            "agent_message": capped(answer.block),
+            "user_message": capped(answer.block, 1_000),
+        }
+    if event.name == "stop" and answer.block and not event.stop_again:
+        said["followup_message"] = capped(answer.block)
+    return encoded(said)
+
+
+# Where they are set up.
+_INSTALLED = (
+    "sessionStart", "beforeSubmitPrompt", "postToolUse", "postToolUseFailure", "preCompact", "stop", "sessionEnd",
+)  # fmt: skip
+
+
+def entries(client: Client) -> dict[str, list[Payload]]:
+    """One hook for each event."""
+    times = {"sessionStart": 10}
+    return {event: [{"command": client.command, "timeout": times.get(event, 5)}] for event in _INSTALLED}
+
+
+def user_file(environment: Mapping[str, str]) -> str:
+    return os.path.join(home(environment), ".cursor", "hooks.json")
+
+
+def project_file(project: str) -> str:
+    return os.path.join(project, ".cursor", "hooks.json")
+
+
+def obeys(environment: Mapping[str, str], project: str) -> list[str]:
+    """Its own, and all of Claude Code's settings."""
+    own = [user_file(environment), *([project_file(project)] if project else [])]
+    return own + shared_files(environment, project)
+
+
+def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+    return State("unknown", "Cursor says nothing in files; its settings have a page for hooks")
+
+
+HOOKS = Hooks(
+    "cursor",
+    read,
+    write,
+    Setup(
+        user_file=user_file,
+        project_file=project_file,
+        entries=entries,
+        beside={"version": 1},
+        obeys=obeys,
+        double="Cursor runs the hooks in Claude Code's settings as well; Preheat leaves those calls unanswered, so they cost a "
+        "few milliseconds and no more. In Cursor's settings the inclusion of third-party configurations turns that off.",
+        next_steps=("Cursor reads the file anew when it changes; its settings have a page that shows what ran.",),
+        state=state,
+    ),
+)

@@ -1,0 +1,181 @@
+"""Gemini CLI's hooks: what they tell, how they are answered, and where they are set up.
+
+Knows nothing of sessions on disk. `PreCompress` is not asked for: it fires before every request, compaction or not.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from preheat.agents.gemini.places import roots
+from preheat.agents.gemini.results import outcome
+from preheat.agents.gemini.tools import SHELL
+from preheat.agents.hooking import (
+    UNANSWERED,
+    Client,
+    Hooks,
+    Payload,
+    Setup,
+    State,
+    capped,
+    decoded,
+    encoded,
+    fields,
+    flag,
+    joined,
+    named,
+    start,
+    text,
+)
+from preheat.model.live import HookAnswer, HookEvent, HookName
+
+_EVENTS: dict[str, HookName] = {
+    "SessionStart": "session_start", "BeforeAgent": "prompt", "BeforeTool": "before_tool", "AfterTool": "after_tool",
+    "AfterAgent": "stop", "SessionEnd": "session_end",
+}  # fmt: skip
+_OWN_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+"""What hooks said at the start stands before the first prompt: no words of the person's."""
+_NAME = "preheat"
+
+
+def read(payload: bytes, at: float | None = None) -> HookEvent | None:
+    """One event."""
+    told = decoded(payload)
+    if told is None or not text(told.get("session_id")):
+        return None
+    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
+    return _event(name, told, at)
+
+
+def _event(name: HookName, told: Payload, at: float | None) -> HookEvent:
+    more: dict[str, Any] = {}
+    if name == "session_start":
+        more["source"] = start(told.get("source"))
+    elif name == "prompt":
+        more["prompt"] = _OWN_CONTEXT.sub("", text(told.get("prompt")))
+    elif name == "stop":
+        more["stop_again"] = flag(told.get("stop_hook_active"))
+    elif name in ("before_tool", "after_tool"):
+        # Calls have no ids here; the moment tells two alike apart from one that is told twice.
+        more |= {"tool": text(told.get("tool_name")), "arguments": fields(told.get("tool_input"))}
+        more["call_id"] = text(told.get("timestamp"))
+    if name == "after_tool":
+        response = fields(told.get("tool_response"))
+        error = fields(response.get("error"))
+        status = "error" if error else "success"
+        result = text(error.get("message")) or joined(response.get("llmContent")) or ""
+        given = {
+            "name": more["tool"],
+            "status": status,
+            "result": result,
+            "resultDisplay": response.get("returnDisplay"),
+        }
+        ended = outcome(given, "")
+        more |= {"result": ended.text, "is_error": ended.is_error, "exit_code": ended.exit_code}
+        more["interrupted"] = ended.detail.get("exception") == "interrupted"
+        name = "tool_failed" if error else name
+    return named(name, told, "gemini", at, **more)
+
+
+def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
+    """The answer. After a tool's error the program drops what is added; before a call it takes a refusal only."""
+    said: Payload = {}
+    own: Payload = {}
+    person = answer.person
+    if event.name == "stop":
+        person = person or answer.context
+        if answer.block and not event.stop_again:
+            said = {"decision": "deny", "reason": capped(answer.block)}
+    elif event.name == "before_tool":
+        if answer.block:
+            said = {"decision": "deny", "reason": capped(answer.block)}
+    elif event.name in ("session_start", "prompt", "after_tool"):
+        if answer.context:
+            own["additionalContext"] = capped(answer.context)
+        if answer.output and event.name == "after_tool":
+            said = {"decision": "deny", "reason": capped(answer.output, 100_000)}
+    if own:
+        said["hookSpecificOutput"] = {"hookEventName": event.told_as, **own}
+    if person and event.name not in UNANSWERED:
+        said["systemMessage"] = capped(person, 1_000)
+    return encoded(said)
+
+
+# Where they are set up.
+_INSTALLED = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+_MATCHERS = {"BeforeTool": f"^{SHELL}$", "AfterTool": ".*"}
+_TIMES = {"SessionStart": 10_000}
+
+
+def entries(client: Client) -> dict[str, list[Payload]]:
+    """One group for each event; before a call only commands are looked at. Times are in milliseconds here."""
+    found: dict[str, list[Payload]] = {}
+    for event in _INSTALLED:
+        hook = {"name": _NAME, "type": "command", "command": client.command, "timeout": _TIMES.get(event, 5_000)}
+        group: Payload = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
+        found[event] = [{**group, "hooks": [hook]}]
+    return found
+
+
+def _base(environment: Mapping[str, str]) -> str:
+    return os.path.dirname(roots(environment)[0])
+
+
+def user_file(environment: Mapping[str, str]) -> str:
+    return os.path.join(_base(environment), "settings.json")
+
+
+def project_file(project: str) -> str:
+    return os.path.join(project, ".gemini", "settings.json")
+
+
+def obeys(environment: Mapping[str, str], project: str) -> list[str]:
+    return [user_file(environment), *([project_file(project)] if project else [])]
+
+
+def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+    """Whether they run: hooks may be off altogether or by name, and in a folder that is not trusted none does."""
+    configuration = fields(settings.get("hooksConfig"))
+    disabled = configuration.get("disabled")
+    if configuration.get("enabled") is False or (isinstance(disabled, list) and _NAME in disabled):
+        return State("no", f"they are turned off under `hooksConfig` in {path}")
+    security = fields(fields(settings.get("security")).get("folderTrust"))
+    if security.get("enabled") is False or not project:
+        return State("yes")
+    if _trusted(environment, project) is False:
+        return State("no", "this folder is not trusted in Gemini CLI: `/permissions` there changes that")
+    return State("yes")
+
+
+def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
+    """What the program keeps of folders: `TRUST_FOLDER`, `TRUST_PARENT` (the folder above) or `DO_NOT_TRUST`."""
+    path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or os.path.join(_base(environment), "trustedFolders.json")
+    try:
+        with open(path, encoding="utf-8") as stream:
+            known = fields(json.load(stream))
+    except (OSError, ValueError, RecursionError):
+        return None
+    verdicts = {}
+    for folder, word in known.items():
+        place = os.path.dirname(folder) if word == "TRUST_PARENT" else folder
+        if project == place or project.startswith(place.rstrip("/\\") + os.sep):
+            verdicts[len(place)] = word != "DO_NOT_TRUST"
+    return verdicts[max(verdicts)] if verdicts else None
+
+
+HOOKS = Hooks(
+    "gemini",
+    read,
+    write,
+    Setup(
+        user_file=user_file,
+        project_file=project_file,
+        entries=entries,
+        obeys=obeys,
+        next_steps=("Gemini CLI runs hooks only in folders that you trust (`/permissions`); `/hooks` lists them.",),
+        state=state,
+        tried="0.61.0",
+    ),
+)

@@ -1,0 +1,62 @@
+"""What was installed where, and what stood there before: kept beside Preheat's data, so that it can be undone to the byte.
+
+Knows no agent. A ledger that is lost or damaged costs only that: our hooks are recognised without it.
+"""
+
+import hashlib
+import os
+
+import msgspec
+
+from preheat.daemon.place import write_private
+
+NAME = "installed.json"
+
+
+class Installed(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that we put hooks into."""
+
+    agent: str
+    path: str
+    at: float
+    existed: bool
+    """It was there before."""
+    backup: str = ""
+    """The file as it was, beside it."""
+    after: str
+    """The digest of the file as we left it."""
+    project: str = ""
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them, oldest first."""
+
+    version: int = 1
+    files: list[Installed] = []
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def load(folder: str) -> Ledger:
+    """The ledger; an empty one where there is none that can be read."""
+    try:
+        with open(os.path.join(folder, NAME), "rb") as stream:
+            return msgspec.json.decode(stream.read(), type=Ledger)
+    except (OSError, msgspec.DecodeError):
+        return Ledger()
+
+
+def entry(folder: str, path: str) -> Installed | None:
+    """What is known of one file."""
+    return next((each for each in load(folder).files if each.path == path), None)
+
+
+def note(folder: str, path: str, installed: Installed | None) -> None:
+    """Keep one file's entry, or none for it any more. Raises OSError."""
+    files = [each for each in load(folder).files if each.path != path]
+    if installed is not None:
+        files.append(installed)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    write_private(os.path.join(folder, NAME), msgspec.json.encode(Ledger(files=files)))

@@ -1,0 +1,249 @@
+"""What installing or taking back would do to one file, and doing it: with a backup, in one step, and undone to the byte.
+
+Knows no agent. A plan changes nothing; a file is either as it was or as planned, whatever happens in between.
+"""
+
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from preheat.agents import hooks_of, places_of
+from preheat.agents.hooking import Hooks
+from preheat.daemon.place import Address, address, known_address, write_client
+from preheat.errors import UserError
+from preheat.installing.commands import client_of
+from preheat.installing.ledger import Installed, digest, entry, note
+from preheat.installing.merging import document, events_of, merged, without
+
+BACKUP = ".preheat-backup-"
+_SHOWN = Address(0, "the-daemon's-token")
+_OURS = "Written by `preheat install"
+
+
+class Plan(NamedTuple):
+    """What is to become of one file."""
+
+    agent: str
+    path: str
+    action: Literal["create", "change", "delete", "restore", "nothing"]
+    before: bytes | None
+    after: bytes | None
+    installs: bool = False
+    """It puts our hooks in; else it takes them out."""
+    events: tuple[str, ...] = ()
+    posts: bool = False
+    project: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def hooks_for(agent: str) -> Hooks:
+    """The agent's hooks. Raises UserError where it has none."""
+    found = hooks_of(agent)
+    if found is None:
+        raise UserError(
+            f"{places_of(agent).title} has no hooks that Preheat knows; `preheat status` lists those that have"
+        )
+    return found
+
+
+def install_plan(
+    agent: str,
+    folder: str,
+    environment: Mapping[str, str],
+    project: str = "",
+    http: bool | None = None,
+    trial: bool = False,
+) -> Plan:
+    """What installing would do; `project` is a folder, or empty for all projects. `http`: post where the agent can, not at all,
+    or (None) where nobody else could read the token. A `trial` is only to be shown: no address is given out for it."""
+    setup = hooks_for(agent).setup
+    path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
+    before = contents(path)
+    posts, notes = _posts(setup.posts, path, project, http)
+    given = (known_address(folder) or _SHOWN) if trial else None
+    client = client_of(agent, folder, (given or address(folder)) if posts else None)
+    known = entry(folder, path)
+    base = _base(agent, path, before, known)
+    entries = setup.entries(client) if setup.entries is not None else {}
+    text = setup.whole(client) if setup.whole is not None else merged(base, path, entries, setup.beside)
+    after = text.encode()
+    action: Literal["create", "change", "nothing"] = "create" if before is None else "change"
+    return Plan(
+        agent,
+        path,
+        "nothing" if after == before else action,
+        before,
+        after,
+        installs=True,
+        events=tuple(entries),
+        posts=posts,
+        project=project,
+        notes=notes,
+    )
+
+
+def _posts(can: bool, path: str, project: str, http: bool | None) -> tuple[bool, tuple[str, ...]]:
+    if http and not can:
+        return False, ("This agent cannot post to an address: it starts a command instead.",)
+    if not can or http is False or (http is None and project):
+        return False, ()
+    if http is None and readable_by_others(path):
+        note = f"Others on this machine can read {path}, so the daemon's token is not put there; `--http` does it all the same."
+        return False, (note,)
+    return True, ()
+
+
+def readable_by_others(path: str) -> bool:
+    """Whether another user could read a file, by it and by all folders above it."""
+    try:
+        if os.stat(path).st_mode & 0o044 == 0:
+            return False
+    except OSError:
+        return False  # it is going to be ours alone
+    folder = os.path.dirname(path)
+    while True:
+        if os.stat(folder).st_mode & 0o011 == 0:
+            return False
+        above = os.path.dirname(folder)
+        if above == folder:
+            return True
+        folder = above
+
+
+def _base(agent: str, path: str, before: bytes | None, known: Installed | None) -> str:
+    """The file without our hooks: as it was before if nobody touched it since, else with ours cut out."""
+    if before is None:
+        return ""
+    if known is not None and digest(before) == known.after:
+        return _text(contents(known.backup) if known.backup else b"", path) if known.existed else ""
+    text = _text(before, path)
+    if hooks_for(agent).setup.whole is not None:
+        if _OURS not in text:
+            raise UserError(f"`{path}` is there already and not Preheat's; move it away first")
+        return ""
+    return without(text, path, agent)
+
+
+def _text(data: bytes | None, path: str) -> str:
+    try:
+        return (data or b"").decode()
+    except UnicodeDecodeError as problem:
+        line = (data or b"").count(b"\n", 0, problem.start) + 1
+        raise UserError(f"`{path}`, line {line}: no UTF-8 text; mend it first, nothing was changed") from None
+
+
+def uninstall_plan(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> Plan | None:
+    """What taking back would do, in the person's file or in the project's; None where there is nothing of ours."""
+    setup = hooks_for(agent).setup
+    path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
+    return _removal(agent, folder, path, project)
+
+
+def _removal(agent: str, folder: str, path: str, project: str) -> Plan | None:
+    before = contents(path)
+    known = entry(folder, path)
+    if before is None:
+        return None
+    if known is not None and digest(before) == known.after and (not known.existed or known.backup):
+        was = contents(known.backup) if known.existed else None
+        if was is not None or not known.existed:
+            return Plan(agent, path, "restore" if known.existed else "delete", before, was, project=project)
+    setup = hooks_for(agent).setup
+    text = _text(before, path)
+    if setup.whole is not None:
+        return Plan(agent, path, "delete", before, None, project=project) if _OURS in text else None
+    events = events_of(document(text, path).value, agent)
+    if not events:
+        return None
+    rest = without(text, path, agent)
+    if known is not None and not known.existed and document(rest, path).value in ({}, dict(setup.beside)):
+        return Plan(agent, path, "delete", before, None, events=events, project=project)
+    return Plan(agent, path, "change", before, rest.encode(), events=events, project=project)
+
+
+# Doing it.
+def carry_out(plan: Plan, folder: str, at: float) -> str:
+    """Do what was planned; the backup's path, if one was made. Raises OSError, and then nothing has changed."""
+    if plan.installs:
+        write_client(folder)
+    if plan.action == "nothing":
+        return ""
+    if plan.installs and plan.after is not None:
+        return _write_in(plan, plan.after, folder, at)
+    _take_back(plan, folder)
+    return ""
+
+
+def _write_in(plan: Plan, after: bytes, folder: str, at: float) -> str:
+    known = entry(folder, plan.path)
+    untouched = known is not None and plan.before is not None and digest(plan.before) == known.after
+    existed, backup = plan.before is not None, ""
+    if untouched and known is not None:  # the file from before us is still the one to go back to
+        existed, backup = known.existed, known.backup
+    elif plan.before is not None:
+        backup = _unused(plan.path + BACKUP + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
+        _write(backup, plan.before, plan.path)
+    _write(plan.path, after, plan.path)
+    done = Installed(
+        agent=plan.agent, path=plan.path, at=at, existed=existed, backup=backup, after=digest(after), project=plan.project
+    )  # fmt: skip
+    note(folder, plan.path, done)
+    return backup
+
+
+def _take_back(plan: Plan, folder: str) -> None:
+    known = entry(folder, plan.path)
+    if plan.after is None:
+        os.unlink(plan.path)
+    else:
+        _write(plan.path, plan.after, plan.path)
+    if known is not None and known.backup and plan.action == "restore":
+        _forget(known.backup)
+    note(folder, plan.path, None)
+
+
+def _forget(backup: str) -> None:
+    if BACKUP in backup and os.path.exists(backup):
+        os.unlink(backup)
+
+
+def _unused(path: str) -> str:
+    number, found = 1, path
+    while os.path.exists(found):
+        number += 1
+        found = f"{path}-{number}"
+    return found
+
+
+def _write(path: str, data: bytes, like: str) -> None:
+    """Whole or not at all, with the rights that the settings have; a new file is its owner's alone."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    try:
+        mode = stat.S_IMODE(os.stat(like).st_mode)
+    except OSError:
+        mode = 0o600
+    descriptor, new = tempfile.mkstemp(dir=folder, prefix=".preheat-")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(new, mode)
+        os.replace(new, path)
+    except OSError:
+        if os.path.exists(new):
+            os.unlink(new)
+        raise
+
+
+def contents(path: str) -> bytes | None:
+    """A file's bytes; None where there is none."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,234 @@
+"""How things stand: which agents call us, from which files, whether their programs run those hooks, and whether they run twice.
+
+Knows no agent. Reads files and changes nothing.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from preheat.agents import HOOKED, places_of
+from preheat.agents.hooking import Setup, State
+from preheat.daemon.place import CLIENT, holder, known_address, live_folder
+from preheat.errors import UserError
+from preheat.installing.commands import OPTIONS, client_of, missing
+from preheat.installing.ledger import load
+from preheat.installing.merging import document, events_of
+from preheat.installing.plans import contents, hooks_for
+
+_OWN = "Written by `preheat install"
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that calls us."""
+
+    path: str
+    scope: Literal["person", "project"]
+    project: str = ""
+    events: tuple[str, ...] = ()
+    posts: bool = False
+    current: bool = True
+    """It says what would be installed now."""
+    missing: str = ""
+    """A file that its command needs and that is gone."""
+    active: Literal["yes", "no", "unknown"] = "unknown"
+    reason: str = ""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent."""
+
+    agent: str
+    title: str
+    present: bool
+    """The program has left traces on this machine."""
+    places: tuple[Place, ...] = ()
+    doubles: tuple[str, ...] = ()
+    """Files whose hooks of ours run in the same session; empty where there is no more than one."""
+    advice: str = ""
+    last_event: str = ""
+    last_at: float | None = None
+
+
+class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the client runs, and whether a daemon answers it."""
+
+    client: Literal["works", "missing", "fails"]
+    milliseconds: float | None = None
+    daemon: Literal["running", "away"] = "away"
+    why: str = ""
+
+
+def standings(folder: str, environment: Mapping[str, str], project: str) -> list[Standing]:
+    """Every agent that has hooks; `project` is the folder whose settings are looked at besides the person's."""
+    seen = _last_seen(folder)
+    return [_standing(agent, folder, environment, project, seen) for agent in HOOKED]
+
+
+def _standing(
+    agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]
+) -> Standing:
+    setup = hooks_for(agent).setup
+    places = _places(agent, setup, folder, environment, project)
+    doubles = double_firing(agent, environment, project)
+    last = seen.get(agent)
+    told: dict[str, Any] = last if isinstance(last, dict) else {}
+    at = told.get("at")
+    return Standing(
+        agent=agent,
+        title=places_of(agent).title,
+        present=any(os.path.exists(root) for root in places_of(agent).roots(environment)),
+        places=tuple(places),
+        doubles=tuple(doubles),
+        advice=_advice(setup, doubles, environment, project, agent),
+        last_event=str(told.get("event") or ""),
+        last_at=float(at) if isinstance(at, int | float) else None,
+    )
+
+
+def _places(agent: str, setup: Setup, folder: str, environment: Mapping[str, str], project: str) -> list[Place]:
+    wanted = {os.path.realpath(setup.user_file(environment)): ""}
+    if project:
+        wanted[os.path.realpath(setup.project_file(project))] = project
+    for each in load(folder).files:
+        if each.agent == agent:
+            wanted.setdefault(each.path, each.project)
+    found = (_place(agent, setup, path, folder, environment, where) for path, where in wanted.items())
+    return [place for place in found if place is not None]
+
+
+def _place(
+    agent: str, setup: Setup, path: str, folder: str, environment: Mapping[str, str], project: str
+) -> Place | None:
+    data = contents(path)
+    text = (data or b"").decode("utf-8", "replace")
+    if setup.whole is not None:
+        if _OWN not in text:
+            return None
+        client = client_of(agent, folder)
+        gone = next((word for word in client.arguments if os.sep in word and not os.path.exists(word)), "")
+        settings: dict[str, Any] = {}
+        events: tuple[str, ...] = ()
+        current, posts = text == setup.whole(client), False
+    else:
+        settings = _settings(text, path)
+        events = events_of(settings, agent)
+        if not events:
+            return None
+        commands = [
+            value for value in _strings(settings.get("hooks")) if f"{CLIENT[0]}" in value and OPTIONS[0] in value
+        ]
+        gone = next((found for command in commands if (found := missing(command))), "")
+        posts = any(value.startswith("http://127.0.0.1:") for value in _strings(settings.get("hooks")))
+        entries = (
+            setup.entries(client_of(agent, folder, known_address(folder) if posts else None))
+            if setup.entries is not None
+            else {}
+        )
+        current = all(_has(settings, event, group) for event, groups in entries.items() for group in groups)
+    state = setup.state(environment, project, path, settings)
+    if gone:
+        state = State("no", f"`{gone}` is gone; `preheat install {agent}` puts it right")
+    return Place(
+        path=path,
+        scope="project" if project else "person",
+        project=project,
+        events=events,
+        posts=posts,
+        current=current,
+        missing=gone,
+        active=state.active,
+        reason=state.reason,
+    )
+
+
+def _settings(text: str, path: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = document(text, path).value if text.strip() else {}
+    except UserError:
+        return {}
+    return found
+
+
+def _has(settings: dict[str, Any], event: str, group: dict[str, Any]) -> bool:
+    hooks = settings.get("hooks")
+    listed = hooks.get(event) if isinstance(hooks, dict) else None
+    return isinstance(listed, list) and group in listed
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [found for each in inner for found in _strings(each)]
+
+
+# Twice.
+def double_firing(agent: str, environment: Mapping[str, str], project: str) -> list[str]:
+    """The files with hooks of ours that one session of the agent would run, if there is more than one."""
+    setup = hooks_for(agent).setup
+    paths = dict.fromkeys(os.path.realpath(path) for path in setup.obeys(environment, project))
+    found = [path for path in paths if _calls_us(path)]
+    return found if len(found) > 1 else []
+
+
+def _calls_us(path: str) -> bool:
+    data = contents(path) or b""
+    text = data.decode("utf-8", "replace")
+    if _OWN in text:
+        return True
+    settings = _settings(text, path)
+    return any(events_of(settings, agent) for agent in HOOKED)
+
+
+def _advice(setup: Setup, doubles: list[str], environment: Mapping[str, str], project: str, agent: str) -> str:
+    if not doubles:
+        return ""
+    own = {
+        os.path.realpath(setup.user_file(environment)),
+        os.path.realpath(setup.project_file(project)) if project else "",
+    }
+    if own >= set(doubles) or not setup.double:
+        return (
+            f"It is installed for all projects and for this one: `preheat uninstall {agent} --project` leaves one of them. "
+            "Until then the second call of each event is left unanswered."
+        )
+    return setup.double
+
+
+# What is known of the daemon.
+def _last_seen(folder: str) -> dict[str, Any]:
+    data = contents(os.path.join(live_folder(folder), "last-seen.json"))
+    try:
+        found = msgspec.json.decode(data or b"{}")
+    except msgspec.DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def self_test(folder: str, agent: str = "") -> SelfTest:
+    """Run the client as an agent would, with an event that means nothing; no daemon is started for it."""
+    words = client_of(agent or HOOKED[0], folder).arguments
+    if not os.path.exists(words[-2]):
+        return SelfTest(client="missing", why=f"`{words[-2]}` is not there; `preheat install AGENT` puts it there")
+    running = holder(folder) is not None
+    begun = time.perf_counter()
+    try:
+        # Without the agent's name it ends before it looks for a daemon.
+        done = subprocess.run(
+            words if running else words[:-1], input=b"{}", capture_output=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return SelfTest(client="fails", why=str(error))
+    took = (time.perf_counter() - begun) * 1000
+    fine = done.returncode == 0 and not done.stdout and not done.stderr
+    return SelfTest(
+        client="works" if fine else "fails",
+        milliseconds=round(took, 1),
+        daemon="running" if running else "away",
+        why="" if fine else (done.stderr or done.stdout).decode("utf-8", "replace")[:300],
+    )

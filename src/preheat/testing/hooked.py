@@ -1,0 +1,119 @@
+"""A stand-in for the hook client: keeps what an agent's program tells, and answers with fixed texts in that program's form.
+
+It is called exactly as the real one is, from settings that `preheat install` has written. Knows no agent.
+
+    hooked = Hooked(folder, agent, home.environment)     # installs; then run the program
+    assert [event.name for event in hooked.events] == ["session_start", ...]
+"""
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from preheat.agents import hooks_of
+from preheat.agents.hooking import Hooks
+from preheat.daemon.place import CLIENT
+from preheat.installing.plans import Plan, carry_out, install_plan
+from preheat.model.live import HookAnswer, HookEvent, HookName
+
+Mode = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
+MARKS: Mapping[HookName, str] = {
+    "session_start": "Marked at the start.", "prompt": "Marked at the prompt.", "before_tool": "Marked before a call.",
+    "after_tool": "Marked after a call.", "tool_failed": "Marked after a failure.", "before_compaction": "Marked at compaction.",
+}  # fmt: skip
+REPLACED = "The output in short."
+REFUSED = "Refused by a test."
+
+_SHIM = """\
+import os, sys
+os.environ["PYTHONPATH"] = {source!r}
+os.execv({python!r}, [{python!r}, {here!r}, sys.argv[1], {folder!r}, {mode!r}])
+"""
+
+
+def hooks_for(agent: str) -> Hooks:
+    found = hooks_of(agent)
+    if found is None:
+        raise LookupError(f"`{agent}` has no hooks")
+    return found
+
+
+class Hooked:
+    """An agent that has our hooks installed."""
+
+    def __init__(
+        self, folder: str, agent: str, environment: Mapping[str, str], mode: Mode = "answer", project: str = ""
+    ) -> None:
+        self.folder = folder
+        self.agent = agent
+        self._hooks = hooks_for(agent)
+        self.plan: Plan = install_plan(agent, folder, environment, project)
+        carry_out(self.plan, folder, time.time())
+        here = os.path.abspath(__file__)
+        source = os.path.dirname(os.path.dirname(os.path.dirname(here)))
+        given = {"source": source, "python": sys.executable, "here": here, "folder": folder, "mode": mode}
+        with open(os.path.join(folder, CLIENT[0]), "w", encoding="utf-8") as stream:
+            stream.write(_SHIM.format(**given))
+
+    @property
+    def payloads(self) -> list[bytes]:
+        """What the program told, in order."""
+        names = sorted(name for name in os.listdir(self.folder) if name.endswith(".payload"))
+        found = []
+        for name in names:
+            with open(os.path.join(self.folder, name), "rb") as stream:
+                found.append(stream.read())
+        return found
+
+    @property
+    def events(self) -> list[HookEvent]:
+        """The same, read; every one of them must be an event."""
+        found = [self._hooks.read(payload, None) for payload in self.payloads]
+        return [event for event in found if event is not None]
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What was installed, where it is JSON."""
+        with open(self.plan.path, "rb") as stream:
+            found: dict[str, object] = msgspec.json.decode(stream.read())
+        return found
+
+
+def answer_of(event: HookEvent, mode: Mode) -> HookAnswer:
+    """The fixed answer to an event."""
+    if mode == "replace" and event.name == "after_tool":
+        return HookAnswer(output=REPLACED)
+    if mode == "block" and event.name in ("before_tool", "stop"):
+        return HookAnswer(block=REFUSED)
+    return HookAnswer(context=MARKS.get(event.name, ""))
+
+
+def main(agent: str, folder: str, mode: Mode) -> None:
+    """One call of the client."""
+    payload = sys.stdin.buffer.read()
+    path = os.path.join(folder, f"{time.time_ns():020}-{os.getpid()}.payload")
+    with open(path, "wb") as stream:
+        stream.write(payload)
+    os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
+    event = hooks_for(agent).read(payload, None)
+    if mode == "crash":
+        raise RuntimeError("the hook of a test breaks")
+    if mode == "garbage":
+        print("{ this is no JSON")
+        return
+    if event is None:
+        return
+    if mode == "hang" and event.name == "after_tool":
+        time.sleep(300)
+    said = hooks_for(agent).write(event, answer_of(event, mode))
+    if said:
+        sys.stdout.buffer.write(said)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3])  # type: ignore[arg-type]

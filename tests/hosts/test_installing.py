@@ -1,0 +1,326 @@
+"""Installing changes one file and says so; taking back leaves it as it was; what goes wrong in between leaves it alone."""
+
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from preheat.agents import HOOKED
+from preheat.errors import UserError
+from preheat.installing.commands import client_of, missing
+from preheat.installing.ledger import NAME
+from preheat.installing.plans import carry_out, hooks_for, install_plan, readable_by_others, uninstall_plan
+from preheat.installing.standing import double_firing, self_test, standings
+
+MINE = b'{\n    "model": "large",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}'
+AT = 1_800_000_000.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def environment(home: Path) -> Mapping[str, str]:
+    return {"HOME": str(home), "USERPROFILE": str(home)}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def path_of(agent: str, environment: Mapping[str, str]) -> Path:
+    return Path(hooks_for(agent).setup.user_file(environment))
+
+
+def install(agent: str, data: str, environment: Mapping[str, str], project: str = "", http: bool | None = None) -> str:
+    return carry_out(install_plan(agent, data, environment, project, http), data, AT)
+
+
+def take_back(agent: str, data: str, environment: Mapping[str, str], project: str = "") -> str:
+    plan = uninstall_plan(agent, data, environment, project)
+    assert plan is not None
+    carry_out(plan, data, AT)
+    return plan.action
+
+
+@pytest.mark.parametrize("agent", HOOKED)
+def test_where_there_was_no_file_there_is_none_again(agent: str, data: str, environment: Mapping[str, str]) -> None:
+    assert install(agent, data, environment) == ""
+    path = path_of(agent, environment)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert take_back(agent, data, environment) == "delete"
+    assert not path.exists()
+    assert uninstall_plan(agent, data, environment) is None
+
+
+@pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "cursor"])
+def test_a_file_that_was_there_comes_back_to_the_byte(agent: str, data: str, environment: Mapping[str, str]) -> None:
+    """With the rights that it had, and without the backup, which then says nothing any more."""
+    path = path_of(agent, environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    path.chmod(0o640)
+    backup = install(agent, data, environment)
+    assert Path(backup).read_bytes() == MINE
+    assert Path(backup).name.startswith(f"{path.name}.preheat-backup-2027")
+    assert json.loads(path.read_bytes())["hooks"]["Stop"][0] == json.loads(MINE)["hooks"]["Stop"][0]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert take_back(agent, data, environment) == "restore"
+    assert path.read_bytes() == MINE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("agent", HOOKED)
+def test_installing_again_changes_nothing(agent: str, data: str, environment: Mapping[str, str]) -> None:
+    install(agent, data, environment)
+    path = path_of(agent, environment)
+    before = path.read_bytes()
+    assert install_plan(agent, data, environment).action == "nothing"
+    install(agent, data, environment)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_what_was_changed_in_between_stays(data: str, environment: Mapping[str, str]) -> None:
+    """Only our entries go then, and the backup is left for whoever wants it."""
+    path = path_of("gemini", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    backup = install("gemini", data, environment)
+    path.write_bytes(path.read_bytes().replace(b'"large"', b'"small"'))
+    assert take_back("gemini", data, environment) == "change"
+    assert path.read_bytes() == MINE.replace(b'"large"', b'"small"')
+    assert Path(backup).exists()
+
+
+def test_another_python_is_brought_up_to_date_and_still_undone_to_the_byte(
+    data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backup of the first time is the one to go back to."""
+    path = path_of("codex", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    first = install("codex", data, environment)
+    monkeypatch.setattr("sys.executable", "/opt/another/python")
+    assert install_plan("codex", data, environment).action == "change"
+    assert install("codex", data, environment) == first
+    assert path.read_bytes().count(b"/opt/another/python") == 7 * 2
+    assert take_back("codex", data, environment) == "restore"
+    assert path.read_bytes() == MINE
+
+
+def test_without_a_ledger_our_entries_are_still_found(data: str, environment: Mapping[str, str]) -> None:
+    path = path_of("claude_code", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    install("claude_code", data, environment)
+    for damaged in (b"", b"{", b'{"version": 1, "files": 3}'):
+        Path(data, NAME).write_bytes(damaged)
+        plan = uninstall_plan("claude_code", data, environment)
+        assert plan is not None
+        assert plan.after == MINE
+
+
+def test_a_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """People keep their settings in a repository and link to them."""
+    kept = tmp_path / "dotfiles" / "settings.json"
+    kept.parent.mkdir()
+    kept.write_bytes(MINE)
+    path = path_of("claude_code", environment)
+    path.parent.mkdir(parents=True)
+    path.symlink_to(kept)
+    install("claude_code", data, environment)
+    assert path.is_symlink()
+    assert b"hook.py" in kept.read_bytes()
+    take_back("claude_code", data, environment)
+    assert path.is_symlink()
+    assert kept.read_bytes() == MINE
+
+
+def test_malformed_settings_are_left_alone(data: str, environment: Mapping[str, str]) -> None:
+    """The message says which line; no client is put anywhere either."""
+    path = path_of("codex", environment)
+    path.parent.mkdir(parents=True)
+    for text in (b'{\n  "hooks": {\n', b'{\n "a": "\xff"}'):
+        path.write_bytes(text)
+        with pytest.raises(UserError, match=r"line \d"):
+            install_plan("codex", data, environment)
+        assert path.read_bytes() == text
+    assert not os.path.exists(data)
+
+
+def test_somebody_elses_plugin_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
+    path = path_of("opencode", environment)
+    path.parent.mkdir(parents=True)
+    path.write_text("export const Mine = async () => ({})\n")
+    with pytest.raises(UserError, match="not Preheat's"):
+        install_plan("opencode", data, environment)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(data: str, environment: Mapping[str, str]) -> None:
+    path = path_of("gemini", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    path.parent.chmod(0o500)
+    try:
+        with pytest.raises(PermissionError):
+            install("gemini", data, environment)
+    finally:
+        path.parent.chmod(0o700)
+    assert path.read_bytes() == MINE
+
+
+# Posting.
+def test_posts_go_to_the_daemon_only_where_nobody_else_can_read_the_token(
+    data: str, environment: Mapping[str, str], home: Path
+) -> None:
+    """The frequent events are posted; those that may have to start a daemon are commands. Asked for, it is done all the same."""
+    path = path_of("claude_code", environment)
+    assert install_plan("claude_code", data, environment).posts
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    path.chmod(0o644)
+    for folder in (home, path.parent):
+        folder.chmod(0o755)
+    open_to_others = readable_by_others(str(path))
+    assert install_plan("claude_code", data, environment).posts is not open_to_others
+    home.chmod(0o700)
+    assert not readable_by_others(str(path))
+    plan = install_plan("claude_code", data, environment)
+    hooks = json.loads(plan.after or b"")["hooks"]
+    kinds = {event: groups[0]["hooks"][0]["type"] for event, groups in hooks.items()}
+    assert {event for event, kind in kinds.items() if kind == "http"} == {
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+    }
+    assert kinds["SessionStart"] == "command"
+    assert not install_plan("claude_code", data, environment, http=False).posts
+    assert not install_plan("codex", data, environment, http=True).posts
+
+
+def test_a_project_gets_no_token_unless_asked_for(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    project = str(tmp_path / "proj")
+    assert not install_plan("claude_code", data, environment, project).posts
+    assert install_plan("claude_code", data, environment, project, http=True).posts
+
+
+def test_a_trial_gives_out_no_address(data: str, environment: Mapping[str, str]) -> None:
+    plan = install_plan("claude_code", data, environment, trial=True)
+    assert plan.posts
+    assert not os.path.exists(data)
+
+
+# The command.
+def test_the_installed_command_ends_well_whatever_became_of_the_client(data: str, tmp_path: Path) -> None:
+    """Gone, or its Python gone, or killed: the shell ends with 0 and says nothing."""
+    folder = str(tmp_path / "a folder with 'odd' $names")
+    client = client_of("codex", folder)
+    for command in (client.command, client.unfailing.replace(client.arguments[0], "/gone/python")):
+        done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (0, b"")
+    os.makedirs(folder)
+    Path(folder, "hook.py").write_text("import sys; print(sys.argv[1:])")
+    done = subprocess.run(["sh", "-c", client.command], input=b"{}", capture_output=True, check=False)
+    assert done.stdout == b"['codex']\n"
+    Path(folder, "hook.py").write_text("import os; os.kill(os.getpid(), 9)")
+    assert subprocess.run(["sh", "-c", client.unfailing], capture_output=True, check=False).returncode == 0
+
+
+def test_a_command_whose_files_are_gone_is_seen(data: str) -> None:
+    client = client_of("codex", data)
+    assert missing(client.command) == os.path.join(data, "hook.py")
+    assert missing("exec /bin/sh -c true") == ""
+
+
+# How things stand.
+def test_what_is_installed_is_seen_with_its_events(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    project = str(tmp_path / "proj")
+    install("codex", data, environment)
+    install("gemini", data, environment, project)
+    found = {each.agent: each for each in standings(data, environment, project)}
+    (codex,) = found["codex"].places
+    assert (codex.scope, codex.current, codex.active, len(codex.events)) == ("person", True, "no", 7)
+    assert "not trusted yet" in codex.reason
+    (gemini,) = found["gemini"].places
+    assert (gemini.scope, gemini.active) == ("project", "yes")
+    assert found["cursor"].places == ()
+    Path(data, "hook.py").unlink()
+    (codex,) = next(each for each in standings(data, environment, project) if each.agent == "codex").places
+    assert (codex.active, codex.missing) == ("no", os.path.join(data, "hook.py"))
+
+
+def test_an_entry_that_is_out_of_date_is_seen(
+    data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("cursor", data, environment)
+    monkeypatch.setattr("sys.executable", "/opt/another/python")
+    found = next(each for each in standings(data, environment, "") if each.agent == "cursor")
+    assert not found.places[0].current
+
+
+def test_turned_off_hooks_are_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Each program has a switch of its own, and folders that are not trusted."""
+    project = str(tmp_path / "proj")
+    claude = path_of("claude_code", environment)
+    gemini = path_of("gemini", environment)
+    for path in (claude, gemini):
+        path.parent.mkdir(parents=True)
+    claude.write_text('{"disableAllHooks": true}')
+    gemini.write_text('{"hooksConfig": {"disabled": ["preheat"]}}')
+    for agent in ("claude_code", "gemini"):
+        install(agent, data, environment)
+    found = {each.agent: each.places[0] for each in standings(data, environment, project) if each.places}
+    assert (found["claude_code"].active, found["gemini"].active) == ("no", "no")
+    gemini.write_text("{}")
+    install("gemini", data, environment, project)
+    (gemini.parent / "trustedFolders.json").write_text(json.dumps({project: "DO_NOT_TRUST"}))
+    places = next(each.places for each in standings(data, environment, project) if each.agent == "gemini")
+    assert "not trusted" in next(place.reason for place in places if place.scope == "project")
+
+
+def test_firing_twice_is_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Through another agent's settings, or installed for all projects and for one."""
+    project = str(tmp_path / "proj")
+    install("claude_code", data, environment)
+    assert double_firing("cursor", environment, project) == []
+    install("cursor", data, environment)
+    assert len(double_firing("cursor", environment, project)) == 2
+    assert double_firing("claude_code", environment, project) == []
+    assert double_firing("copilot", environment, project) == []
+    install("codex", data, environment)
+    install("codex", data, environment, project)
+    assert len(double_firing("codex", environment, project)) == 2
+    found = {each.agent: each for each in standings(data, environment, project)}
+    assert "third-party" in found["cursor"].advice
+    assert "uninstall codex --project" in found["codex"].advice
+
+
+def test_what_the_daemon_last_heard_is_shown(data: str, environment: Mapping[str, str]) -> None:
+    live = Path(data, "live")
+    live.mkdir(parents=True)
+    for text in ("[", "[]", '{"codex": 3}', '{"codex": {"at": "x"}}'):
+        (live / "last-seen.json").write_text(text)
+        assert all(each.last_at is None for each in standings(data, environment, ""))
+    (live / "last-seen.json").write_text('{"codex": {"at": 12.5, "event": "Stop", "session": "s"}}')
+    found = next(each for each in standings(data, environment, "") if each.agent == "codex")
+    assert (found.last_at, found.last_event) == (12.5, "Stop")
+
+
+def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environment: Mapping[str, str]) -> None:
+    assert self_test(data).client == "missing"
+    install("codex", data, environment)
+    found = self_test(data)
+    assert (found.client, found.daemon) == ("works", "away")
+    assert not os.path.exists(os.path.join(data, "live", "lock"))
+    Path(data, "hook.py").write_text("raise SystemExit(3)")
+    assert self_test(data).client == "fails"

@@ -1,0 +1,196 @@
+"""Our hooks go in among those in a settings file and out again, and what is not ours stays as it stands."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.agents import HOOKED
+from preheat.agents.hooking import Client, ours
+from preheat.errors import UserError
+from preheat.installing.jsonc import Malformed, parse
+from preheat.installing.merging import events_of, merged, without
+from tests.hosts.test_reading import hooks
+
+MERGED = [agent for agent in HOOKED if hooks(agent).setup.entries is not None]
+COMMENTED = """\
+{
+  // which model
+  "model": "large", /* for now */
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "say done"}]}, // mine
+    ],
+    "AfterAgent": [{"hooks": []}] // also mine
+  },
+  "list": [1, 2], // the end
+}
+"""
+
+
+def client(agent: str) -> Client:
+    command = f"/opt/python -I -S -E /data/hook.py {agent}"
+    return Client(f"test -x /opt/python && exec {command}; true", f"{command} || true", f"& {command}; exit 0")
+
+
+def entries(agent: str) -> dict[str, list[dict[str, Any]]]:
+    setup = hooks(agent).setup
+    assert setup.entries is not None
+    return setup.entries(client(agent))
+
+
+def put_in(text: str, agent: str) -> str:
+    return merged(text, "settings.json", entries(agent), hooks(agent).setup.beside)
+
+
+@pytest.mark.parametrize("agent", MERGED)
+@pytest.mark.parametrize(
+    "text", ["", "\n", "{}", '{"a":1}', '{\n\t"a": 1\n}\n', '{\r\n    "a": 1\r\n}', COMMENTED, '{"hooks":{}}']
+)
+def test_what_goes_in_comes_out_again(agent: str, text: str) -> None:
+    """The document means what it meant; where nothing of `hooks` was there, the text is the same to the byte."""
+    full = put_in(text, agent)
+    assert set(events_of(parse(full).value, agent)) == set(entries(agent))
+    rest = without(full, "settings.json", agent)
+    assert events_of(parse(rest).value, agent) == ()
+    before = parse(text).value if text.strip() else {}
+    after = parse(rest).value
+    kept = {name: value for name, value in before.items() if value != {}}
+    assert {**hooks(agent).setup.beside, **kept} == after
+    if text.strip() and "hooks" not in text and not hooks(agent).setup.beside:
+        assert rest == text
+
+
+@pytest.mark.parametrize("agent", MERGED)
+def test_comments_and_the_order_of_what_was_there_stay(agent: str) -> None:
+    """Ours stand last in their lists: some programs know a hook by its place."""
+    full = put_in(COMMENTED, agent)
+    for comment in ("// which model", "/* for now */", "// mine", "// also mine", "// the end"):
+        assert comment in full
+    value = parse(full).value
+    assert value["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "say done"}]}
+    assert list(value)[:3] == ["model", "hooks", "list"]
+    rest = without(full, "settings.json", agent)
+    assert parse(rest).value["hooks"] == parse(COMMENTED).value["hooks"]
+    assert all(comment in rest for comment in ("// which model", "// mine", "// also mine"))
+
+
+def test_the_layout_is_that_of_the_file() -> None:
+    full = put_in('{\n\t"a": 1\n}\n', "codex")
+    assert '\n\t"hooks": {\n\t\t"SessionStart": [\n' in full
+    assert "\n" not in put_in('{"a": 1}', "codex")
+    assert put_in('{\r\n  "a": 1\r\n}', "codex").count("\n") == put_in('{\r\n  "a": 1\r\n}', "codex").count("\r\n")
+
+
+def test_a_hook_of_somebody_else_in_our_group_stays() -> None:
+    """A person may have put theirs beside ours."""
+    value = json.loads(put_in("{}", "codex"))
+    theirs = {"type": "command", "command": "say hello"}
+    value["hooks"]["Stop"][0]["hooks"].append(theirs)
+    rest = json.loads(without(json.dumps(value, indent=2), "settings.json", "codex"))
+    assert rest == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
+def test_another_agents_hooks_of_ours_stay() -> None:
+    """Each is taken out by its own name."""
+    both = put_in(put_in("{}", "codex"), "gemini")
+    assert parse(without(both, "settings.json", "gemini")).value == parse(put_in("{}", "codex")).value
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ('{\n  "a": 1\n  "b": 2\n}', 3, "comma"),
+        ('{\n  "a": ,\n}', 2, "value"),
+        ('{\n  "a": 1\n', 3, "ends"),
+        ("{}\n{}", 2, "follows"),
+        ('{\n  a: 1\n}', 2, '"name":'),
+        ('{\n  "a": 1.2.3\n}', 2, "no value"),
+        ("[" * 1_000, 1, "deeply"),
+    ],
+)  # fmt: skip
+def test_malformed_settings_are_refused_with_the_line(text: str, line: int, why: str) -> None:
+    with pytest.raises(UserError) as caught:
+        put_in(text, "codex")
+    assert f"`settings.json`, line {line}: " in str(caught.value)
+    assert why in str(caught.value)
+    assert "nothing was changed" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('{\n  "hooks": []\n}', 2), ('{\n  "hooks": {\n    "Stop": 1\n  }\n}', 3), ("[]", 0)]
+)
+def test_settings_of_another_shape_are_refused(text: str, line: int) -> None:
+    """A list where an object should be is somebody's mistake, not ours to overwrite."""
+    with pytest.raises(UserError) as caught:
+        put_in(text, "codex")
+    assert f"line {line}" in str(caught.value) or not line
+
+
+def test_our_hooks_are_recognised_and_no_others() -> None:
+    for agent in MERGED:
+        for groups in entries(agent).values():
+            for group in groups:
+                inner = group.get("hooks", [group])
+                assert {ours(hook) for hook in inner} == {agent}
+    posted = {"type": "http", "url": "http://127.0.0.1:4711/hook/codex", "headers": {}}
+    assert ours(posted) == "codex"
+    others: list[Any] = [
+        {"command": "python hook.py codex"},
+        {"url": "http://127.0.0.1:1/hooks/codex"},
+        {"command": 3},
+        [],
+        None,
+    ]
+    for other in others:
+        assert ours(other) == ""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    value=st.dictionaries(st.text(max_size=6).filter(lambda name: name != "hooks"), JSON, max_size=4),
+    lists=st.dictionaries(st.sampled_from(["Stop", "PostToolUse", "Other"]), st.lists(JSON, max_size=3), max_size=3),
+    indent=st.none() | st.integers(1, 8) | st.just("\t"),
+    agent=st.sampled_from(["claude_code", "codex", "gemini"]),
+)
+def test_any_settings_keep_all_that_they_held(
+    value: dict[str, Any], lists: dict[str, list[Any]], indent: int | str | None, agent: str
+) -> None:
+    whole = {**value, "hooks": lists} if lists else value
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    full = put_in(text, agent)
+    assert json.loads(full) == parse(full).value
+    for event, groups in lists.items():
+        assert parse(full).value["hooks"][event][: len(groups)] == groups
+    assert put_in(without(full, "s", agent), agent) == put_in(without(full, "s", agent), agent)
+    rest = json.loads(without(full, "s", agent))
+    rest.setdefault("hooks", {})
+    assert {name: groups for name, groups in rest.pop("hooks").items() if groups} == {
+        name: groups for name, groups in lists.items() if groups
+    }
+    assert rest == value
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(alphabet='{}[]",:/* \n\\abc019.-truefalsn', max_size=60))
+def test_any_text_is_a_document_or_malformed(text: str) -> None:
+    """Never another error; and what is strict JSON means the same here."""
+    try:
+        found = parse(text)
+    except Malformed:
+        with pytest.raises(ValueError):  # noqa: PT011 - any: it is none for others either
+            json.loads(text)
+        return
+    try:
+        assert json.loads(text) == found.value
+    except ValueError:
+        assert "/" in text or "," in text  # comments and trailing commas are ours alone

@@ -1,0 +1,251 @@
+"""What programs tell is read for what it is, and whatever else comes is no event and no error."""
+
+import json
+import os
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.agents import HOOKED, hooks_of, reader_of
+from preheat.agents.hooking import Hooks
+from preheat.model.live import HookEvent
+from tests.shared import TESTS
+
+FIXTURES = os.path.join(TESTS, "fixtures", "hooks")
+NAMES = {
+    "claude_code": [
+        "session_start", "prompt", "before_tool", "tool_failed", "after_tool", "after_tool", "after_tool", "after_tool",
+        "before_compaction", "session_start", "subagent_stop", "stop", "session_end",
+    ],
+    "codex": [
+        "session_start", "prompt", "before_tool", "after_tool", "after_tool", "before_tool", "after_tool", "stop", "session_end",
+    ],
+    "gemini": ["session_start", "prompt", "before_tool", "after_tool", "tool_failed", "after_tool", "stop", "session_end"],
+    "cursor": [
+        "session_start", "prompt", "tool_failed", "after_tool", "before_compaction", "subagent_stop", "stop", "session_end",
+    ],
+}  # fmt: skip
+
+
+def hooks(agent: str) -> Hooks:
+    found = hooks_of(agent)
+    assert found is not None
+    return found
+
+
+def payloads(agent: str) -> list[bytes]:
+    with open(os.path.join(FIXTURES, f"{agent}.jsonl"), "rb") as stream:
+        return stream.read().splitlines()
+
+
+def events(agent: str) -> list[HookEvent]:
+    found = [hooks(agent).read(payload, 7.0) for payload in payloads(agent)]
+    assert None not in found
+    return [event for event in found if event is not None]
+
+
+@pytest.mark.parametrize("agent", HOOKED)
+def test_every_recorded_payload_is_an_event_of_its_session(agent: str) -> None:
+    """One session (and its subagents), the moment that was given, the folder, and the event's own name for the answer."""
+    found = events(agent)
+    assert {(event.agent, event.at) for event in found} == {(agent, 7.0)}
+    assert len({event.session for event in found if not event.subagent}) == 1
+    assert all(event.session and (event.told_as or event.name == "subagent_start") for event in found)
+    assert all(event.cwd.startswith("/w") for event in found)
+    assert "other" not in {event.name for event in found}
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_events_are_recognised(agent: str) -> None:
+    assert [event.name for event in events(agent)] == NAMES[agent]
+
+
+@pytest.mark.parametrize("agent", HOOKED)
+def test_tools_go_by_the_names_that_the_reader_of_transcripts_knows(agent: str) -> None:
+    """What a hook tells and what a transcript says of the same call must look alike."""
+    reader_of(agent)
+    module = __import__(f"preheat.agents.{agent}.tools", fromlist=["kind_of"])
+    for event in events(agent):
+        if event.tool and event.name != "before_tool":
+            kind = module.kind_of(event.tool, event.arguments) if agent == "copilot" else module.kind_of(event.tool)
+            assert kind != "other", event.tool
+
+
+def test_a_failed_command_has_its_exit_code() -> None:
+    """Each program hides it elsewhere; Codex's is not in the payload at all."""
+    found = {
+        agent: [event.exit_code for event in events(agent) if event.name in ("after_tool", "tool_failed")]
+        for agent in ("claude_code", "gemini", "copilot", "opencode", "cursor")
+    }
+    assert found == {
+        "claude_code": [1, None, None, None, None],
+        "gemini": [2, None, None],
+        "copilot": [0, None, 2, None, None],
+        "opencode": [2, None],
+        "cursor": [None, 0],
+    }
+
+
+def test_results_are_what_the_tool_said() -> None:
+    """Without what the program puts around it."""
+    said = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
+    missing = "ls: cannot access 'missing-folder': No such file or directory"
+    assert said["claude_code"] == [
+        "Exit code 1\n1 failed, 3 passed in 0.20s",
+        "",
+        "b\n",
+        "4 passed in 0.21s",
+        "parser.py",
+    ]
+    assert said["gemini"][0] == said["copilot"][2] == missing
+    assert said["codex"][0] == said["opencode"][0] == missing + "\n"
+    assert said["cursor"] == ["1 failed, 3 passed in 0.20s", "4 passed in 0.21s"]
+
+
+def test_subagents_are_recognised() -> None:
+    """They are left alone: their calls are not the session's."""
+    assert [event.tool for event in events("claude_code") if event.subagent and event.tool] == ["Grep"]
+    inside = [event for event in events("copilot") if event.subagent]
+    assert {event.name for event in inside} >= {"prompt", "after_tool", "stop"}
+
+
+def test_how_a_session_began() -> None:
+    assert [event.source for event in events("claude_code") if event.source] == ["startup", "compact"]
+    assert [event.source for event in events("copilot") if event.source] == ["startup"]
+    told = json.loads(payloads("codex")[0])
+    for source in ("resume", "clear", "compact", "fork"):
+        event = hooks("codex").read(json.dumps({**told, "source": source}).encode(), None)
+        assert event is not None
+        assert event.source == source
+
+
+def test_other_programs_that_run_these_hooks_are_left_alone() -> None:
+    """Cursor and Copilot run the hooks in Claude Code's settings: there is one for them already, or none is wanted."""
+    for agent in ("cursor", "copilot"):
+        for payload in payloads(agent):
+            told = {"session_id": "x", **json.loads(payload)}
+            if agent == "cursor" or "tool_result" in told or "initial_prompt" in told:
+                assert hooks("claude_code").read(json.dumps(told).encode(), None) is None
+
+
+def test_a_prompt_is_the_persons_own_words() -> None:
+    """Gemini CLI puts what hooks said at the start before the first prompt."""
+    (prompt,) = (event.prompt for event in events("gemini") if event.name == "prompt")
+    assert prompt == "Look around."
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = st.sampled_from(
+    [
+        "session_id",
+        "sessionId",
+        "session",
+        "conversation_id",
+        "hook_event_name",
+        "event",
+        "cwd",
+        "transcript_path",
+        "transcriptPath",
+        "source",
+        "prompt",
+        "text",
+        "tool_name",
+        "tool",
+        "tool_input",
+        "args",
+        "tool_response",
+        "tool_result",
+        "tool_output",
+        "output",
+        "error",
+        "error_message",
+        "metadata",
+        "agent_id",
+        "duration_ms",
+        "duration",
+        "exitCode",
+        "loop_count",
+        "workspace_roots",
+        "timestamp",
+        "is_interrupt",
+        "stop_hook_active",
+        "parent",
+        "call",
+    ]
+)
+EVENTS = st.sampled_from(
+    [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SessionEnd",
+        "BeforeTool",
+        "AfterTool",
+        "AfterAgent",
+        "sessionStart",
+        "postToolUse",
+        "postToolUseFailure",
+        "stop",
+        "toolAfter",
+        "toolError",
+        "idle",
+        "prompt",
+        "SubagentStop",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(agent=st.sampled_from(HOOKED), payload=st.binary(max_size=200))
+def test_any_bytes_are_an_event_or_none(agent: str, payload: bytes) -> None:
+    assert isinstance(hooks(agent).read(payload, None), HookEvent | None)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    agent=st.sampled_from(HOOKED),
+    told=st.dictionaries(FIELDS, JSON, max_size=10),
+    event=EVENTS,
+    session=st.text(min_size=1),
+)
+def test_any_json_is_an_event_or_none_and_can_be_kept(
+    agent: str, told: dict[str, Any], event: str, session: str
+) -> None:
+    """Whatever stands in its fields; and an event can be written down and read again."""
+    whole = {"session_id": session, "session": session, **told, "hook_event_name": event, "event": event}
+    payload = json.dumps(whole, allow_nan=True).encode("utf-8", "surrogatepass")
+    found = hooks(agent).read(payload, 1.0)
+    if found is not None:
+        assert msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=HookEvent) == found
+
+
+def test_deep_and_large_payloads_are_no_trouble() -> None:
+    deep = b'{"session_id":"a","hook_event_name":"PostToolUse","tool_input":' + b"[" * 100_000
+    large = json.dumps(
+        {"session_id": "a", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "x" * 5_000_000}
+    )
+    for agent in HOOKED:
+        assert hooks(agent).read(deep, None) is None
+        hooks(agent).read(large.encode(), None)
+
+
+def test_half_a_surrogate_does_not_cost_the_event() -> None:
+    """Programs cut outputs anywhere; the half that is left is no text, and the rest still counts."""
+    payload = (
+        b'{"session_id":"a","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"\\ud83d x"}}'
+    )
+    event = hooks("claude_code").read(payload, None)
+    assert event is not None
+    assert (event.result or "").endswith(" x")
+    event = hooks("claude_code").read(payload.replace(b"\\ud83d", b"\xff\xfe"), None)
+    assert event is not None

@@ -1,0 +1,159 @@
+"""Our hooks in the real Codex program, against the scripted model: what they say is heard, and nothing they do breaks it."""
+
+import json
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from preheat.agents.codex.hooks import state, trust_hash, trust_key
+from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode, answer_of, hooks_for
+from preheat.testing.model_server import Call, ModelServer, Reply
+from preheat.testing.programs.codex import CodexHome, find_codex
+
+pytestmark = pytest.mark.program
+
+TRUST = "--dangerously-bypass-hook-trust"
+SCRIPT = [
+    Reply("I look.", [Call("exec_command", {"cmd": "ls missing-folder"})]),
+    Reply(calls=[Call("exec_command", {"cmd": "echo good"})]),
+    Reply("Done."),
+]
+
+
+@pytest.fixture(autouse=True)
+def program() -> str:
+    path = find_codex()
+    if path is None:
+        reason = "the `codex` program is not installed: run `scripts/install-agents codex`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def ran(folder: Path, mode: Mode = "answer", *options: str) -> tuple[Hooked, list[Any]]:
+    """The hooks, and the input of the last request to the model."""
+    with ModelServer(SCRIPT) as server:
+        home = CodexHome(str(folder), server.url)
+        hooked = Hooked(str(folder / "data"), "codex", home.environment, mode)
+        home.exec("Look around.", *(options or (TRUST,)))
+        assert server.remaining == 0
+        return hooked, server.main_requests[-1].body["input"]
+
+
+def said(items: list[Any]) -> str:
+    return json.dumps(items)
+
+
+def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path) -> None:
+    hooked, items = ran(tmp_path)
+    assert [event.name for event in hooked.events] == [
+        "session_start", "prompt", "before_tool", "after_tool", "before_tool", "after_tool", "stop", "session_end",
+    ]  # fmt: skip
+    for name in ("session_start", "prompt", "before_tool", "after_tool"):
+        assert MARKS[name] in said(items)
+
+
+def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path) -> None:
+    """The payload itself has none: it is in the rollout by the time the hook runs."""
+    hooked, _ = ran(tmp_path)
+    calls = [event for event in hooked.events if event.name == "after_tool"]
+    assert [(call.call_id, call.tool, call.arguments, call.exit_code) for call in calls] == [
+        ("call_1", "exec_command", {"cmd": "ls missing-folder"}, 2),
+        ("call_2", "exec_command", {"cmd": "echo good"}, 0),
+    ]
+    assert calls[1].result == "good\n"
+
+
+@pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
+def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
+    """The session ends as scripted; a hook that hangs is given up after its five seconds."""
+    begun = time.monotonic()
+    _, items = ran(tmp_path, mode)
+    assert "Process exited with code 2" in said(items)
+    assert "good" in said(items)
+    assert time.monotonic() - begun < 30
+
+
+def test_an_output_is_replaced_and_the_session_goes_on(tmp_path: Path) -> None:
+    _, items = ran(tmp_path, "replace")
+    outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
+    assert [REPLACED in output for output in outputs] == [True, True]
+    assert "No such file" not in said(outputs)
+
+
+def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
+    """Only where a person asked for it; the reason is what the model is told."""
+    hooked, items = ran(tmp_path, "block")
+    outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
+    assert len(outputs) == 2
+    assert all(REFUSED in output for output in outputs)
+    stops = [event for event in hooked.events if event.name == "stop"]
+    assert [stop.stop_again for stop in stops] == [False, True]
+
+
+def test_hooks_run_only_when_trusted_and_status_knows(tmp_path: Path) -> None:
+    """The hash that we take is the program's own: with it in the person's configuration the hooks run."""
+    with ModelServer([*SCRIPT, *SCRIPT]) as server:
+        home = CodexHome(str(tmp_path), server.url)
+        hooked = Hooked(str(tmp_path / "data"), "codex", home.environment)
+        settings, path = hooked.settings, hooked.plan.path
+        home.exec("Look around.")
+        assert hooked.payloads == []
+        assert state(home.environment, "", path, settings).active == "no"
+        _trust(home, path, settings)
+        assert state(home.environment, "", path, settings).active == "yes"
+        home.exec("Look around.")
+        assert len(hooked.payloads) == 8
+        settings["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 6  # type: ignore[index]
+        assert "changed" in state(home.environment, "", path, settings).reason
+
+
+def _trust(home: CodexHome, path: str, settings: dict[str, Any]) -> None:
+    """What the person does with `/hooks`."""
+    lines = []
+    for event, groups in settings["hooks"].items():
+        for index, group in enumerate(groups):
+            found = trust_hash(event, group.get("matcher"), group["hooks"][0])
+            lines.append(
+                f"[hooks.state.{json.dumps(trust_key(path, event, index, 0))}]\ntrusted_hash = {json.dumps(found)}\n"
+            )
+    with open(os.path.join(home.codex_home, "config.toml"), "a", encoding="utf-8") as stream:
+        stream.write("\n" + "\n".join(lines))
+
+
+def test_every_answer_fits_the_schemas_in_the_program(tmp_path: Path) -> None:
+    """Codex drops an answer with any key that it does not know; its binary has the schemas."""
+    schemas = _schemas(find_codex() or "")
+    hooked, _ = ran(tmp_path)
+    checked = 0
+    for event in hooked.events:
+        for mode in ("answer", "replace", "block"):
+            answer = hooks_for("codex").write(event, answer_of(event, mode))
+            if answer is not None:
+                jsonschema.validate(json.loads(answer), schemas[event.told_as])
+                checked += 1
+    assert checked >= 12
+
+
+def _schemas(program: str) -> dict[str, Any]:
+    """The schemas of answers by event."""
+    packages = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(program)))), "")
+    binaries = [
+        str(found) for found in Path(packages).rglob("codex") if found.is_file() and found.stat().st_size > 10**7
+    ]
+    found: dict[str, Any] = {}
+    for binary in binaries:
+        with open(binary, "rb") as stream:
+            data = stream.read()
+        for title in re.finditer(rb'"title": "([a-z-]+)\.command\.output"', data):
+            begin = data.rfind(b'{\n  "$schema"', 0, title.start())
+            schema, _ = json.JSONDecoder().raw_decode(data[begin : begin + 20_000].decode("utf-8", "replace"))
+            found["".join(word.title() for word in title[1].decode().split("-"))] = schema
+    assert {"SessionStart", "PostToolUse", "Stop"} <= set(found)
+    return found

@@ -1,0 +1,110 @@
+"""Our hooks in the real Copilot CLI, against the scripted model: what they say is heard, and nothing they do breaks it.
+
+CI does not install it (`scripts/install-agents copilot` does): what it tells is recorded in the fixtures.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.model_server import Call, ModelServer, Reply
+from preheat.testing.programs.copilot import CopilotHome, find_copilot
+
+pytestmark = [
+    pytest.mark.program,
+    pytest.mark.skipif(
+        find_copilot() is None,
+        reason="the `copilot` program is not installed: run `scripts/install-agents copilot`",
+    ),
+]
+
+
+def bash(command: str) -> Call:
+    return Call("bash", {"command": command, "description": "Run it"})
+
+
+def ran(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+    """The hooks, and the messages of the last request to the model."""
+    view = Call("view", {"path": str(folder / "proj" / "missing.txt")})
+    script = [
+        Reply("I look.", [bash("ls missing-folder")]),
+        Reply(calls=[view]),
+        Reply(calls=[bash("echo good")]),
+        Reply("Done."),
+    ]
+    with ModelServer(script) as server:
+        home = CopilotHome(str(folder), server.url)
+        hooked = Hooked(str(folder / "data"), "copilot", home.environment, mode)
+        home.prompt("Look around.")
+        assert server.remaining == 0
+        return hooked, server.main_requests[-1].body["messages"]
+
+
+def results(messages: list[Any]) -> list[str]:
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def test_what_is_said_reaches_the_model(tmp_path: Path) -> None:
+    """At the start, at the prompt, before and after a call, and after a tool's error."""
+    hooked, messages = ran(tmp_path)
+    assert [event.name for event in hooked.events] == [
+        "session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_tool", "after_tool", "stop", "session_end",
+    ]  # fmt: skip
+    for name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed"):
+        assert MARKS[name] in json.dumps(messages)
+    assert MARKS["after_tool"] in results(messages)[0]
+
+
+def test_what_is_told_is_what_happened(tmp_path: Path) -> None:
+    """Tools by their names in the session, outputs without the program's own line, exit codes, and the transcript."""
+    hooked, _ = ran(tmp_path)
+    calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
+    assert [(call.tool, call.is_error, call.exit_code) for call in calls] == [
+        ("bash", False, 2),
+        ("view", True, None),
+        ("bash", False, 0),
+    ]
+    assert calls[2].result == "good"
+    stop = next(event for event in hooked.events if event.name == "stop")
+    assert os.path.exists(stop.transcript)
+
+
+@pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
+def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
+    """Before a call the program takes a failing hook for a refusal: ours never fails, whatever becomes of it."""
+    begun = time.monotonic()
+    _, messages = ran(tmp_path, mode)
+    assert "exit code 2" in results(messages)[0]
+    assert "good" in results(messages)[2]
+    assert time.monotonic() - begun < 45
+
+
+def test_a_client_that_is_gone_refuses_nothing(tmp_path: Path) -> None:
+    """Neither the script nor its Python is there any more: every call still runs."""
+    with ModelServer([Reply(calls=[bash("echo good")]), Reply("Done.")]) as server:
+        home = CopilotHome(str(tmp_path), server.url)
+        hooked = Hooked(str(tmp_path / "data"), "copilot", home.environment)
+        installed = Path(hooked.plan.path)
+        installed.write_text(
+            installed.read_text().replace("/data/hook.py", "/gone/hook.py").replace("/bin/python", "/bin/gone")
+        )
+        home.prompt("Look around.")
+        assert "good" in results(server.main_requests[-1].body["messages"])[0]
+
+
+def test_an_output_is_replaced(tmp_path: Path) -> None:
+    _, messages = ran(tmp_path, "replace")
+    assert REPLACED in results(messages)[0]
+    assert "No such file" not in results(messages)[0]
+
+
+def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
+    """Only where a person asked for it; the reason is what the model is told."""
+    hooked, messages = ran(tmp_path, "block")
+    assert REFUSED in results(messages)[0]
+    assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

@@ -1,0 +1,110 @@
+"""Our hooks in the real Gemini CLI, against the scripted model: what they say is heard, and nothing they do breaks it."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.model_server import Call, Reply
+from preheat.testing.programs import clean_environment, gemini
+
+pytestmark = pytest.mark.program
+
+SCRIPT = [
+    Reply("I look.", [Call("run_shell_command", {"command": "ls missing-folder"})]),
+    Reply(calls=[Call("read_file", {"file_path": "missing.txt"})]),
+    Reply(calls=[Call("run_shell_command", {"command": "echo good"})]),
+    Reply("Done."),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def program() -> str:
+    path = gemini.find_gemini()
+    if path is None:
+        reason = "the `gemini` program is not installed: run `scripts/install-agents gemini`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def ran(folder: Path, program: str, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+    """The hooks, and the contents of the last request to the model."""
+    home = str(folder / "home")
+    hooked = Hooked(str(folder / "data"), "gemini", clean_environment(home, {"GEMINI_CLI_HOME": home}), mode)
+    job = gemini.Job(program=program, home=home, prompt="Look around.", script=SCRIPT, settings=hooked.settings)
+    finished = gemini.run(job)
+    assert finished.remaining == 0
+    requests = [request for request in finished.requests if request.method == "POST" and not request.auxiliary]
+    return hooked, requests[-1].body["contents"]
+
+
+def responses(contents: list[Any]) -> list[dict[str, Any]]:
+    parts = [part for content in contents for part in content["parts"]]
+    return [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
+    """One run that several tests look at."""
+    return ran(tmp_path_factory.mktemp("answered"), program)
+
+
+def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
+    """Not before a call and not after a tool's error: the program has no place for it there."""
+    hooked, contents = answered
+    assert [event.name for event in hooked.events] == [
+        "session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_tool", "after_tool", "stop", "session_end",
+    ]  # fmt: skip
+    first, second, third = responses(contents)
+    assert MARKS["session_start"] in json.dumps(contents[0])
+    assert MARKS["prompt"] in json.dumps(contents[0])
+    assert MARKS["after_tool"] in first["output"]
+    assert "error" in second
+    assert MARKS["after_tool"] in third["output"]
+
+
+def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
+    """Outputs without the program's own lines, exit codes, and prompts without what hooks put before them."""
+    hooked, _ = answered
+    events = {event.name: event for event in reversed(hooked.events)}
+    assert events["prompt"].prompt == "Look around."
+    assert os.path.exists(events["stop"].transcript)
+    calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
+    assert [(call.tool, call.is_error, call.exit_code) for call in calls] == [
+        ("run_shell_command", None, 2),
+        ("read_file", True, None),
+        ("run_shell_command", None, 0),
+    ]
+    assert calls[2].result == "good"
+    assert len({call.call_id for call in calls}) == 3
+
+
+@pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
+def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
+    begun = time.monotonic()
+    _, contents = ran(tmp_path, program, mode)
+    first, _, third = responses(contents)
+    assert "Exit Code: 2" in first["output"]
+    assert "good" in third["output"]
+    assert time.monotonic() - begun < 45
+
+
+def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
+    _, contents = ran(tmp_path, program, "replace")
+    first, _, third = responses(contents)
+    assert REPLACED in json.dumps(first)
+    assert "No such file" not in json.dumps(first)
+    assert REPLACED in json.dumps(third)
+
+
+def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
+    """Only where a person asked for it; the reason is what the model is told."""
+    hooked, contents = ran(tmp_path, program, "block")
+    assert REFUSED in json.dumps(responses(contents)[0])
+    assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

@@ -1,0 +1,142 @@
+"""Our plugin in the real OpenCode, against the scripted model: what it says is heard, and nothing it does breaks a session."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.model_server import Call, Reply
+from preheat.testing.programs import clean_environment, opencode
+
+pytestmark = pytest.mark.program
+
+
+@pytest.fixture(scope="module", autouse=True)
+def program() -> str:
+    path = opencode.find_opencode()
+    if path is None:
+        reason = "the `opencode` program is not installed: run `scripts/install-agents opencode`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def bash(command: str) -> Call:
+    return Call("bash", {"command": command, "description": "Run it"})
+
+
+def settled(home: str) -> None:
+    """As on a machine where OpenCode ran before: before it loads any plugin it fetches a package of its own, once."""
+    folder = Path(home, ".config", "opencode")
+    (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    locked = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    (folder / "package-lock.json").write_text(json.dumps(locked))
+
+
+def ran(folder: Path, program: str, mode: Mode = "answer", more: list[Reply] | None = None) -> tuple[Hooked, list[Any]]:
+    """The hooks, and every main request to the model."""
+    home = str(folder / "home")
+    settled(home)
+    missing = Call("read", {"filePath": os.path.join(opencode.project(home), "missing.txt")})
+    script = more or [
+        Reply("I look.", [bash("ls missing-folder")]),
+        Reply(calls=[missing]),
+        Reply(calls=[bash("echo good")]),
+        Reply("Done."),
+    ]
+    hooked = Hooked(str(folder / "data"), "opencode", clean_environment(home), mode)
+    finished = opencode.run(opencode.Job(program=program, home=home, arguments=["run", "Look around."], script=script))
+    assert finished.remaining == 0, finished.errors
+    requests = [request.body for request in finished.requests if request.method == "POST" and not request.auxiliary]
+    return hooked, requests
+
+
+def results(request: Any) -> list[str]:
+    return [json.dumps(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+
+
+def system(request: Any) -> str:
+    return json.dumps([message["content"] for message in request["messages"] if message["role"] == "system"])
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
+    """One run that several tests look at."""
+    return ran(tmp_path_factory.mktemp("answered"), program)
+
+
+def test_what_is_said_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
+    """The context stands in the system prompt of every request; advice after a call stands behind its output."""
+    hooked, requests = answered
+    names = [event.name for event in hooked.events]
+    assert names[:4] == ["session_start", "prompt", "before_tool", "after_tool"]
+    assert names.count("session_start") == 1
+    assert "tool_failed" in names
+    assert "stop" in names
+    assert all(MARKS["session_start"] in system(request) for request in requests)
+    assert MARKS["prompt"] in system(requests[0])
+    assert MARKS["before_tool"] in results(requests[-1])[0]
+    assert MARKS["after_tool"] in results(requests[-1])[0]
+    assert any(MARKS["tool_failed"] in system(request) for request in requests)
+
+
+def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
+    """Outputs, exit codes, and a tool's error, which the program's own hook after calls does not tell."""
+    hooked, _ = answered
+    calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
+    assert sorted((call.tool, call.is_error, call.exit_code) for call in calls if call.tool == "bash") == [
+        ("bash", False, 0),
+        ("bash", False, 2),
+    ]
+    (failed,) = (call for call in calls if call.name == "tool_failed")
+    assert (failed.tool, failed.is_error) == ("read", True)
+    assert all(event.session.startswith("ses_") and event.cwd for event in hooked.events)
+
+
+@pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
+def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
+    """The program itself has no limit for a plugin: the plugin has one."""
+    begun = time.monotonic()
+    _, requests = ran(tmp_path, program, mode)
+    assert "missing-folder" in results(requests[-1])[0]
+    assert "good" in results(requests[-1])[2]
+    assert time.monotonic() - begun < 45
+
+
+def test_a_client_that_is_gone_costs_nothing(tmp_path: Path, program: str) -> None:
+    """Neither the script nor its Python is there any more."""
+    home = str(tmp_path / "home")
+    settled(home)
+    hooked = Hooked(str(tmp_path / "data"), "opencode", clean_environment(home))
+    plugin = Path(hooked.plan.path)
+    plugin.write_text(plugin.read_text().replace("/bin/python", "/bin/gone"))
+    script = [Reply(calls=[bash("echo good")]), Reply("Done.")]
+    finished = opencode.run(opencode.Job(program=program, home=home, arguments=["run", "Look."], script=script))
+    assert finished.remaining == 0
+    assert hooked.payloads == []
+
+
+def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
+    _, requests = ran(tmp_path, program, "replace")
+    assert REPLACED in results(requests[-1])[0]
+    assert "No such file" not in results(requests[-1])[0]
+
+
+def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
+    """Only where a person asked for it; the reason is what the model is told."""
+    _, requests = ran(tmp_path, program, "block")
+    assert REFUSED in results(requests[-1])[0]
+
+
+def test_subagents_are_left_alone(tmp_path: Path, program: str) -> None:
+    """Nothing is told of a session that another one has started."""
+    task = Call("task", {"description": "Count", "prompt": "Count the files.", "subagent_type": "general"})
+    script = [Reply("Ask.", [task]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]
+    hooked, _ = ran(tmp_path, program, more=script)
+    assert len({event.session for event in hooked.events}) == 1
+    assert all(event.arguments.get("command") != "ls | wc -l" for event in hooked.events)
