@@ -75,7 +75,8 @@ def test_a_share_that_trembles_is_told_once() -> None:
 
 
 def _told(events: list[LiveEvent]) -> list[str]:
-    state, told = START, []
+    state = START
+    told: list[str] = []
     for event in events:
         state, advisory = step(state, event)
         if advisory is not None:
