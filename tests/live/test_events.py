@@ -445,3 +445,13 @@ def test_no_text_takes_long(filler: str) -> None:
     called(shell(text), came(text), verdict())
     asked(text)
     assert perf_counter() - started < 2.0
+
+
+def test_the_lines_of_a_command_stay_commands() -> None:
+    """On one line without a break between them, `cd app` and `go test ./...` would read as one that covers everything."""
+    call = ToolCall(
+        line=1, call_id="a", tool="Bash", kind="shell", input={"command": "cd app\n# all\ngo test ./... \\\n  -v"}
+    )
+    found = called(call, ToolResult(line=2, call_id="a", text="ok"), Outcome("a", "ok", "flag"))
+    assert found.summary == "cd app; go test ./... -v"
+    assert found.checks == ("test",)

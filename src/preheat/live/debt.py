@@ -79,7 +79,7 @@ def _called(state: DebtState, event: Called, turn: int) -> DebtState:
     if event.removed and files:
         files = tuple(path for path in files if not _removed(path, event.removed))
     if event.checks and event.kind == "shell":
-        command = _command(event) if proved or not command else command
+        command = _command(event.form, event.summary) if proved or not command else command
     if proved:
         since = turn
         files = tuple([path for path in files if not covers(event, path)])
@@ -113,9 +113,10 @@ def _put_back(files: tuple[str, ...], command: str) -> tuple[str, ...]:
     return files
 
 
-def _command(event: Called) -> str:
+@lru_cache(maxsize=1024)
+def _command(form: str, summary: str) -> str:
     """A check as it was run; its form where it begins with the text of a file."""
-    return one_line(event.form if "<<" in event.summary else event.summary, _LONGEST_COMMAND)
+    return one_line(form if "<<" in summary else summary, _LONGEST_COMMAND)
 
 
 def read(state: DebtState, frame: Frame) -> Reading:

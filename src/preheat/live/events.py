@@ -94,7 +94,7 @@ def called(
         tool=call.tool,
         kind=call.kind,
         activity=shell(command).activity if command else call.kind,
-        summary=one_line(typed or shorten(summarise(call.input)), LONGEST_SUMMARY),
+        summary=one_line(_in_a_row(typed) or shorten(summarise(call.input)), LONGEST_SUMMARY),
         form=(command_form(command) if command else "") or call.tool,
         files=tuple(dict.fromkeys(touch.path for touch in touched)),
         edited=tuple(dict.fromkeys(touch.path for touch in touched if happened and touch.how in ("changed", "made"))),
@@ -111,6 +111,14 @@ def called(
         context_tokens=context[0],
         context_window=context[1],
     )
+
+
+def _in_a_row(command: str) -> str:
+    """The lines of a command one after the other, still apart; a here-document cannot be told from commands then."""
+    if "\n" not in command or "<<" in command:
+        return command
+    lines = (line.strip() for line in command.replace("\\\n", " ").splitlines())
+    return "; ".join(line.rstrip(";") for line in lines if line and not line.startswith("#"))
 
 
 def _happened(verdict: Verdict, command: str) -> bool:

@@ -6,6 +6,7 @@ Only what would help is in here. A lesson that rests on one session, is doubted,
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -83,6 +84,7 @@ def known(lessons: Iterable[Lesson], now: float) -> Known:
     )
 
 
+@lru_cache(maxsize=1024)
 def error_words(signature: str) -> str:
     """What an error is looked up by; empty for one that says nothing."""
     return " ".join(telling_words(signature))

@@ -24,7 +24,7 @@ from preheat.live.loop_state import Line, LoopState, Repeat, Retry, Round, Runni
 from preheat.live.loop_texts import TEXTS, Way, shown
 from preheat.live.part import Frame, Part, passed
 from preheat.model.live import Asked, Began, Called, Compacted, LiveEvent, Reading
-from preheat.model.outcome import FAILURES
+from preheat.model.outcome import FAILURES, Status
 
 _REPEATS, _RETRIES, _LINES, _ROUNDS = 16, 4, 4, 12
 """How much is remembered of each."""
@@ -57,6 +57,7 @@ _VCS_LOOKS = frozenset(
     ["status", "diff", "log", "show", "blame", "branch", "remote", "rev-parse", "ls-files", "describe", "reflog"]
 )
 _ANEW = (Asked, Compacted)
+_NOT_DONE: frozenset[Status] = frozenset(["denied", "interrupted"])
 
 START = LoopState()
 
@@ -82,42 +83,39 @@ def _polled(state: LoopState, event: Called, turn: int) -> LoopState:
 
 def _called(state: LoopState, event: Called, turn: int) -> LoopState:
     repeats, retries, lines, stills = state.repeats, state.retries, state.lines, state.stills
-    failed = event.status in FAILURES
+    status, activity, edited, checks = event.status, event.activity, event.edited, event.checks
+    failed = status in FAILURES
+    looks = activity in _LOOKS or _looks(event)
     place = _place(repeats, event.same_call, event.same_result) if repeats else -1
-    looks = event.activity in _LOOKS or _looks(event)
-    acts = place < 0 and _acts(event, failed, looks)
+    # What may have changed what others find: it changed a file, or it worked and does more than look.
+    acts = place < 0 and bool(edited or event.removed or not (failed or looks or checks or status in _NOT_DONE))
     if lines:
-        lines = _changed(lines, event) if acts and not event.checks else lines
+        lines = _changed(lines, event) if acts and not checks else lines
         lines = _passed(lines, event) if not failed else lines
     if retries and not failed:
         retries = _worked(retries, event)
     running = state.running
-    if event.checks and event.status == "unknown":
+    if checks and status == "unknown":
         others = tuple(each for each in running if each.call != event.same_call)
         running = (*others, _check(event))[-_LINES:]
     elif failed and event.signature and not _SILENT.search(event.signature):
         if event.cause != "finding":
             retries = _refused(retries, event, turn)
-        elif event.checks or event.activity == "shell:run":  # news from something that ran
+        elif checks or activity == "shell:run":  # news from something that ran
             lines = _failed(lines, _check(event), event, turn)
-    if stills and event.edited:
-        stills = _touched(stills, event)
-    if event.activity == "shell:run" and event.status == "ok" and not event.edited:
+    if edited:
+        stills = _touched(stills, event) if stills else stills
+    elif activity == "shell:run" and status == "ok":
         stills = _ran(stills, event, turn)
-    repeats = _repeated(() if acts else repeats, place, event, turn, looks)
+    kept = () if acts else repeats
+    if not edited and (event.summary or event.kind == "other"):  # without arguments it cannot be told from others
+        kept = _repeated(kept, place, event, turn, looks)
     if (
-        repeats is state.repeats and retries is state.retries and lines is state.lines and stills is state.stills
+        kept is state.repeats and retries is state.retries and lines is state.lines and stills is state.stills
         and running is state.running
     ):  # fmt: skip
         return state
-    return LoopState(repeats, retries, lines, stills, running)
-
-
-def _acts(event: Called, failed: bool, looks: bool) -> bool:
-    """Whether a call may have changed what others find: it changed a file, or it worked and does more than look."""
-    if event.edited or event.removed:
-        return True
-    return not failed and event.status not in ("denied", "interrupted") and not event.checks and not looks
+    return LoopState(kept, retries, lines, stills, running)
 
 
 def _looks(event: Called) -> bool:
@@ -137,8 +135,6 @@ def _place(repeats: tuple[Repeat, ...], call: int, result: int) -> int:
 
 
 def _repeated(repeats: tuple[Repeat, ...], place: int, event: Called, turn: int, looks: bool) -> tuple[Repeat, ...]:
-    if event.edited or (not event.summary and event.kind != "other"):  # without arguments it cannot be told from others
-        return repeats
     if place >= 0:
         each = repeats[place]
         if each.turn == turn:

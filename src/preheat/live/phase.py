@@ -113,8 +113,12 @@ def _counted(edits: tuple[tuple[str, int], ...], paths: tuple[str, ...]) -> tupl
         if edits and edits[-1][0] == path:  # most edits are of the file that was just edited
             edits = (*edits[:-1], (path, min(edits[-1][1] + 1, 1000)))
             continue
-        times = next((times for known, times in edits if known == path), 0)
-        edits = (*(each for each in edits if each[0] != path), (path, min(times + 1, 1000)))
+        times, others = 0, edits
+        for place, (known, so_far) in enumerate(edits):
+            if known == path:
+                times, others = so_far, (*edits[:place], *edits[place + 1 :])
+                break
+        edits = (*others, (path, min(times + 1, 1000)))
     return edits[-_FILES:]
 
 

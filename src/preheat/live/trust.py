@@ -126,7 +126,11 @@ def _is_plain(state: TrustState, event: Called, around: Around) -> bool:
 def _remembered(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Failure, ...], bool]:
     """The failures with this one, and whether it is a lapse."""
     form, signature = event.form[:_LONGEST], event.signature[:_LONGEST]
-    before = next((each for each in failures if each.form == form and each.signature == signature), None)
+    before, kept = None, failures
+    for place, each in enumerate(failures):
+        if each.form == form and each.signature == signature:
+            before, kept = each, (*failures[:place], *failures[place + 1 :])
+            break
     times = 1 if before is None else before.times + 1
     if event.cause == "finding":
         fewer = (
@@ -139,7 +143,6 @@ def _remembered(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Fai
         lapse = bool(signature) and times >= _SAME_FINDING
     else:
         lapse = event.cause == "misuse" or (times > 1 and not event.polling)
-    kept = failures if before is None else tuple(each for each in failures if each is not before)
     return (*kept, Failure(form, signature, times, event.failing))[-_REMEMBERED:], lapse and not event.polling
 
 
