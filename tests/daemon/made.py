@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from preheat.daemon import asking, place
+from preheat.daemon.budget import Budget
 from preheat.pipeline import learn, sync
 from preheat.testing.builders import ClaudeTranscript
 
@@ -165,3 +166,10 @@ def spooled(folder: str) -> list[str]:
 def no_start() -> list[str]:
     """A command that starts nothing."""
     return [shutil.which("true") or "/bin/true"]
+
+
+class Patient(Budget):
+    """A machine that does other things besides may be slow: a test of answers must not depend on it."""
+
+    def __call__(self, seconds: float) -> Budget:
+        return super().__call__(30.0)

@@ -17,7 +17,7 @@ from preheat.daemon.place import prepare
 from preheat.daemon.report import report
 from preheat.model.live import HookEvent, LiveEvent
 from preheat.pipeline.hooking import Given, Hooking
-from tests.daemon.made import AGENT, edited, prompted, ran, started, stopped, told
+from tests.daemon.made import AGENT, Patient, edited, prompted, ran, started, stopped, told
 
 
 class Warm(Hooking):
@@ -30,13 +30,6 @@ class Warm(Hooking):
 @pytest.fixture
 def live(tmp_path: Path) -> str:
     return prepare(str(tmp_path))
-
-
-class Patient(Budget):
-    """A machine that does other things besides may be slow: a test of answers must not depend on it."""
-
-    def __call__(self, seconds: float) -> Budget:
-        return super().__call__(30.0)
 
 
 def engine(live: str, kind: type[Hooking] = Hooking) -> Engine:

@@ -15,7 +15,7 @@ from preheat.model.live import Called, LiveEvent
 from preheat.model.session import Usage
 from preheat.pipeline.hooking import Hooking
 from preheat.testing.builders import SESSION, ClaudeTranscript
-from tests.daemon.made import AGENT, daemon, edited, ran
+from tests.daemon.made import AGENT, Patient, daemon, edited, ran
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_how_full_the_context_is(path: Path, tails: Tails) -> None:
 def test_it_reaches_the_next_event(tmp_path: Path) -> None:
     """A hook does not tell how full the context is; the event in the journal does."""
     live = prepare(str(tmp_path))
-    engine = Engine(live, Hooking(str(tmp_path)))
+    engine = Engine(live, Hooking(str(tmp_path)), Patient())
     engine.full = lambda agent, session: (150_000, 200_000)
     engine.handle(AGENT, ran(1, "ls", "a.py"), 1.0)
     (entry,) = engine.journal.replay(0)

@@ -18,7 +18,20 @@ from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.model.live import HookAnswer, HookEvent, SignalName
 from preheat.pipeline.hooking import Hooking
 from preheat.testing.builders import ClaudeTranscript
-from tests.daemon.made import AGENT, MISSING, RIGHT, WRONG, edited, learned, prompted, ran, started, stopped, told
+from tests.daemon.made import (
+    AGENT,
+    MISSING,
+    RIGHT,
+    WRONG,
+    Patient,
+    edited,
+    learned,
+    prompted,
+    ran,
+    started,
+    stopped,
+    told,
+)
 
 Told = tuple[int, SignalName, str]
 """Which event, which signal, what the model read."""
@@ -32,7 +45,7 @@ class Play:
         Path(folder, "settings.toml").write_text(settings)
         self.stages = Hooking(folder)
         self.stages.prepare(cwd)
-        self.engine = Engine(live, self.stages)
+        self.engine = Engine(live, self.stages, Patient())
         self.cwd = cwd
         self.number = 0
         self.said: list[Told] = []
@@ -408,7 +421,7 @@ def test_a_held_stop_is_remembered_by_the_next_daemon(tmp_path: Path) -> None:
     """It is in the journal: a crash in between does not send the agent back again."""
     play = Play(str(tmp_path), "[live]\nhold_stop = true")
     play.all(Hooks().ask("mend the login").edit(*(f"src/part{number}.py" for number in range(3))).stop().made)
-    again = Engine(os.path.join(str(tmp_path), "live"), Hooking(str(tmp_path)))
+    again = Engine(os.path.join(str(tmp_path), "live"), Hooking(str(tmp_path)), Patient())
     assert again.sessions.get(AGENT, "s1").held
     assert again.sessions.get(AGENT, "s1") == play.engine.sessions.get(AGENT, "s1")
 
@@ -438,7 +451,7 @@ def test_at_the_end_the_person_is_told_how_it_went(tmp_path: Path) -> None:
             found = found.answer("I look.").ran(f"make step{number}", "done")
         path = found.write(str(tmp_path / "projects"))
         live = prepare(str(tmp_path / kind.__name__))
-        one = Engine(live, kind(os.path.dirname(live)))
+        one = Engine(live, kind(os.path.dirname(live)), Patient())
         return one.handle(AGENT, told("SessionEnd", session, transcript_path=path), 1.0)
 
     assert json.loads(line(Listening, 40))["line"].startswith("Preheat: this session scored 100 of 100 (safety 100")
@@ -450,7 +463,7 @@ def test_a_session_that_ends_without_a_transcript_ends_quietly(tmp_path: Path) -
     """None named, none there, a folder, or something else in it."""
     live = prepare(str(tmp_path))
     (tmp_path / "other.jsonl").write_text("no transcript at all")
-    one = Engine(live, Listening(str(tmp_path)))
+    one = Engine(live, Listening(str(tmp_path)), Patient())
     for number, place in enumerate(("", str(tmp_path / "gone"), str(tmp_path), str(tmp_path / "other.jsonl"))):
         assert one.handle(AGENT, told("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
     assert one.count["failures"] == one.count["twice"] == 0
