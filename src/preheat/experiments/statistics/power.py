@@ -1,0 +1,206 @@
+"""Power: how many sessions a difference needs, from drawing the user's own sessions again. Knows no plan and no clock.
+
+Sessions are drawn with their clusters, moved by the difference in one arm, and tested as the trial will be. The formula of the
+delta method stands beside it: the two should be near each other.
+"""
+
+from collections.abc import Iterable
+from math import ceil, sqrt
+
+import msgspec
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from preheat.errors import UserError
+from preheat.experiments.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, sample
+from preheat.experiments.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
+from preheat.model.experiment import Unit
+
+FEWEST = 10
+"""Sessions to draw from, below which no plan is made."""
+_AT_ONCE = 2_000_000
+"""Sessions drawn at once: bounds the memory."""
+_STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
+"""Around the formula's count."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a trial needs."""
+
+    effect: float
+    base: float
+    """The metric as it is."""
+    wanted: float
+    """The power asked for."""
+    sessions: int
+    """In both arms together."""
+    arms: tuple[int, int]
+    power: float
+    """Seen in simulation with that many."""
+    formula: int
+    """What the delta method's formula says, in both arms together."""
+    curve: tuple[tuple[int, float], ...]
+    """Sessions and power, as simulated."""
+    draws: int
+    drawn_from: tuple[int, int]
+    """Sessions and clusters."""
+    named: tuple[str, ...] = ()
+
+
+class Pool(msgspec.Struct, frozen=True):
+    """What is drawn from."""
+
+    above: Numbers
+    below: Numbers
+    cluster: Codes
+    clusters: int
+    counts: bool
+    """Whether each value is so many out of so many."""
+
+
+def plan(
+    units: Iterable[Unit],
+    *,
+    effect: float,
+    share: float = 0.5,
+    power: float = 0.8,
+    seed: int = 0,
+    draws: int = 1000,
+    risk: float = 0.05,
+) -> Plan:
+    """Sessions needed to see a difference of `effect` with that power, if `share` of them get the arm. `units`: earlier sessions,
+    all of them started alike."""
+    if not 0 < share < 1 or not 0 < power < 1 or not effect:
+        raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
+    pool, named = pooled(units)
+    base = float(pool.above.sum() / pool.below.sum())
+    _possible(pool, base, effect)
+    formula = by_formula(pool, effect, share, power, risk)
+    random = np.random.default_rng(seed)
+    tried = sorted({max(8, round(formula * step)) for step in _STEPS})
+    seen = [simulated_power(pool, count, effect, share, draws, random, risk) for count in tried]
+    sessions = _crossing(tried, seen, power)
+    held = round(sessions * share)
+    return Plan(
+        effect,
+        base,
+        power,
+        sessions,
+        (held, sessions - held),
+        simulated_power(pool, sessions, effect, share, 2 * draws, random, risk),
+        formula,
+        tuple(zip(tried, seen, strict=True)),
+        draws,
+        (len(pool.above), pool.clusters),
+        named,
+    )
+
+
+def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
+    """The sessions to draw from, whatever their arm."""
+    same = [msgspec.structs.replace(each, arm="pool") for each in units]
+    found = sample(same, "pool", "")
+    if len(found.above) < FEWEST:
+        raise UserError(
+            f"a plan is drawn from {FEWEST} earlier sessions or more, here are {len(found.above)}; sync more first"
+        )
+    counts = bool(
+        ((found.above >= 0) & (found.above <= found.below) & (found.above % 1 == 0) & (found.below % 1 == 0)).all()
+    )
+    clustered = FEWEST_CLUSTERS <= found.clusters < len(found.above)
+    cluster = found.cluster if clustered else np.arange(len(found.above))
+    return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), tuple(
+        text for text in found.named if "nothing to count" in text
+    )
+
+
+def by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
+    """`((z + z') / effect)² · v · (m/share + 1/(1-share))`: v the variance of a session's linear value, m what the effect makes
+    of the metric (counts spread as they grow)."""
+    ratio = float(pool.above.sum() / pool.below.sum())
+    variance = float(((pool.above - ratio * pool.below) ** 2).mean()) / float(pool.below.mean()) ** 2
+    errors = (float(ndtri(1 - risk / 2)) + float(ndtri(power))) / effect
+    return max(8, ceil(errors**2 * variance * ((1 + effect / ratio) / share + 1 / (1 - share))))
+
+
+def simulated_power(
+    pool: Pool, count: int, effect: float, share: float, draws: int, random: np.random.Generator, risk: float
+) -> float:
+    """The share of simulated trials of `count` sessions that find a difference on the right side."""
+    hits = done = 0
+    while done < draws:
+        batch = max(1, min(draws - done, _AT_ONCE // count))
+        spread = _trials(pool, batch, count, effect, share, random)
+        with np.errstate(invalid="ignore"):
+            errors = spread.difference / np.sqrt(spread.variance) * np.sign(effect)
+            hits += int((errors > quantile(spread.freedom, risk)).sum())
+        done += batch
+    return hits / draws
+
+
+def moved(above: Numbers, below: Numbers, effect: float, base: float, random: np.random.Generator) -> Numbers:
+    """Counts with so many fewer (each is spared with one chance) or more (each other one goes wrong with one chance)."""
+    if effect < 0:
+        return random.binomial(above.astype(np.int64), 1 + effect / base).astype(float)
+    return above + random.binomial((below - above).astype(np.int64), effect / (1 - base))
+
+
+def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, random: np.random.Generator) -> Spread:
+    places, clusters = _drawn(pool, batch, count, random)
+    above, below = pool.above[places], pool.below[places]
+    treated = random.random((batch, count)) < share
+    base = float(pool.above.sum() / pool.below.sum())
+    changed = moved(above, below, effect, base, random) if pool.counts else above * (1 + effect / base)
+    above = np.where(treated, changed, above)
+    inside = treated.astype(float)
+    sessions = two_arms(arm(above, below, inside), arm(above, below, 1 - inside))
+    if clusters is None:
+        return sessions
+    flat = (clusters + np.arange(batch)[:, None] * pool.clusters).ravel()
+    sums = [
+        np.bincount(flat, weights=(values * side).ravel(), minlength=batch * pool.clusters).reshape(
+            batch, pool.clusters
+        )
+        for side in (inside, 1 - inside)
+        for values in (above, below)
+    ]
+    smaller = np.minimum(inside.sum(-1), (1 - inside).sum(-1))
+    return guarded(over_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller)
+
+
+def _drawn(pool: Pool, batch: int, count: int, random: np.random.Generator) -> tuple[Codes, Codes | None]:
+    """Which sessions, of which drawn cluster: as many clusters as there are, with replacement, then sessions of those."""
+    if pool.clusters == len(pool.above):
+        return random.integers(0, len(pool.above), size=(batch, count)), None
+    order = np.argsort(pool.cluster, kind="stable")
+    sizes = np.bincount(pool.cluster, minlength=pool.clusters)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    chosen = random.integers(0, pool.clusters, size=(batch, pool.clusters))
+    edges = np.cumsum(sizes[chosen], axis=1)
+    points = random.random((batch, count)) * edges[:, -1:]
+    slots = np.stack([np.searchsorted(edges[row], points[row], side="right") for row in range(batch)])
+    slots = np.minimum(slots, pool.clusters - 1)
+    real = np.take_along_axis(chosen, slots, axis=1)
+    inside = (random.random((batch, count)) * sizes[real]).astype(np.int64)
+    return order[starts[real] + inside], slots
+
+
+def _possible(pool: Pool, base: float, effect: float) -> None:
+    if base + effect < 0 or (pool.counts and base + effect > 1) or base == 0:
+        raise UserError(f"the metric is {base:.4g}: it cannot change by {effect:+.4g}; plan for a smaller difference")
+
+
+def _crossing(tried: list[int], seen: list[float], power: float) -> int:
+    """Where the power is reached: power's normal score is nearly straight in the root of the count."""
+    roots = np.sqrt(np.array(tried, dtype=float))
+    scores = norm.ppf(np.clip(np.maximum.accumulate(seen), 0.002, 0.998))
+    inner = np.abs(scores) < norm.ppf(0.99)
+    if inner.sum() < 2:
+        inner[:] = True
+    slope, start = np.polyfit(roots[inner], scores[inner], 1)
+    if slope <= 0:
+        return tried[-1]
+    root = (float(norm.ppf(power)) - start) / slope
+    sessions: int = ceil(max(sqrt(8.0), float(root)) ** 2)
+    return sessions
