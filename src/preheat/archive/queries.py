@@ -141,9 +141,13 @@ def _summary(row: tuple[Any, ...]) -> Summary:
 
 
 def find(connection: sqlite3.Connection, name: str) -> Summary:
-    """The session by its key, its id or the beginning of either; `latest` is the newest. Raises NotFound."""
+    """The session by its key, its id or the beginning of either; `latest` is the newest, `AGENT:latest` the newest of an
+    agent. Raises NotFound."""
     if name == "latest":
         found = sessions(connection, Filter(subagents=False), 1)
+    elif name.endswith(":latest"):
+        agent = name.removesuffix(":latest")
+        found = [each for each in sessions(connection, Filter(agent=agent, subagents=False)) if each.agent == agent][:1]
     else:
         table = SESSIONS.c
         exact = select(*_COLUMNS).where(or_(table.key == name, table.session == name))
@@ -316,6 +320,18 @@ def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
         )
         found |= {row[0] for row in run(connection, statement)}
     return sorted(found)
+
+
+def keys_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
+    """The sessions that these files and databases hold."""
+    statement = (
+        select(CONTENTS.c.key)
+        .select_from(CONTENTS.join(SOURCES, CONTENTS.c.source_id == SOURCES.c.id))
+        .where(SOURCES.c.path.in_(paths))
+        .distinct()
+        .order_by(CONTENTS.c.key)
+    )
+    return [row[0] for row in run(connection, statement)]
 
 
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:

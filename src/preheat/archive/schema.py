@@ -304,3 +304,61 @@ EXPOSURES = Table(
     sqlite_with_rowid=False,
 )  # fmt: skip
 """Which items a session was given or denied by lot, and with what probability it would have been given them."""
+
+ASSIGNMENTS = Table(
+    "assignments", METADATA,
+    Column("session", Text, primary_key=True),
+    Column("root", Text, nullable=False, index=True),
+    Column("experiment", Text, nullable=False, index=True),
+    Column("arm", Text, nullable=False),
+    Column("shares", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("project", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("why", Text, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Which arm a session got by lot. The file that it is taken from stands outside the archive, and so do ratings."""
+
+DELIVERIES = Table(
+    "deliveries", METADATA,
+    Column("session", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("offered", Integer, nullable=False),
+    Column("template", Text, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""What a session was first given, and what there was to give."""
+
+ADVICE_LOTS = Table(
+    "advice_lots", METADATA,
+    Column("session", Text, primary_key=True),
+    Column("at", Float, primary_key=True),
+    Column("turn", Integer, nullable=False),
+    Column("signal", Text, nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("shown", Boolean, nullable=False),
+    Column("probability", Float, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""Moments at which something was said, or withheld by lot."""
+
+RATINGS = Table(
+    "ratings", METADATA,
+    Column("session", Text, primary_key=True),
+    Column("good", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("note", Text, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""What a person thought of a session; the last word counts."""
+
+INTAKE = Table(
+    "intake", METADATA,
+    Column("name", Text, primary_key=True),
+    Column("place", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+"""How far a file that stands outside the archive was taken in."""

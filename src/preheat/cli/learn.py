@@ -145,6 +145,7 @@ def _print_json(report: LearnReport) -> None:
             "tasks": [task._asdict() for task in report.tasks],
             "failures": [{"session": failure.key, "why": failure.why} for failure in report.failures],
             "seconds": round(report.seconds, 3),
+            "proof": report.proof,
         }
     )
 
@@ -178,6 +179,8 @@ def _show(report: LearnReport) -> None:
     for task in report.tasks:
         table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
     print_table(screen, table)
+    for line in report.proof:
+        say(screen, clean(line), "yellow")
     if any(task.lessons for task in report.tasks):
         hint(
             "`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session."

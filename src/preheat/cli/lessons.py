@@ -10,6 +10,7 @@ from preheat.cli.options import AgentName, Examples, archive, json_option
 from preheat.cli.text import count
 from preheat.errors import NotFound, UserError
 from preheat.model.lesson import LESSON_KINDS
+from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -201,6 +202,10 @@ def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
         with writing(connection):
             mark(connection, one.id, as_what, why, time.time())
         after = _one(connection, one.id)
+    if as_what != "retired":
+        from preheat.pipeline.withdrawing import bring_back
+
+        bring_back(data_folder(), one.id)
     if as_json:
         print_json(after)
         return 0

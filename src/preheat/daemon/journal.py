@@ -11,6 +11,7 @@ import msgspec
 
 from preheat.daemon.place import write_private
 from preheat.errors import PreheatError
+from preheat.model.experiment import Lot
 from preheat.model.live import Advisory, LiveEvent
 
 SEGMENT = 4_000_000
@@ -42,6 +43,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     events: tuple[LiveEvent, ...] = ()
     advisory: Advisory | None = None
     """What was said after them."""
+    withheld: Advisory | None = None
+    """What would have been said, had a lot not decided otherwise."""
+    lots: tuple[Lot, ...] = ()
+    """That were drawn: which arm, which items, what is said."""
     context: str = ""
     """The id of the context that was handed out."""
     held: bool = False

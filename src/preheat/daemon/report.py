@@ -9,6 +9,7 @@ from preheat import __version__
 from preheat.daemon.asking import NoAnswer, status
 from preheat.daemon.place import holder, live_folder, read_start
 from preheat.errors import UserError
+from preheat.pipeline.proving import lots_in
 from preheat.pipeline.tuning import choices_in, thresholds_in
 
 LITTLE_ROOM = 20_000_000
@@ -27,7 +28,7 @@ def report(folder: str | None = None) -> list[str]:
 
 def _settings(live: str) -> list[str]:
     found: dict[str, None] = {}  # a file that cannot be read at all is told once
-    for read in (thresholds_in, choices_in):
+    for read in (thresholds_in, choices_in, lots_in):
         try:
             read(os.path.dirname(live))
         except UserError as error:

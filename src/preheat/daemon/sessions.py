@@ -19,6 +19,7 @@ from preheat.live.advise import told
 from preheat.live.fold import fold
 from preheat.live.state import LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.model.experiment import Assignment
 from preheat.model.live import Advisory, Asked, Ended
 
 MOST = 256
@@ -56,6 +57,8 @@ class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A stop was held up since the person last said something."""
     own: bool = False
     """Preheat itself started it: it is left alone."""
+    assigned: Assignment | None = None
+    """Its arm, as long as it lasts; None: no lot was drawn for it."""
     keys: tuple[str, ...] = ()
     """Of the last hooks, to know one that fires twice."""
     calls: tuple[str, ...] = ()
@@ -78,8 +81,12 @@ def applied(
         ended = isinstance(event, Ended)
         if isinstance(event, Asked):
             words, held = event.words, False
-    if entry.advisory is not None and folded is None:
-        state = told(state, entry.advisory)
+    counted = (
+        entry.advisory or entry.withheld
+    )  # what was withheld counts as said: a lot must not bring it back a turn later
+    if counted is not None and folded is None:
+        state = told(state, counted)
+    assigned = running.assigned or next((each for each in entry.lots if isinstance(each, Assignment)), None)
     return msgspec.structs.replace(
         running,
         seq=entry.seq,
@@ -97,6 +104,7 @@ def applied(
         ended=ended,
         held=held or entry.held,
         own=running.own or entry.own,
+        assigned=assigned,
         keys=(*running.keys, entry.key)[-_RECENT:] if entry.key else running.keys,
         calls=(*running.calls, entry.call_id)[-_CALLS:] if entry.call_id else running.calls,
     )

@@ -60,6 +60,8 @@ class LearnReport(NamedTuple):
     """The dearest ones that came again, with what fixes them where that is known."""
     failures: "list[Unreadable]"
     seconds: float
+    proof: tuple[str, ...] = ()
+    """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
 
 
 class LearnWatcher:
@@ -86,6 +88,7 @@ def learn(
 ) -> LearnReport:
     """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
     from preheat.lessons.learners import LEARNERS
+    from preheat.pipeline.lots import left_alone, take_in
 
     watcher = watcher or LearnWatcher()
     started = time.perf_counter()
@@ -93,7 +96,9 @@ def learn(
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        done = _learned(connection, chosen, watcher)
+        take_in(folder, connection)
+        done = _learned(connection, chosen, watcher, left_alone(folder))
+        proof = _proof(folder, connection)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
@@ -101,7 +106,19 @@ def learn(
         connection.close()
     failures = [*judged.failures, *done.failures]
     seconds = time.perf_counter() - started
-    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, failures, seconds)
+    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, failures, seconds, proof)
+
+
+def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """What is withdrawn by what the lots have shown; nothing is loaded for that where none were drawn."""
+    from preheat.pipeline.lots import trialled
+
+    if not trialled(folder):
+        return ()
+    from preheat.pipeline.withdrawing import withdraw
+
+    found = withdraw(folder, connection)
+    return (*found.lines, *found.warnings)
 
 
 class Learned(NamedTuple):
@@ -122,7 +139,9 @@ def _cost(lesson: "Lesson") -> tuple[float, str]:
     return -(lesson.cost_tokens + _SECOND * lesson.cost_seconds), lesson.id
 
 
-def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher) -> "Learned":
+def _learned(
+    connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher, wanted: frozenset[str]
+) -> "Learned":
     from preheat.archive import lessons as kept
     from preheat.archive import notes
     from preheat.archive.writer import writing
@@ -132,7 +151,7 @@ def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: L
         with writing(connection):
             kept.store_places(connection, places.values())
     noted, failures = _noted(connection, chosen, places, watcher)
-    done, changed = _concluded(connection, chosen, places, watcher)
+    done, changed = _concluded(connection, chosen, places, watcher, wanted)
     known = kept.by_learner(connection)
     by_name = {each.learner: each for each in done}
     reports = []
@@ -149,21 +168,27 @@ def _learned(connection: sqlite3.Connection, chosen: "list[Learner]", watcher: L
 
 
 def _concluded(
-    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", watcher: LearnWatcher
+    connection: sqlite3.Connection,
+    chosen: "list[Learner]",
+    places: "Mapping[str, Place]",
+    watcher: LearnWatcher,
+    wanted: frozenset[str],
 ) -> "tuple[list[Concluded], set[str]]":
-    """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed."""
+    """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed. Lessons
+    that a person brought back (`wanted`) are weighed without what was measured of them."""
     from preheat.archive import lessons as kept
     from preheat.ingest import learning
     from preheat.lessons.learners import LEARNERS, revised
 
-    effects = _effects(connection)
+    measured = _effects(connection)
+    effects = [each for each in measured if each.item not in wanted]
     did: list[Concluded] = []
     touched: set[str] = set()
     for turn in range(_TURNS):
         done, changed = learning.conclude(connection, chosen, places, watcher.concluding)
         changed -= learning.drop_gone(connection, places)
         changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
-        if effects and not turn:  # what was measured may concern any lesson
+        if measured and not turn:  # what was measured may concern any lesson
             changed = {place.name for place in places.values()} | {learning.EVERYWHERE}
         learning.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
         did, touched = did or done, touched | changed

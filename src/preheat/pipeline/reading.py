@@ -143,11 +143,14 @@ def opened(folder: str) -> sqlite3.Connection:
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
     from preheat.archive.raw import forget as forget_sessions
+    from preheat.pipeline.lots import forget as forget_lots
 
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
         try:
-            return forget_sessions(connection, keys)
+            gone = forget_sessions(connection, keys)
+            forget_lots(folder, connection)
+            return gone
         finally:
             connection.close()
 

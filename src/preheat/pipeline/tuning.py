@@ -16,6 +16,7 @@ from preheat.live.thresholds import DEFAULTS, Thresholds
 SETTINGS = "settings.toml"
 
 Block: TypeAlias = Literal["never", "critical", "high"]
+StartAs: TypeAlias = Literal["text", "messages"]
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,17 +28,24 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Commands that meet a safety rule of this severity, or a worse one, are refused."""
     hold_stop: bool = False
     """An agent that stops with files that no check has seen is sent back once."""
+    start_as: StartAs = "text"
+    """What a new session is given: a text, or messages in which calls that worked stand as calls."""
 
 
 NOTHING_MORE = Choices()
 _CHOICES = frozenset(Choices.__struct_fields__)
-_Kind = TypeVar("_Kind", Thresholds, Choices)
+_Any = TypeVar("_Any", bound=msgspec.Struct)
 
 
 def thresholds_in(folder: str) -> Thresholds:
     """The numbers in Preheat's folder, the defaults for those that are not there. Raises UserError."""
     given = {name: value for name, value in _given(folder).items() if name not in _CHOICES}
     return _over(DEFAULTS, given, folder)
+
+
+def section(folder: str, name: str, usual: _Any) -> _Any:
+    """What stands below another heading, over its defaults. Raises UserError."""
+    return _over(usual, _given(folder, name), folder, name)
 
 
 def choices_in(folder: str) -> Choices:
@@ -47,11 +55,11 @@ def choices_in(folder: str) -> Choices:
     return _over(NOTHING_MORE, given, folder)
 
 
-def _given(folder: str) -> dict[str, Any]:
+def _given(folder: str, name: str = "live") -> dict[str, Any]:
     path = os.path.join(folder, SETTINGS)
     try:
         with open(path, "rb") as stream:
-            given = tomllib.load(stream).get("live", {})
+            given = tomllib.load(stream).get(name, {})
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -59,11 +67,11 @@ def _given(folder: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"`{path}` is no TOML: {error}") from error
     if not isinstance(given, dict):
-        raise UserError(f"`{path}`: `live` is no table; the defaults are used until that is mended")
+        raise UserError(f"`{path}`: `{name}` is no table; the defaults are used until that is mended")
     return given
 
 
-def _over(usual: _Kind, given: dict[str, Any], folder: str) -> _Kind:
+def _over(usual: _Any, given: dict[str, Any], folder: str, heading: str = "live") -> _Any:
     known = msgspec.to_builtins(usual)
     try:
         return msgspec.convert(
@@ -71,7 +79,9 @@ def _over(usual: _Kind, given: dict[str, Any], folder: str) -> _Kind:
         )
     except msgspec.ValidationError as error:
         path = os.path.join(folder, SETTINGS)
-        raise UserError(f"`{path}`, below `[live]`: {error}; the defaults are used until that is mended") from error
+        raise UserError(
+            f"`{path}`, below `[{heading}]`: {error}; the defaults are used until that is mended"
+        ) from error
 
 
 def _part(usual: object, given: object) -> object:

@@ -1,0 +1,96 @@
+"""Comparisons on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
+
+from typing import TYPE_CHECKING
+
+from preheat.cli.screen import clean, console, say
+from preheat.cli.text import columns, day
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.experiments.report import Report
+    from preheat.model.experiment import Estimate
+
+_SHARES = frozenset(["misuse", "errors", "success", "rating"])
+_COLOURS = {"helps": "green", "hurts": "red"}
+
+
+def show_short(screen: "Console", found: "Report") -> None:
+    """A few lines."""
+    say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
+    say(screen, f"  {_drawn(found)}", "dim")
+    for problem in found.problems:
+        say(screen, f"  ! {clean(problem)}", "yellow")
+
+
+def show_report(found: "Report") -> None:
+    """All of it."""
+    screen = console()
+    say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
+    say(screen)
+    say(screen, f"{found.name} ({found.state}, since {day(found.since) or 'no session yet'}): {_drawn(found)}")
+    plan = found.plan
+    end = f"{plan.sessions:,} sessions" if plan.sessions else "when you stop it"
+    say(screen, f"  decided by {plan.metric}, margin {number(plan.metric, plan.margin)}, ends {end}", "dim")
+    rows = [["  metric", "arms", "level", "against", "difference", "95 %, one look", "95 %, every look", "p"]]
+    rows += [_row(each) for each in found.estimates]
+    rows += [_row(each) for each in found.guarded]
+    rows += [_row(each, found.corrected.get(each.metric)) for each in found.secondary]
+    for index, line in enumerate(columns(rows, left=2)):
+        say(screen, line, "" if index and index <= len(found.estimates) else "dim")
+    _notes(screen, found)
+
+
+def _notes(screen: "Console", found: "Report") -> None:
+    for guard in found.guardrails:
+        say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
+    say(screen, f"  {clean(found.ratios)}", "red" if found.ratios_broken else "")
+    given = ", ".join(f"{count:,} {arm}" for arm, count in found.given.items())
+    say(screen, f"  given something: {given}; nothing there to give: {found.nothing_to_give:,}")
+    if len(found.epochs) > 1:
+        for epoch in found.epochs:
+            shares = ", ".join(f"{arm} {share:.0%}" for arm, share in epoch.shares.items())
+            drawn = ", ".join(f"{count:,} {arm}" for arm, count in epoch.drawn.items())
+            say(screen, f"  {day(epoch.since)} to {day(epoch.until)}: planned {shares}; drawn {drawn}")
+    said = dict.fromkeys(remark for each in found.estimates for remark in (each.why, *each.named) if remark)
+    for remark in said:
+        say(screen, f"  {clean(remark)}", "dim")
+    for problem in found.problems:
+        say(screen, f"  ! {clean(problem)}", "yellow")
+
+
+def _drawn(found: "Report") -> str:
+    drawn = ", ".join(f"{count:,} {arm} ({found.measured[arm]:,} measured)" for arm, count in found.drawn.items())
+    return f"{drawn} in {found.projects:,} {'project' if found.projects == 1 else 'projects'}"
+
+
+def _row(each: "Estimate", corrected: float | None = None) -> list[str]:
+    p = each.p if corrected is None else corrected
+    return [
+        f"  {each.metric}",
+        f"{each.arm} - {each.against} ({each.units[0]:,}, {each.units[1]:,})",
+        number(each.metric, each.level),
+        number(each.metric, each.base),
+        number(each.metric, each.difference, sign=True),
+        _interval(each.metric, each.low, each.high),
+        _interval(each.metric, each.always_low, each.always_high),
+        "" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001",
+    ]
+
+
+def _interval(metric: str, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "-"
+    return f"{number(metric, low, sign=True)} to {number(metric, high, sign=True)}"
+
+
+def number(metric: str, value: float | None, sign: bool = False) -> str:
+    """As people read it: shares per hundred, other numbers as they are."""
+    if value is None:
+        return "-"
+    plus = "+" if sign else ""
+    if metric in _SHARES:
+        return f"{100 * value:{plus}.1f} %"
+    if metric == "corrections":
+        return f"{value:{plus}.2f}"
+    return f"{value:{plus},.0f}{' s' if metric == 'seconds' else ''}"

@@ -1,0 +1,61 @@
+"""`preheat experiment power`: how many sessions a comparison needs, from the person's own sessions."""
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.model.experiment import METRICS
+from preheat.settings import data_folder
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat experiment power                          to see one mistake fewer in a hundred calls
+  preheat experiment power --margin 0.02 --cold 0.5
+  preheat experiment power --metric success --margin 0.15
+
+Sessions of the archive are drawn again and again, with their projects, moved by the difference in one arm, and tested as the
+trial will be.""",
+)
+@click.option("--metric", type=click.Choice(METRICS), default="misuse", show_default=True, help="What decides.")
+@click.option("--margin", type=float, metavar="X", help="The difference to be seen.  [default: by metric]")
+@click.option("--cold", "share", type=float, metavar="X", help="The share that starts without.  [default: the holdout]")
+@click.option("--power", "wanted", type=float, default=0.8, show_default=True, metavar="X", help="How surely.")
+@json_option
+def command(metric: str, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
+    """Say how many sessions a comparison needs, from your own sessions."""
+    from preheat.cli.experiment_cards import number
+    from preheat.cli.screen import clean, console, hint, print_json, say
+    from preheat.cli.text import columns
+    from preheat.errors import UserError
+    from preheat.experiments.plan import MARGINS
+    from preheat.pipeline.proof import power, wider
+    from preheat.pipeline.proving import lots_in
+
+    folder = data_folder()
+    name = next(each for each in METRICS if each == metric)
+    margin = MARGINS[name] if margin is None else margin
+    share = lots_in(folder).holdout or 0.5 if share is None else share
+    if not 0 < share < 1 or not 0 < wanted < 1 or not margin > 0:
+        raise UserError("--cold and --power are between 0 and 1, and --margin is above 0")
+    found = power(folder, name, margin, share, wanted)
+    plan = found.plan
+    if as_json:
+        print_json({"plan": plan, "a_week": found.a_week, "weeks": found.weeks})
+        return 0
+    screen = console()
+    weeks = "" if found.weeks is None else f", about {found.weeks:,.0f} weeks at {found.a_week:,.0f} a week"
+    say(
+        screen,
+        f"About {plan.sessions:,} sessions ({plan.arms[0]:,} warm, {plan.arms[1]:,} cold{weeks}) show a difference of"
+        f" {number(metric, margin)} in {metric} with {wanted:.0%} certainty.",
+        "bold",
+    )
+    say(screen, f"It is {number(metric, plan.base)} now, over {plan.drawn_from[0]:,} sessions.")
+    rows = [["  sessions", "seen"], *([f"  {count:,}", f"{seen:.0%}"] for count, seen in plan.curve)]
+    for line in columns(rows, left=1):
+        say(screen, line, "dim")
+    for remark in plan.named:
+        say(screen, f"  {clean(remark)}", "dim")
+    hint(f"With so many, the interval that may be looked at every day is {wider(plan.sessions):.1f} times as wide.")
+    return 0

@@ -1,0 +1,35 @@
+"""`preheat experiment report`: everything that an experiment has shown, the plain sentence first."""
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.settings import data_folder
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat experiment report                     the one that runs, else the standing holdout
+  preheat experiment report standing
+  preheat experiment report mine --json | jq .estimates
+
+Exit code 1: the arms did not get their shares, and no number is to be believed.""",
+)
+@click.argument("name", default="")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """Show everything that an experiment has shown.
+
+    Whoever was assigned counts in that arm, whatever was delivered. Run `preheat sync` and `preheat learn` first, or let
+    your agent's hooks do it: only sessions that are in the archive and judged can be compared.
+    """
+    from preheat.cli.experiment_cards import show_report
+    from preheat.cli.screen import print_json
+    from preheat.pipeline.proof import report
+
+    found = report(data_folder(), name)
+    if as_json:
+        print_json(found)
+    else:
+        show_report(found)
+    return 1 if found.ratios_broken else 0

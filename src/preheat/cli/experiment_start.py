@@ -1,0 +1,120 @@
+"""`preheat experiment start`: writes a plan down and puts it to work. Knows nothing of how lots are drawn."""
+
+import os
+import time
+
+import click
+
+from preheat.cli.options import AgentName, Examples, json_option
+from preheat.errors import UserError
+from preheat.model.experiment import ARMS, METRICS
+from preheat.settings import data_folder
+
+
+@click.command(
+    cls=Examples,
+    epilog=f"""\
+  preheat experiment start mine                                half warm, half cold; ends when you stop it
+  preheat experiment start mine --arms warm,cold,placebo --shares 0.6,0.2,0.2
+  preheat experiment start mine --metric success --margin 0.1 --guardrail tokens --stop n=200
+  preheat experiment start here --project . --arms warm,note   is it the form, or the facts?
+
+Arms: warm (what Preheat chose), cold (nothing at the start), placebo (as many tokens, true and of no use), note (the same
+items as prose). Metrics: {", ".join(METRICS)}. Margins are in the metric's own unit: 0.01 of misuse is one mistake in a
+hundred calls.""",
+)
+@click.argument("name")
+@click.option("--arms", default="warm,cold", show_default=True, metavar="A,B", help=f"Of {', '.join(reversed(ARMS))}.")
+@click.option("--shares", default="", metavar="X,Y", help="Of the arms, together 1.  [default: equal]")
+@click.option("--metric", default="misuse", show_default=True, metavar="NAME", help="What decides.")
+@click.option("--guardrail", "guardrails", multiple=True, metavar="NAME", help="Must not get worse (repeatable).")
+@click.option("--margin", type=float, metavar="X", help="A smaller difference is none.  [default: by metric]")
+@click.option("--stop", default="anytime", show_default=True, metavar="RULE", help="`anytime`, or `n=200` sessions.")
+@click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
+@click.option("--project", metavar="PATH", help="Only sessions of this project; `.` is here.")
+@click.option("--template", default="", metavar="NAME", help="Warm sessions are given this template.")
+@json_option
+def command(
+    name: str,
+    arms: str,
+    shares: str,
+    metric: str,
+    guardrails: tuple[str, ...],
+    margin: float | None,
+    stop: str,
+    agent: str | None,
+    project: str | None,
+    template: str,
+    as_json: bool,
+) -> int:
+    """Start an experiment: from then on lots decide how sessions start.
+
+    The plan is written down with its digest before the first session, and cannot be changed. It takes the place of the
+    standing holdout while it runs.
+    """
+    from preheat.cli.screen import print_json
+    from preheat.experiments.plan import planned
+    from preheat.pipeline.proof import begin
+
+    folder = data_folder()
+    plan = planned(
+        name,
+        [each for each in arms.split(",") if each],
+        _numbers(shares),
+        metric,
+        guardrails,
+        margin,
+        stop,
+        time.time(),
+        agent=agent or "",
+        project=_project(project),
+        template=_template(folder, template),
+    )
+    experiment = begin(folder, plan)
+    if as_json:
+        print_json({"experiment": experiment, "plan": plan})
+        return 0
+    parts = ", ".join(f"{share:.0%} {arm}" for arm, share in zip(plan.arms, plan.shares, strict=True))
+    print(f"{plan.name} runs: {parts} of {_scope(plan.agent, plan.project)}.")
+    print(f"It is decided by {plan.metric}; a difference under {plan.margin:g} is none. {_ending(plan.sessions, name)}")
+    print(f"The plan is {experiment}; it cannot be changed. `preheat experiment status` says how it goes.")
+    return 0
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(each) for each in text.split(",") if each.strip()]
+    except ValueError:
+        raise UserError(f"`{text}` are no shares; write them as --shares 0.8,0.2") from None
+
+
+def _project(given: str | None) -> str:
+    if given is None:
+        return ""
+    from preheat.pipeline.warming import project_folder
+
+    if not os.path.isdir(os.path.expanduser(given)):
+        raise UserError(f"`{given}` is no folder; name the folder of a project, `.` for this one")
+    return project_folder(given)
+
+
+def _template(folder: str, given: str) -> str:
+    if not given:
+        return ""
+    from preheat.templates.store import Store
+
+    found = Store(folder).find(given)
+    return f"{found.name}@{found.digest[:12]}"
+
+
+def _scope(agent: str, project: str) -> str:
+    from preheat.cli.text import short_path
+
+    whose = f"the sessions of {agent}" if agent else "all sessions"
+    return f"{whose} in {short_path(project)}" if project else whose
+
+
+def _ending(sessions: int | None, name: str) -> str:
+    if sessions is None:
+        return f"Look as often as you like, and stop it with `preheat experiment stop {name}`."
+    return f"It is decided after {sessions:,} sessions."

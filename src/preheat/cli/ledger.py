@@ -1,0 +1,57 @@
+"""`preheat ledger`: every experiment that ended and every item that was withdrawn, whatever came of it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from preheat.model.experiment import LedgerEntry
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat ledger
+  preheat ledger --json | jq '.entries[] | select(.verdict == "no difference")'
+
+The ledger only ever grows, and it is kept outside the archive. Each line has the digest of the one before, so that a line
+that was changed or taken out shows; then the exit code is 1.""",
+)
+@json_option
+def command(as_json: bool) -> int:
+    """Show what was tried and what came of it, nulls included."""
+    from preheat.cli.screen import clean, console, hint, print_json, say
+    from preheat.cli.text import day
+    from preheat.pipeline import trial_store as store
+
+    folder = data_folder()
+    entries = store.ledger(folder)
+    damage = store.ledger_damage(folder)
+    if as_json:
+        print_json({"entries": entries, "changed_lines": damage})
+        return 1 if damage else 0
+    screen = console()
+    for each in entries:
+        say(screen, f"{day(each.at)}  {_heading(each)}", "bold")
+        say(screen, f"  {clean(each.sentence)}")
+        if each.text:
+            say(screen, f"  {clean(each.text)}", "dim")
+        for problem in each.problems:
+            say(screen, f"  ! {clean(problem)}", "yellow")
+    for number in damage:
+        say(screen, f"! line {number} of the ledger was changed, or one before it was taken out", "red")
+    if not entries:
+        hint(
+            "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` enters it here."
+        )
+    return 1 if damage else 0
+
+
+def _heading(entry: "LedgerEntry") -> str:
+    if entry.kind != "experiment":
+        return f"{entry.name}: {entry.kind}"
+    arms = ", ".join(f"{number:,} {arm}" for arm, number in entry.sessions.items())
+    return f"{entry.name}: {entry.verdict} ({arms or 'no sessions'})"

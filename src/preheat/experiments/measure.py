@@ -1,0 +1,209 @@
+"""Numbers of sessions for a comparison: one unit for each line of sessions that a lot was drawn for. Pure.
+
+Intention to treat: whoever was assigned counts in that arm, whatever was delivered. What cannot be measured is counted and
+named, never dropped in silence.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from preheat.model.experiment import Assignment, MetricName, Unit, Went
+
+_GOES_ON = frozenset(["fork", "continuation", "compaction"])
+GOING_ON = 1800.0
+"""Seconds since its last event within which a session may still go on."""
+
+
+class Line(NamedTuple):
+    """All sessions that came out of one that a lot was drawn for."""
+
+    drawn: Assignment
+    sessions: tuple[Went, ...]
+    """In time order; none: the archive has nothing of it."""
+
+
+class Measured(NamedTuple):
+    """What there is to compare."""
+
+    lines: list[Line]
+    """In the order in which the lots were drawn."""
+    missing: Counter[str]
+    """By arm: of how many lines the archive has nothing; likewise not judged yet, and still going on."""
+    unjudged: Counter[str]
+    open: Counter[str]
+    unassigned: int
+    """Sessions whose start was missed."""
+    lost: int
+    """Sessions that began during the trial, of its agents and projects, of which no lot was ever written down."""
+    earlier: dict[tuple[str, str], tuple[Went, ...]]
+    """By agent and project: sessions from before the trial."""
+    since: float
+    redrawn: int = 0
+    """Sessions that drew a lot of their own though they came out of one that had: they count with that one."""
+
+
+def measured(
+    assignments: Sequence[Assignment],
+    went: Iterable[Went],
+    now: float,
+    since: float = 0.0,
+    until: float | None = None,
+    elsewhere: Iterable[str] = (),
+) -> Measured:
+    """The lines of sessions that lots were drawn for, and what is to be said of the rest. `since` and `until`: when the trial
+    began and ended, unless that is when its first lot was drawn and now; `elsewhere`: sessions of other trials."""
+    known = {each.session: each for each in went}
+    since = since or min((each.at for each in assignments), default=now)
+    drawn = [each for each in assignments if each.arm != "unassigned"]
+    own = {each.session: each.root for each in drawn}
+    of = _roots(known, own)
+    roots = {each.root: each for each in reversed(drawn) if of[each.session] == each.root}
+    redrawn = sum(of[session] != root for session, root in own.items())
+    inside: defaultdict[str, list[Went]] = defaultdict(list)
+    for session, root in of.items():
+        if session in known:
+            inside[root].append(known[session])
+    lines = [
+        Line(each, tuple(sorted(inside[root], key=lambda one: (one.started_at or 0.0, one.session))))
+        for root, each in sorted(roots.items(), key=lambda item: (item[1].at, item[0]))
+    ]
+    scope = {(each.agent, each.project) for each in assignments}
+    told = {each.session for each in assignments} | of.keys()
+    others = told.union(elsewhere)
+    end = now if until is None else until
+    lost = [each for each in known.values() if each.session not in others and _was_missed(each, scope, since, end)]
+    return Measured(
+        lines,
+        Counter(line.drawn.arm for line in lines if not line.sessions),
+        Counter(line.drawn.arm for line in lines if line.sessions and not any(one.judged for one in line.sessions)),
+        Counter(
+            line.drawn.arm for line in lines if any(now - (one.ended_at or 0.0) < GOING_ON for one in line.sessions)
+        ),
+        sum(each.arm == "unassigned" for each in assignments),
+        len(lost),
+        _earlier(known.values(), told, since),
+        since,
+        redrawn,
+    )
+
+
+def _was_missed(each: Went, scope: set[tuple[str, str]], since: float, until: float) -> bool:
+    return (each.agent, each.project) in scope and since < (each.started_at or 0.0) < until and each.calls > 0
+
+
+def _roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[str, str]:
+    """By session, the one that its line began with. A fork or a continuation whose program did not say so at its start drew a
+    lot of its own: it counts with the session that it came out of, whose context it has before it."""
+    found: dict[str, str] = {}
+    for session in {**drawn, **dict.fromkeys(known, "")}:
+        path = [session]
+        while (
+            (each := known.get(path[-1])) is not None and each.relation in _GOES_ON and each.parent not in (*path, "")
+        ):
+            path.append(each.parent)
+        root = next((drawn[one] for one in reversed(path) if one in drawn), "")
+        if root:
+            found[session] = root
+    return found
+
+
+def _earlier(went: Iterable[Went], told: Iterable[str], since: float) -> dict[tuple[str, str], tuple[Went, ...]]:
+    inside = frozenset(told)
+    found: defaultdict[tuple[str, str], list[Went]] = defaultdict(list)
+    for each in went:
+        if each.session not in inside and each.ended_at is not None and each.ended_at < since:
+            found[each.agent, each.project].append(each)
+    return {key: tuple(some) for key, some in found.items()}
+
+
+# Metrics.
+class Ratio(NamedTuple):
+    """A number over another; nothing to count where that is 0."""
+
+    above: float
+    below: float
+
+
+def _rate(sessions: Sequence[Went], count: Callable[[Went], int]) -> Ratio:
+    return Ratio(sum(count(each) for each in sessions), sum(each.calls for each in sessions))
+
+
+def _last(sessions: Sequence[Went], told: Callable[[Went], bool | None]) -> Ratio:
+    answers = [answer for each in sessions if (answer := told(each)) is not None]
+    return Ratio(float(answers[-1]), 1.0) if answers else Ratio(0.0, 0.0)
+
+
+def _seconds(each: Went) -> float:
+    return max(0.0, (each.ended_at or 0.0) - (each.started_at or 0.0)) if each.started_at and each.ended_at else 0.0
+
+
+_METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
+    "misuse": lambda some: _rate(some, lambda each: each.misuse),
+    "errors": lambda some: _rate(some, lambda each: each.errors),
+    "success": lambda some: _last(some, lambda each: each.passed),
+    "seconds": lambda some: Ratio(sum(map(_seconds, some)), 1.0),
+    "tokens": lambda some: Ratio(sum(each.tokens for each in some), 1.0),
+    "cost": lambda some: Ratio(sum(each.cost for each in some), 1.0),
+    "corrections": lambda some: Ratio(sum(each.corrections for each in some), 1.0),
+    "rating": lambda some: _last(some, lambda each: each.rating),
+}
+PER_SESSION: frozenset[MetricName] = frozenset(["seconds", "tokens", "cost", "corrections"])
+"""A session without a single call counts in these, too."""
+
+
+def ratio_of(metric: MetricName, sessions: Sequence[Went]) -> Ratio:
+    """A metric over some sessions taken together."""
+    return _METRICS[metric](sessions)
+
+
+def units(metric: MetricName, found: Measured) -> list[Unit]:
+    """The lines that the archive has, in a metric. Only what was drawn under the same shares is alike: they are strata, with
+    agent and project."""
+    epochs = epochs_of(found)
+    made = []
+    for line in found.lines:
+        if not line.sessions or not any(each.judged for each in line.sessions):
+            continue
+        above, below = ratio_of(metric, line.sessions)
+        drawn = line.drawn
+        before = _before(metric, found.earlier.get((drawn.agent, drawn.project), ()))
+        epoch = f" {epochs.index(_shares(drawn)) + 1}" if len(epochs) > 1 else ""
+        made.append(
+            Unit(
+                session=drawn.root,
+                arm=drawn.arm,
+                above=above,
+                below=below,
+                stratum=f"{drawn.agent} {drawn.project}{epoch}",
+                before=before,
+                at=drawn.at,
+            )
+        )
+    return made
+
+
+def each_alone(metric: MetricName, went: Iterable[Went]) -> list[Unit]:
+    """Every session for itself, whatever it was given: what a plan is drawn from."""
+    made = []
+    for each in went:
+        if each.judged and each.calls:
+            above, below = ratio_of(metric, [each])
+            made.append(Unit(session=each.session, arm="", above=above, below=below, cluster=each.project))
+    return made
+
+
+def _before(metric: MetricName, sessions: Sequence[Went]) -> float | None:
+    """The metric over earlier sessions, each counted for itself."""
+    ratios = [ratio_of(metric, [each]) for each in sessions]
+    below = sum(each.below for each in ratios)
+    return sum(each.above for each in ratios) / below if below else None
+
+
+def _shares(drawn: Assignment) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted((arm, round(share, 6)) for arm, share in drawn.shares.items()))
+
+
+def epochs_of(found: Measured) -> list[tuple[tuple[str, float], ...]]:
+    """The shares that lots were drawn with, in their order."""
+    return list(dict.fromkeys(_shares(line.drawn) for line in found.lines))

@@ -1,0 +1,279 @@
+"""What a comparison shows so far: a plain sentence, the numbers behind it, and everything that stands against believing them.
+
+Pure; knows no archive. Loads the statistics: import it where a result is asked for.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from preheat.experiments.measure import Line, Measured, epochs_of, units
+from preheat.experiments.plan import WORSE
+from preheat.experiments.statistics.adjust import adjusted
+from preheat.experiments.statistics.conclude import Guarded, Guardrail, conclude
+from preheat.experiments.statistics.multiplicity import holm
+from preheat.experiments.statistics.ratio import RISK, difference
+from preheat.experiments.statistics.sequence import HORIZON, always
+from preheat.experiments.statistics.spread import chance, quantile
+from preheat.experiments.statistics.srm import sample_ratio
+from preheat.model.experiment import METRICS, Delivery, Estimate, MetricName, Plan, Unit
+
+State: TypeAlias = Literal["running", "stopped", "standing"]
+_AGAINST = ("cold", "placebo", "note")
+_DIFFERS = 0.01
+"""By chance, arms lose sessions so differently less often than this."""
+
+
+class Epoch(msgspec.Struct, frozen=True, kw_only=True):
+    """Sessions that were drawn under the same shares."""
+
+    shares: dict[str, float]
+    drawn: dict[str, int]
+    since: float
+    until: float
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is known of a comparison."""
+
+    name: str
+    experiment: str
+    state: State
+    plan: Plan
+    sentence: str
+    verdict: str
+    final: bool
+    """The planned end is reached: the interval for one look counts, else the one that holds at every look."""
+    drawn: dict[str, int]
+    """Lines of sessions by arm, and those of them that are measured."""
+    measured: dict[str, int]
+    estimates: tuple[Estimate, ...] = ()
+    """Warm against each other arm, in the metric of the plan; the first one decides."""
+    guardrails: tuple[Guarded, ...] = ()
+    """Metrics that must not get worse by more than a tenth, and how they stand; and their estimates."""
+    guarded: tuple[Estimate, ...] = ()
+    secondary: tuple[Estimate, ...] = ()
+    """The other metrics, warm against the first: for looking, not for deciding."""
+    corrected: dict[str, float] = {}
+    """By metric, the p-value of those when it is counted how many there are (Holm)."""
+    ratios: str = ""
+    ratios_broken: bool = False
+    given: dict[str, int] = {}
+    """By arm: sessions that were given something; and sessions for which there was nothing to give, in any arm."""
+    nothing_to_give: int = 0
+    epochs: tuple[Epoch, ...] = ()
+    projects: int = 0
+    since: float = 0.0
+    problems: tuple[str, ...] = ()
+
+
+def report(
+    experiment: str,
+    plan: Plan,
+    found: Measured,
+    deliveries: Mapping[str, Delivery],
+    stopped: float | None = None,
+    drawing: bool = True,
+) -> Report:
+    """What a plan has shown; `drawing`: whether lots are drawn at all."""
+    planned = plan.sessions
+    final = planned is not None and len(found.lines) >= planned
+    if final:  # what was drawn after the planned end was not planned for
+        found = found._replace(lines=found.lines[:planned])
+    drawn = Counter[str](line.drawn.arm for line in found.lines)
+    counted = [line for line in found.lines if any(each.judged for each in line.sessions)]
+    against = [arm for arm in _AGAINST if arm in plan.arms]
+    horizon = float(plan.sessions or HORIZON)
+    main = tuple(compared(plan.metric, found, arm, horizon) for arm in against)
+    guarded = tuple(compared(metric, found, against[0], horizon) for metric in plan.guardrails)
+    rails = [Guardrail(each, WORSE * abs(each.base)) for each in guarded if each.base is not None]
+    others: list[MetricName] = [metric for metric in METRICS if metric not in (plan.metric, *plan.guardrails)]
+    secondary = tuple(compared(metric, found, against[0], horizon) for metric in others)
+    split = sample_ratio(
+        ((_epoch_name(line, epochs_of(found)), line.drawn.arm) for line in found.lines),
+        {str(number): dict(shares) for number, shares in enumerate(epochs_of(found), 1)},
+    )
+    concluded = conclude(main[0], plan.margin, guardrails=rails, running=not final)
+    sentence, verdict = concluded.sentence, concluded.verdict
+    if split.broken:
+        sentence, verdict = f"Not to be believed: {split.sentence}", "too little data"
+    elif verdict in ("helps", "hurts"):
+        sentence = f"Starting warm {verdict}: {sentence[:1].lower()}{sentence[1:]}"
+    given = [deliveries[line.drawn.root] for line in found.lines if line.drawn.root in deliveries]
+    arm_of = {line.drawn.root: line.drawn.arm for line in found.lines}
+    return Report(
+        name=plan.name,
+        experiment=experiment,
+        state="standing" if plan.standing else "running" if stopped is None else "stopped",
+        plan=plan,
+        sentence=sentence,
+        verdict=verdict,
+        final=final,
+        drawn={arm: drawn[arm] for arm in plan.arms},
+        measured={arm: sum(line.drawn.arm == arm for line in counted) for arm in plan.arms},
+        estimates=main,
+        guardrails=concluded.guardrails,
+        guarded=guarded,
+        secondary=secondary,
+        corrected=_corrected(secondary),
+        ratios=split.sentence,
+        ratios_broken=split.broken,
+        given={arm: sum(bool(each.context) and arm_of[each.session] == arm for each in given) for arm in plan.arms},
+        nothing_to_give=sum(not each.offered for each in given),
+        epochs=_epochs(found),
+        projects=len({line.drawn.project for line in counted}),
+        since=found.since,
+        problems=tuple(_problems(plan, found, counted, split.broken, split.sentence, not drawing, stopped is not None)),
+    )
+
+
+# Estimates.
+def compared(metric: MetricName, found: Measured, against: str, horizon: float = HORIZON) -> Estimate:
+    """Warm against another arm in a metric. Sessions that were drawn under other shares are compared among themselves, and the
+    differences are put together by their precision: else a change of the shares would look like an effect."""
+    every = units(metric, found)
+    if len(epochs_of(found)) < 2:
+        return always(adjusted(every, metric=metric, arm="warm", against=against), horizon=horizon)
+    inside = [
+        adjusted(some, metric=metric, arm="warm", against=against)
+        for some in _by_epoch(every, found)
+        if {each.arm for each in some} >= {"warm", against}
+    ]
+    whole = difference(every, metric=metric, arm="warm", against=against)
+    return always(_together(whole, [each for each in inside if each.error]), horizon=horizon)
+
+
+def _by_epoch(every: Sequence[Unit], found: Measured) -> list[list[Unit]]:
+    epochs = epochs_of(found)
+    of = {line.drawn.root: _epoch_name(line, epochs) for line in found.lines}
+    return [[each for each in every if of[each.session] == str(number)] for number in range(1, len(epochs) + 1)]
+
+
+def _together(whole: Estimate, parts: list[Estimate]) -> Estimate:
+    """The differences within epochs as one, each weighted by one over its variance."""
+    told = [(each.difference, each.error, each.freedom) for each in parts]
+    known = [(gap, error, freedom) for gap, error, freedom in told if gap is not None and error and freedom]
+    if not known:
+        return msgspec.structs.replace(
+            whole, difference=None, low=None, high=None, p=None, error=None, freedom=None,
+            why="the shares were changed, and no stretch between has two sessions in each arm",
+        )  # fmt: skip
+    weights = [1 / error**2 for _, error, _ in known]
+    gap = sum(weight * each[0] for weight, each in zip(weights, known, strict=True)) / sum(weights)
+    error = sqrt(1 / sum(weights))
+    freedom = sum(weights) ** 2 / sum(weight**2 / each[2] for weight, each in zip(weights, known, strict=True))
+    reach = float(quantile(freedom, RISK)) * error
+    return msgspec.structs.replace(
+        whole,
+        difference=gap,
+        low=gap - reach,
+        high=gap + reach,
+        error=error,
+        freedom=freedom,
+        p=float(chance(gap, error, freedom)),
+        why="",
+        adjusted=any(each.adjusted for each in parts),
+        method="within each stretch of equal shares, weighted by precision",
+        units=(sum(each.units[0] for each in parts), sum(each.units[1] for each in parts)),
+    )
+
+
+def _corrected(secondary: Iterable[Estimate]) -> dict[str, float]:
+    known = [(each.metric, each.p) for each in secondary if each.p is not None]
+    return dict(zip((metric for metric, _ in known), holm([p for _, p in known]), strict=True)) if known else {}
+
+
+# What a reader must know.
+def _epoch_name(line: Line, epochs: list[tuple[tuple[str, float], ...]]) -> str:
+    shares = tuple(sorted((arm, round(share, 6)) for arm, share in line.drawn.shares.items()))
+    return str(epochs.index(shares) + 1)
+
+
+def _epochs(found: Measured) -> tuple[Epoch, ...]:
+    epochs = epochs_of(found)
+    told = []
+    for number, shares in enumerate(epochs, 1):
+        inside = [line.drawn for line in found.lines if _epoch_name(line, epochs) == str(number)]
+        counts = Counter[str](each.arm for each in inside)
+        told.append(
+            Epoch(
+                shares=dict(shares),
+                drawn={arm: counts[arm] for arm, _ in shares},
+                since=min(each.at for each in inside),
+                until=max(each.at for each in inside),
+            )
+        )
+    return tuple(told)
+
+
+def _problems(
+    plan: Plan, found: Measured, counted: Sequence[Line], broken: bool, ratios: str, undrawn: bool, ended: bool
+) -> Iterable[str]:
+    if undrawn and not ended:
+        yield "no lots are drawn: `preheat install AGENT` or `preheat experiment start` makes the key for them"
+    drawn = Counter[str](line.drawn.arm for line in found.lines)
+    if found.lines:
+        yield from (f"no session was drawn into `{arm}` yet" for arm in plan.arms if not drawn[arm])
+    if broken:
+        yield ratios
+    if not ended and plan.sessions is not None and len(found.lines) >= plan.sessions:
+        yield f"its planned end is reached; `preheat experiment stop {plan.name}` enters it into the ledger"
+    yield from _unmeasured(found, drawn)
+    epochs = epochs_of(found)
+    if len(epochs) > 1:
+        yield f"the shares were changed {len(epochs) - 1} times: each stretch of equal shares is compared for itself"
+    projects = {line.drawn.project for line in counted}
+    if len(counted) > 1 and len(projects) == 1:
+        yield "all sessions are of one project: what holds there may not hold elsewhere"
+    for arm in plan.arms:
+        calls = [each for line in counted if line.drawn.arm == arm for each in line.sessions if each.calls]
+        if calls and all(each.errors == each.calls for each in calls):
+            yield f"every call of every `{arm}` session failed: look at one before believing any number"
+
+
+def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
+    for counts, what in (
+        (found.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
+        (found.unjudged, "not judged yet; `preheat learn` does it"),
+    ):
+        number = sum(counts.values())
+        if number:
+            by_arm = ", ".join(f"{counts[arm]} of {drawn[arm]} `{arm}`" for arm in sorted(drawn) if counts[arm])
+            are = "session is" if number == 1 else "sessions are"
+            yield f"{number} {are} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
+    if _unevenly(found.missing, drawn):
+        yield "the arms lost sessions unevenly: those that are left may not be alike, and the comparison is not to be trusted"
+    if number := sum(found.open.values()):
+        goes, they = ("session goes", "it") if number == 1 else ("sessions go", "they")
+        yield f"{number} {goes} on; what {they} did so far counts"
+    if found.redrawn:
+        yield (
+            f"{found.redrawn} forked or continued {_sessions(found.redrawn)} counted with what they came out of: the agent's"
+            " program did not say so at the start"
+        )
+    if found.unassigned:
+        yield f"{found.unassigned} {_sessions(found.unassigned)} unassigned, because the start was missed, and count nowhere"
+    if found.lost:
+        yield (
+            f"of {found.lost} {'session' if found.lost == 1 else 'sessions'} no lot is known (no daemon ran, hooks were off, or"
+            " assignments were lost), and they count nowhere"
+        )
+
+
+def _sessions(number: int) -> str:
+    return "session is" if number == 1 else "sessions are"
+
+
+def _unevenly(missing: Counter[str], drawn: Counter[str]) -> bool:
+    arms = [arm for arm in drawn if drawn[arm]]
+    total, lost = sum(drawn.values()), sum(missing.values())
+    if len(arms) < 2 or not 0 < lost < total:
+        return False
+    from scipy.stats import chi2_contingency, fisher_exact
+
+    table = [[missing[arm], drawn[arm] - missing[arm]] for arm in arms]
+    p = fisher_exact(table).pvalue if len(arms) == 2 else chi2_contingency(table).pvalue
+    return float(p) < _DIFFERS

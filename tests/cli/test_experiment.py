@@ -1,0 +1,240 @@
+"""`preheat experiment`, `rate` and `ledger` as a person uses them."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from preheat.archive.connect import connect
+from preheat.archive.lessons import lessons, marks
+from preheat.cli.experiment import COMMANDS, command
+from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot
+from preheat.pipeline import trial_store as store
+from preheat.pipeline.proving import told
+from preheat.testing.builders import ClaudeTranscript
+from tests.cli.conftest import Person
+from tests.daemon.made import RIGHT, learned
+
+
+@pytest.fixture
+def known(person: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """A person with a project that four sessions have worked on."""
+    os.makedirs(os.path.join(person.home, "shop", ".git"))
+    learned(person.folder, os.path.join(person.home, "shop"), person.home)
+    return person
+
+
+def parsed(person: Person, *words: str) -> Any:
+    done = person.run(*words, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_a_newcomer_is_told_what_to_do(person: Person) -> None:
+    """Nothing is there: every command says so and what comes next, and none fails with a traceback."""
+    assert "until `preheat install AGENT`" in person.run("experiment", "status").out
+    assert person.run("experiment", "list").code == 0
+    assert person.run("ledger").code == 0
+    for words in (("experiment", "report"), ("experiment", "power"), ("experiment", "explain"), ("rate", "good")):
+        done = person.run(*words)
+        assert done.code == 2
+        assert "preheat sync" in done.err
+
+
+def test_a_person_is_told_of_the_holdout_when_installing(person: Person) -> None:
+    """One sentence, with what turns it off; the key is made then and only once, and for its owner alone."""
+    done = person.run("install", "codex")
+    assert done.code == 0
+    assert "One session in five starts without" in done.out
+    assert "holdout = 0" in done.out
+    place = store.path_of(person.folder, "key")
+    first = Path(place).read_bytes()
+    assert os.stat(place).st_mode & 0o077 == 0
+    person.run("install", "codex")
+    assert Path(place).read_bytes() == first
+    assert "One session in five" in person.run("status").out
+    Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 0\n")
+    assert "Every session starts warm" in person.run("status").out
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [("0.5", "One session in two"), ("0.1", "One session in ten"), ("0.3", "30% of the sessions")]
+)
+def test_the_sentence_says_the_share_there_is(tmp_path: Path, share: str, words: str) -> None:
+    """Not always one in five."""
+    store.make_key(str(tmp_path))
+    (tmp_path / "settings.toml").write_text(f"[experiment]\nholdout = {share}\n")
+    assert told(str(tmp_path)).startswith(words)
+
+
+def test_settings_that_are_none_are_named_by_doctor(person: Person) -> None:
+    """With the setting, and what it may be."""
+    os.makedirs(person.folder, exist_ok=True)
+    Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 2\n")
+    done = person.run("doctor")
+    assert done.code == 1
+    assert "`holdout` is from 0 to 0.9" in done.out
+
+
+def test_an_experiment_from_its_plan_to_the_ledger(known: Person) -> None:
+    """Started, listed, reported without a session, stopped: the ledger has it though it showed nothing, and its name is taken."""
+    started = known.run("experiment", "start", "mine", "--shares", "0.8,0.2", "--guardrail", "tokens", "--stop", "n=40")
+    assert started.code == 0
+    assert "mine runs: 80% warm, 20% cold of all sessions." in started.out
+    assert "The experiment `mine` runs" in known.run("experiment", "status").out
+    assert "`mine` runs" in known.run("experiment", "start", "other").err
+    found = parsed(known, "experiment", "report")
+    assert (found["name"], found["state"], found["verdict"]) == ("mine", "running", "too little data")
+    entry = parsed(known, "experiment", "stop", "mine")
+    assert entry["digest"] == found["experiment"].partition("@")[2]
+    assert "stopped already" in known.run("experiment", "stop", "mine").err
+    assert "was an experiment `mine` already" in known.run("experiment", "start", "mine").err
+    assert "nothing runs" in known.run("experiment", "stop").err
+    shown = known.run("ledger")
+    assert "mine: too little data (0 warm, 0 cold)" in shown.out
+    assert [each["verdict"] for each in parsed(known, "experiment", "list")] == ["too little data"]
+    assert "no experiment `his`" in known.run("experiment", "report", "his").err
+
+
+def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None:
+    """Nothing was ever read: it ends all the same, and the ledger says so."""
+    person.run("experiment", "start", "mine")
+    done = person.run("experiment", "stop")
+    assert done.code == 0
+    assert done.out.startswith("Too little data: no session in `warm` and none in `cold`.")
+    assert [each.name for each in store.ledger(person.folder)] == ["mine"]
+
+
+def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
+    """Each for its own folder; a folder that is none is refused."""
+    os.makedirs(os.path.join(known.home, "site", ".git"))
+    assert known.run("experiment", "start", "a", "--project", os.path.join(known.home, "shop")).code == 0
+    assert known.run("experiment", "start", "b", "--project", os.path.join(known.home, "site")).code == 0
+    assert "several run" in known.run("experiment", "report").err
+    assert "is no folder" in known.run("experiment", "start", "c", "--project", "nowhere").err
+
+
+def test_a_changed_ledger_shows(known: Person) -> None:
+    """A line that was improved afterwards, or taken out: the exit code is 1 and the line is named."""
+    for name in ("one", "two", "three"):
+        store.enter(
+            known.folder,
+            LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts"),
+        )
+    assert known.run("ledger").code == 0
+    path = Path(store.path_of(known.folder, "ledger.jsonl"))
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"hurts", b"helps", 1))
+    done = known.run("ledger")
+    assert done.code == 1
+    assert "line 2 of the ledger" in done.out
+    lines = before.splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[2])
+    assert known.run("ledger").code == 1
+
+
+def test_ratings_count_and_the_last_word_stands(known: Person) -> None:
+    """Good, then bad with a note: one rating, in which a secret is not kept; and it comes into the archive."""
+    assert known.run("rate", "good").out.startswith("good: ")
+    rated = parsed(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
+    assert rated["good"] is False
+    assert "AKIAIOSFODNN7EXAMPLE" not in Path(store.path_of(known.folder, "ratings.jsonl")).read_text()
+    (one,) = store.ratings(known.folder).values()
+    assert not one.good
+    known.run("experiment", "report")
+    connection = connect(known.folder)
+    assert connection.execute("SELECT good FROM ratings").fetchall() == [(0,)]
+    connection.close()
+
+
+def test_a_plan_of_how_many_sessions(known: Person) -> None:
+    """Few sessions are said to be too few."""
+    done = known.run("experiment", "power")
+    assert done.code == 2
+    assert "10 earlier sessions or more" in done.err
+    assert known.run("experiment", "power", "--cold", "2").code == 2
+
+
+def trial(person: Person, harm: float, count: int = 240) -> str:
+    """Sessions in which an item was shown or spared by lot, and made more mistakes where it was shown; the item's id."""
+    connection = connect(person.folder)
+    item = next(each.id for each in lessons(connection) if each.kind == "convention" and each.status == "active")
+    connection.close()
+    project = os.path.join(person.home, "shop")
+    lots: list[Lot] = []
+    begun = time.time() - count * 3600
+    for number in range(count):
+        session = f"{number + 4096:08x}-4444-4000-8000-000000000000"
+        shown = number % 2 == 0
+        name, at = f"claude_code:{session}", begun + number * 3600
+        given: dict[str, Any] = {"root": name, "experiment": "standing", "agent": "claude_code", "project": project}
+        lots.append(Assignment(session=name, arm="warm", shares={"cold": 0.2, "warm": 0.8}, at=at, **given))
+        sides = {"shown": (item,)} if shown else {"spared": (item,)}
+        lots.append(Delivery(session=name, at=at, context="c", offered=1, probability=0.5, **sides))  # type: ignore[arg-type]
+        found = ClaudeTranscript(session=session, project=project, started=at).prompt("the next step")
+        wrong = number // 2 % 3 + (round(10 * harm) if shown else 0)
+        for call in range(10):
+            if call < wrong:
+                change = {"file_path": f"{project}/src/a.py", "old_string": f"old {call}", "new_string": "new"}
+                found = found.answer("I change it.").call("Edit", change)
+                found = found.result(
+                    "<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True
+                )
+            else:
+                found = found.answer("I run it.").ran(RIGHT, "5 passed in 0.1s")
+        found.answer("Done.").write(person.projects)
+    store.make_key(person.folder)
+    store.keep_lots(person.folder, lots)
+    assert person.run("sync").code == 0
+    return item
+
+
+def test_what_does_harm_is_withdrawn_and_can_be_brought_back(known: Person) -> None:
+    """Learning takes it out with a line in the ledger, `lessons` and `explain` say why; brought back it stays, also when it is
+    learned again and in an archive that is made anew; pinned it is only warned about."""
+    item = trial(known, harm=0.2)
+    first = parsed(known, "learn")
+    assert any(line.startswith("withdrawn: ") for line in first["proof"])
+    (entry,) = [each for each in store.ledger(known.folder) if each.name == item]
+    assert (entry.kind, entry.verdict) == ("withdrawn", "hurts")
+    shown = parsed(known, "lessons", "show", item)
+    assert shown["status"] == "retired"
+    assert "withdrawn by measurement: it does harm" in shown["why"]
+    (explained,) = parsed(known, "experiment", "explain", item)
+    assert explained["verdict"] == "hurts"
+    assert explained["low"] > 0.1
+    assert "it does harm" in known.run("experiment", "explain", item).out
+    assert "it does harm" in known.run("ledger").out
+    assert parsed(known, "learn")["proof"] == []
+
+    for name in os.listdir(known.folder):
+        if name.startswith("archive.db"):
+            os.unlink(os.path.join(known.folder, name))
+    known.run("sync")
+    known.run("learn")
+    connection = connect(known.folder)
+    assert marks(connection)[item][0] == "retired"
+    connection.close()
+
+    assert known.run("lessons", "release", item).code == 0
+    known.run("learn")
+    connection = connect(known.folder)
+    assert item not in marks(connection)
+    connection.close()
+    assert [each.kind for each in store.ledger(known.folder)] == ["withdrawn", "brought back"]
+    assert "status" not in parsed(known, "lessons", "show", item)  # active, as what is usual is not written
+    known.run("lessons", "pin", item)
+    assert any(line.startswith("pinned, but it does harm") for line in parsed(known, "learn")["proof"])
+
+
+def test_the_list_of_commands_is_what_their_help_says() -> None:
+    """Nothing is imported to list them, so their first lines stand twice."""
+    context = click.Context(command)
+    for name, line in COMMANDS.items():
+        found = command.get_command(context, name)
+        assert found is not None
+        assert (found.help or "").splitlines()[0] == line

@@ -1,0 +1,106 @@
+"""What advice and templates did, out of lots and transcripts as they are found on disk."""
+
+import json
+import os
+import time
+from typing import Any
+
+import pytest
+
+from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
+from preheat.pipeline import trial_store as store
+from preheat.templates.loaded import load_for, pins
+from preheat.testing.builders import ClaudeTranscript
+from tests.cli.conftest import Person
+from tests.daemon.made import RIGHT, learned
+
+COUNT = 64
+
+
+def session_of(number: int) -> str:
+    return f"{number + 4096:08x}-5555-4000-8000-000000000000"
+
+
+def worked(person: Person, number: int, at: float, wrong: frozenset[int], calls: int = 16) -> str:
+    """A session whose calls of these numbers fail by a mistake; its key. A call and its result take four seconds, with a text
+    before them two more."""
+    project = os.path.join(person.home, "shop")
+    found = ClaudeTranscript(session=session_of(number), project=project, started=at).prompt("the next step")
+    for call in range(calls):
+        found = found.answer("Next.")
+        if call in wrong:
+            change = {"file_path": f"{project}/src/a.py", "old_string": f"old {call}", "new_string": "new"}
+            found = found.call("Edit", change)
+            found = found.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
+        else:
+            found = found.ran(RIGHT, "5 passed in 0.1s")
+    found.answer("Done.").write(person.projects)
+    return f"claude_code:{session_of(number)}"
+
+
+def prepared(person: Person) -> float:
+    os.makedirs(os.path.join(person.home, "shop", ".git"))
+    learned(person.folder, os.path.join(person.home, "shop"), person.home)
+    store.make_key(person.folder)
+    return time.time() - COUNT * 3600
+
+
+def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
+    """Mistakes go on where a word was withheld, and stop where it was said: advice helps, by what the five calls after it show;
+    moments after which nothing came are counted and named."""
+    begun = prepared(person)
+    lots: list[Lot] = []
+    for number in range(COUNT):
+        at = begun + number * 3600
+        shown = number % 2 == 0
+        after = frozenset([6]) if shown else frozenset([6, 7, 8]) if number % 4 == 1 else frozenset([6, 8])
+        key = worked(person, number, at, frozenset([1, 3]) | after)
+        moment = at + 2 + 6 * 5 + 5  # after the result of the sixth call
+        given: dict[str, Any] = {"session": key, "turn": 6, "signal": "loop", "probability": 0.5}
+        lots.append(AdviceLot(at=moment, cause="c", shown=shown, **given))
+    lots.append(
+        AdviceLot(session="claude_code:gone", at=1.0, turn=1, signal="loop", cause="c", shown=True, probability=0.5)
+    )
+    store.keep_lots(person.folder, lots)
+    person.run("sync")
+    person.run("learn")
+    found = json.loads(person.run("experiment", "explain", "advice", "--json").out)
+    assert found["estimate"]["units"] == [COUNT // 2, COUNT // 2]
+    assert found["estimate"]["difference"] == pytest.approx(-0.3)
+    assert found["estimate"]["high"] < 0
+    assert found["moments_without_calls_after"] == 1
+    said = person.run("experiment", "explain", "advice").out
+    assert said.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
+
+
+def test_a_template_that_does_harm_is_unloaded(person: Person) -> None:
+    """Loaded for a project, given to warm sessions and kept from cold ones: it is taken out with a line in the ledger, once."""
+    begun = prepared(person)
+    project = os.path.join(person.home, "shop")
+    assert person.run("warm", "build", "mine", "--project", project, "--min-messages", "0").code == 0
+    pin = load_for(person.folder, project, "mine", begun)
+    lots: list[Lot] = []
+    for number in range(COUNT):
+        at, warm = begun + number * 3600, number % 2 == 0
+        key = worked(person, number, at, frozenset(range(number // 2 % 3 + (6 if warm else 0))))
+        given: dict[str, Any] = {"root": key, "experiment": "standing", "agent": "claude_code", "project": project}
+        shares = {"cold": 0.5, "warm": 0.5}
+        lots.append(Assignment(session=key, arm="warm" if warm else "cold", shares=shares, at=at, **given))
+        lots.append(
+            Delivery(session=key, at=at, context="c" if warm else "", offered=2, template=f"mine@{pin.digest[:12]}")
+        )
+    store.keep_lots(person.folder, lots)
+    person.run("sync")
+    told = json.loads(person.run("learn", "--json").out)["proof"]
+    assert any("withdrawn: template mine@" in line and "does harm" in line for line in told)
+    assert pins(person.folder) == {}
+    entries = [each for each in store.ledger(person.folder) if each.name.startswith("mine@")]
+    assert [(each.kind, each.verdict) for each in entries] == [("withdrawn", "hurts")]
+    (explained,) = json.loads(person.run("experiment", "explain", "mine", "--json").out)
+    assert (explained["template"], explained["estimate"]["units"]) == (entries[0].name, [COUNT // 2, COUNT // 2])
+    assert "does harm" in person.run("experiment", "explain", "mine").out
+    load_for(person.folder, project, "mine", begun)
+    assert json.loads(person.run("learn", "--json").out)["proof"] == []
+    assert pins(person.folder)
+    report = json.loads(person.run("experiment", "report", "--json").out)
+    assert report["verdict"] == "hurts"

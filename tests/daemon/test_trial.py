@@ -1,0 +1,381 @@
+"""The field trial through the engine: who gets what, that it is on disk before anything is given, and that it lasts."""
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.archive import experiments as kept
+from preheat.archive.connect import connect
+from preheat.archive.lessons import exposures
+from preheat.daemon.engine import Engine
+from preheat.daemon.place import prepare
+from preheat.experiments.plan import planned
+from preheat.model.experiment import AdviceLot, Assignment, Delivery
+from preheat.model.live import HookEvent
+from preheat.pipeline import forget, learn, sync
+from preheat.pipeline import trial_store as store
+from preheat.pipeline.hooking import Hooking
+from preheat.pipeline.lots import take_in
+from preheat.pipeline.proof import begin, end, report
+from preheat.provisioning.tokens import estimate
+from preheat.testing.builders import ClaudeTranscript
+from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
+
+ALL = "[experiment]\nholdout = 0.5\ndrop_items = 0.3\nwithhold_advice = 0.5\n"
+
+
+class Machine:
+    """A person's machine with a project that four sessions have worked on, and an engine on it."""
+
+    def __init__(self, home: Path, settings: str = "", key: bool = True) -> None:
+        self.home = str(home)
+        self.data = str(home / "data")
+        self.project = str(home / "shop")
+        os.makedirs(os.path.join(self.project, ".git"))
+        learned(self.data, self.project, self.home)
+        if settings:
+            Path(self.data, "settings.toml").write_text(settings)
+        if key:
+            store.make_key(self.data)
+        self.live = prepare(self.data)
+        self.engine = self.restarted()
+
+    def restarted(self) -> Engine:
+        """A daemon that comes after one that was killed."""
+        self.engine = Engine(self.live, Hooking(self.data), Patient())
+        return self.engine
+
+    def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:
+        """What a session is given at a start."""
+        answer = self.engine.handle(AGENT, started(session, source, cwd=self.project, **more), at)
+        return str(json.loads(answer)["hookSpecificOutput"]["additionalContext"]) if answer else ""
+
+    def arm(self, session: str) -> str:
+        found = self.engine.sessions.get(AGENT, session).assigned
+        return "" if found is None else found.arm
+
+    @property
+    def lots(self) -> list[Any]:
+        return store.lots(self.data)[0]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path, ALL)
+
+
+def test_arms_are_met_and_on_disk_before_anything_is_given(machine: Machine) -> None:
+    """Half of 200 sessions start without, within binomial limits; each has its lot in the journal and in the file, and what
+    it was given is what its arm says."""
+    cold = 0
+    for number in range(200):
+        text = machine.start(f"s{number}", at=float(number))
+        assert machine.arm(f"s{number}") == ("warm" if text else "cold")
+        cold += not text
+    assert abs(cold - 100) <= 4 * sqrt(200 * 0.25)
+    drawn = [each for each in machine.lots if isinstance(each, Assignment)]
+    assert [each.session for each in drawn] == [f"{AGENT}:s{number}" for number in range(200)]
+    assert {(each.project, each.agent) for each in drawn} == {(machine.project, AGENT)}
+    assert {tuple(sorted(each.shares.items())) for each in drawn} == {(("cold", 0.5), ("warm", 0.5))}
+    given = [each for each in machine.lots if isinstance(each, Delivery)]
+    assert len(given) == 200
+    assert all(each.offered for each in given)  # there was something for everybody, whatever the arm
+    journaled = [lot for entry in machine.engine.journal.replay(0) for lot in entry.lots]
+    assert journaled == machine.lots
+
+
+def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> None:
+    """The lot is drawn once for a session: it resumes, is compacted, is cleared and meets new daemons in the same arm."""
+    before = {f"s{number}": bool(machine.start(f"s{number}")) for number in range(30)}
+    for source in ("resume", "compact", "startup"):
+        machine.restarted()
+        for session, warm in before.items():
+            text = machine.start(session, source, 50.0)
+            assert machine.arm(session) == ("warm" if warm else "cold")
+            assert warm or RIGHT not in text
+    assert sum(isinstance(each, Assignment) for each in machine.lots) == 30
+
+
+def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
+    """Where the program says its parent."""
+    stages = Hooking(machine.data)
+    arms = set()
+    for number in range(20):
+        root = stages.assign(
+            HookEvent(agent=AGENT, session=f"r{number}", name="session_start", cwd=machine.project), None, False
+        )
+        assert root is not None
+        fork = HookEvent(
+            agent=AGENT, session=f"f{number}", name="session_start", cwd="/elsewhere", source="fork", at=9.0
+        )
+        found = stages.assign(fork, root, False)
+        assert found is not None
+        assert (found.arm, found.root, found.session) == (root.arm, root.session, f"{AGENT}:f{number}")
+        arms.add(found.arm)
+    assert arms == {"warm", "cold"}
+
+
+def test_a_session_that_was_forgotten_by_the_daemon_is_known_by_the_file(machine: Machine) -> None:
+    """Its state is gone after two weeks; resumed then, it still has the arm that it began with."""
+    before = {f"s{number}": bool(machine.start(f"s{number}")) for number in range(12)}
+    for part in ("journal", "sessions"):
+        for name in os.listdir(os.path.join(machine.live, part)):
+            os.unlink(os.path.join(machine.live, part, name))
+    machine.restarted()
+    for session, warm in before.items():
+        machine.start(session, "resume")
+        assert machine.arm(session) == ("warm" if warm else "cold")
+
+
+def test_a_missed_start_is_unassigned_and_warm(machine: Machine) -> None:
+    """A session that is resumed, or has made calls, before it was ever heard of: it gets what a warm one gets, and no lot."""
+    assert RIGHT in machine.start("resumed", "resume")
+    assert machine.arm("resumed") == "unassigned"
+    machine.engine.handle(AGENT, edited(1, "src/a.py", "underway", cwd=machine.project), 2.0)
+    machine.engine.handle(AGENT, prompted("go on", "underway", cwd=machine.project), 3.0)
+    assert machine.arm("underway") == "unassigned"
+    whys = [each.why for each in machine.lots if isinstance(each, Assignment)]
+    assert whys == ["its start was missed"] * 2
+
+
+def test_items_are_spared_and_written_down_with_their_probability(machine: Machine) -> None:
+    """What a warm session reads lacks exactly the items that the lots took away, and the archive's exposures say so."""
+    texts = {f"s{number}": machine.start(f"s{number}", at=float(number)) for number in range(60)}
+    connection = connect(machine.data)
+    take_in(machine.data, connection)
+    lots = exposures(connection)
+    connection.close()
+    warm = {session for session, text in texts.items() if text}
+    assert {lot.session.partition(":")[2] for lot in lots} == warm
+    assert {lot.probability for lot in lots} == {0.7}
+    assert {lot.shown for lot in lots} == {True, False}
+    given = {each.session: each for each in machine.lots if isinstance(each, Delivery)}
+    offered = {frozenset((*each.shown, *each.spared)) for each in given.values() if each.shown or each.spared}
+    assert len(offered) == 1
+    assert len({each.shown for each in given.values() if each.context}) > 1
+    for each in given.values():
+        text = texts[each.session.partition(":")[2]]
+        assert not text or f'id="{each.context}"' in text
+
+
+def test_off_means_nothing_is_drawn(tmp_path: Path) -> None:
+    """`holdout = 0`: every session is warm with every item, everything is said, and no file of lots comes about."""
+    machine = Machine(tmp_path, "[experiment]\nholdout = 0\n")
+    texts = {machine.start(f"s{number}") for number in range(40)}
+    assert len(texts) == 1
+    assert RIGHT in texts.pop()
+    for number in range(20):
+        machine.engine.handle(AGENT, edited(number, f"src/part{number}.py", "s1", cwd=machine.project), float(number))
+    assert machine.engine.count["withheld"] == 0
+    assert machine.lots == []
+    assert not os.path.exists(store.path_of(machine.data, "lots.jsonl"))
+
+
+def test_nobody_is_drawn_before_being_told(tmp_path: Path) -> None:
+    """Without the key that `preheat install` makes, every session is warm."""
+    machine = Machine(tmp_path, ALL, key=False)
+    assert len({machine.start(f"s{number}") for number in range(20)}) == 1
+    assert machine.lots == []
+
+
+def test_settings_that_cannot_be_understood_leave_nobody_without(tmp_path: Path) -> None:
+    """A share that is none: every session is warm until that is mended."""
+    machine = Machine(tmp_path, "[experiment]\nholdout = 7\n")
+    assert all(machine.start(f"s{number}") for number in range(20))
+
+
+def piled(machine: Machine, session: str) -> list[bytes]:
+    """Files pile up that no check has seen: what is answered."""
+    machine.start(session)
+    payloads = [
+        edited(number, f"src/part{number}.py", session).replace(b"/work/shop", machine.project.encode())
+        for number in range(12)
+    ]
+    return [machine.engine.handle(AGENT, payload, 10.0 + number) for number, payload in enumerate(payloads)]
+
+
+def test_advice_is_withheld_by_lot_and_not_brought_up_again(machine: Machine) -> None:
+    """About half of the sessions hear of their files; in the others the moment is written down all the same, the state is what
+    it would be had it been said, and so it is not said a turn later."""
+    said = {f"s{number}": sum(map(bool, piled(machine, f"s{number}"))) for number in range(40)}
+    lots = {each.session.partition(":")[2]: each for each in machine.lots if isinstance(each, AdviceLot)}
+    assert lots.keys() == said.keys()
+    assert set(said.values()) == {0, 1}
+    assert all(lots[session].shown == bool(count) for session, count in said.items())
+    assert {each.probability for each in lots.values()} == {0.5}
+    states = {machine.engine.sessions.get(AGENT, session).state.told for session in said}
+    assert len(states) == 1
+    assert machine.engine.count["withheld"] == sum(not count for count in said.values())
+    again = machine.restarted()
+    for session in said:
+        assert again.sessions.get(AGENT, session).state.told in states
+
+
+def test_a_refusal_is_never_left_to_chance(tmp_path: Path) -> None:
+    """Whoever asked for a guard has it every time."""
+    machine = Machine(tmp_path, '[live]\nblock = "critical"\n' + ALL.replace("0.5\n", "0.9\n"))
+    call = {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}, "cwd": machine.project}
+    for number in range(30):
+        answer = machine.engine.handle(AGENT, told("PreToolUse", "s1", tool_use_id=f"c{number}", **call), float(number))
+        assert b"safety rule" in answer
+
+
+def test_placebo_and_note(tmp_path: Path) -> None:
+    """Four arms: a placebo has the tokens of what it stands for and nothing of it, a note has the same facts in one paragraph;
+    both carry the mark by which Preheat knows its own words."""
+    machine = Machine(tmp_path, "[experiment]\ndrop_items = 0\n")
+    begin(machine.data, planned("four", ["warm", "cold", "placebo", "note"], [], "misuse", [], None, "anytime", 1.0))
+    texts: dict[str, str] = {}
+    for number in range(40):
+        text = machine.start(f"s{number}")
+        texts[machine.arm(f"s{number}")] = text
+    assert texts.keys() == {"warm", "cold", "placebo", "note"}
+    assert texts["cold"] == ""
+    assert all(texts[arm].startswith("<preheat-context id=") for arm in ("warm", "placebo", "note"))
+    assert abs(estimate(texts["placebo"]) - estimate(texts["warm"])) <= 0.05 * estimate(texts["warm"])
+    assert RIGHT not in texts["placebo"]
+    body = texts["note"].splitlines()
+    assert len(body) == 3
+    assert RIGHT in body[1]
+    assert "\n- " in texts["warm"]
+
+
+def test_a_plan_takes_the_holdout_s_place_while_it_runs(machine: Machine) -> None:
+    """A running daemon takes it up at the next start; sessions that began before keep their arm and their experiment."""
+    machine.start("before")
+    name = begin(machine.data, planned("mine", ["warm", "note"], [], "misuse", [], None, "anytime", time.time()))
+    for number in range(20):
+        machine.start(f"s{number}")
+    machine.start("before", "resume")
+    drawn = {each.session: each for each in machine.lots if isinstance(each, Assignment)}
+    assert {each.experiment for each in drawn.values()} == {"standing", name}
+    assert drawn[f"{AGENT}:before"].experiment == "standing"
+    assert {each.arm for each in drawn.values() if each.experiment == name} == {"warm", "note"}
+    end(machine.data, "mine")
+    machine.start("after")
+    assert machine.lots[-2].experiment == "standing"
+
+
+def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
+    """A real daemon, killed with no chance to write anything more: every answer that was given has its lot in the journal, the
+    file has it once the next daemon runs, and the sessions are in their arms."""
+    machine = Machine(tmp_path, ALL)
+    given: dict[str, bool] = {}
+    one = Daemon(machine.data)
+    for number in range(16):
+        answer = one.ask(started(f"s{number}", cwd=machine.project))
+        given[f"s{number}"] = b"preheat-context" in answer
+    one.kill()
+    os.unlink(store.path_of(machine.data, "lots.jsonl"))  # as if the machine had not come to it
+    with daemon(machine.data) as other:
+        for session, warm in given.items():
+            answer = other.ask(started(session, "compact", cwd=machine.project))
+            assert (b"preheat-context" in answer) == warm
+    drawn = {each.session: each.arm for each in machine.lots if isinstance(each, Assignment)}
+    assert drawn == {f"{AGENT}:{session}": "warm" if warm else "cold" for session, warm in given.items()}
+
+
+def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine) -> None:
+    """Somebody holds the file: the session starts, the trouble is told, and the next start writes both."""
+    folder = os.path.join(machine.data, store.FOLDER)
+    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(60)"
+    holding = subprocess.Popen([sys.executable, "-c", program, os.path.join(folder, "lock")], stdout=subprocess.PIPE)
+    assert holding.stdout is not None
+    try:
+        assert holding.stdout.readline() == b"held\n"
+        machine.start("s1")
+        assert machine.arm("s1")
+        assert "lots" in machine.engine.trouble
+        assert machine.lots == []
+    finally:
+        holding.kill()
+        holding.wait()
+        holding.stdout.close()
+    machine.start("s2")
+    assert "lots" not in machine.engine.trouble
+    assert {each.session for each in machine.lots} == {f"{AGENT}:s1", f"{AGENT}:s2"}
+
+
+def test_an_old_archive_is_brought_up(tmp_path: Path) -> None:
+    """One of the version before gets the tables, and keeps what it had."""
+    machine = Machine(tmp_path, ALL)
+    path = os.path.join(machine.data, "archive.db")
+    with sqlite3.connect(path) as connection:
+        for table in ("assignments", "deliveries", "advice_lots", "ratings", "intake"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("UPDATE alembic_version SET version_num = '0003'")
+        before = connection.execute("SELECT count(*) FROM lessons").fetchone()
+    connection.close()
+    machine.start("s1")
+    opened = connect(machine.data)
+    take_in(machine.data, opened)
+    assert opened.execute("SELECT count(*) FROM lessons").fetchone() == before
+    assert [each.session for each in kept.assignments(opened)] == [f"{AGENT}:s1"]
+    opened.close()
+
+
+def test_a_rebuilt_archive_has_every_lot_again(machine: Machine) -> None:
+    """The archive is thrown away: assignments and exposures come back from the files beside it."""
+    for number in range(10):
+        machine.start(f"s{number}")
+    first = connect(machine.data)
+    take_in(machine.data, first)
+    before = (kept.assignments(first), exposures(first), kept.deliveries(first))
+    first.close()
+    for name in os.listdir(machine.data):
+        if name.startswith("archive.db"):
+            os.unlink(os.path.join(machine.data, name))
+    second = connect(machine.data)
+    take_in(machine.data, second)
+    take_in(machine.data, second)
+    assert (kept.assignments(second), exposures(second), kept.deliveries(second)) == before
+    second.close()
+
+
+def worked(machine: Machine, session: str, at: float, rate: float, chance: random.Random) -> None:
+    """A session as it is found on disk afterwards: each call fails by a mistake at this rate."""
+    found = ClaudeTranscript(session=session, project=machine.project, started=at).prompt("the next step")
+    for number in range(chance.randint(8, 20)):
+        if chance.random() < rate:
+            change = {"file_path": f"{machine.project}/src/a.py", "old_string": f"old {number}", "new_string": "new"}
+            found = found.answer("I change it.").call("Edit", change)
+            found = found.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
+        else:
+            found = found.answer("I run it.").ran(RIGHT, "5 passed in 0.1s")
+    found.answer("Done.").write(os.path.join(machine.home, ".claude", "projects"))
+
+
+@pytest.mark.parametrize(("effect", "helps"), [(0.25, True), (0.0, False)])
+def test_the_whole_loop(tmp_path: Path, effect: float, helps: bool) -> None:
+    """Sessions start through the engine, work, are read and judged: where a warm start truly lowers mistakes the report says
+    that it helps, where it does not it does not. What was forgotten is gone from the trial, too."""
+    machine = Machine(tmp_path, "[experiment]\nholdout = 0.5\n")
+    chance = random.Random(11)
+    begun = time.time() - 90 * 3600
+    for number in range(80):
+        session = f"{number + 4096:08x}-3333-4000-8000-000000000000"
+        warm = bool(machine.start(session, at=begun + number * 3600))
+        worked(machine, session, begun + number * 3600 + 1, 0.3 - effect * warm, chance)
+    sync(machine.data, {"HOME": machine.home})
+    learn(machine.data)
+    found = report(machine.data)
+    assert (found.verdict == "helps") == helps
+    assert sum(found.measured.values()) == 80
+    first = found.estimates[0]
+    assert first.low is not None
+    assert first.high is not None
+    assert first.low <= -effect + 0.06
+    assert first.high >= -effect - 0.06
+    gone = next(each.session for each in machine.lots if isinstance(each, Assignment))
+    forget(machine.data, [gone])
+    assert gone not in {each.session for each in machine.lots}
+    assert sum(report(machine.data).drawn.values()) == 79
