@@ -1,4 +1,4 @@
-"""Records what the real programs tell our hooks, for the contract tests: `python scripts/hook_fixtures.py`.
+"""Records what the real programs tell our hooks, for the contract tests: `python scripts/hook_fixtures.py [AGENT…]`.
 
 Each program runs a short script of the model's in a clean home; paths are turned into `/w`. Claude Code and Cursor cannot be run
 here: their fixtures are written by hand after their documentation.
@@ -6,12 +6,14 @@ here: their fixtures are written by hand after their documentation.
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 
 from preheat.testing.hooked import Hooked
+from preheat.testing.listening import Listening
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import clean_environment, gemini, opencode
+from preheat.testing.programs import clean_environment, gemini, hermes, opencode
 from preheat.testing.programs.codex import CodexHome
 from preheat.testing.programs.copilot import CopilotHome
 
@@ -77,16 +79,35 @@ def open_code(folder: str) -> Hooked:
     return hooked
 
 
-PROGRAMS: dict[str, Callable[[str], Hooked]] = {
+def hermes_agent(folder: str) -> Listening:
+    script = [
+        Reply(
+            "I look.", [Call("terminal", {"command": "ls missing-folder"}), Call("read_file", {"path": "missing.txt"})]
+        ),
+        Reply(calls=[Call("search_files", {"pattern": "nothing", "path": "."})]),
+        Reply("Done."),
+    ]
+    hermes.place_plugin(folder, os.path.join(folder, "data"))
+    with Listening(os.path.join(folder, "data"), "hermes") as listening:
+        question = ["chat", "-q", "Look around.", "-Q"]
+        program = hermes.find_hermes() or "hermes"
+        hermes.run(hermes.Job(program=program, home=folder, arguments=question, script=script, settings=hermes.PLUGIN))
+    return listening
+
+
+PROGRAMS: dict[str, Callable[[str], Hooked | Listening]] = {
     "codex": codex,
     "copilot": copilot,
     "gemini": gemini_cli,
     "opencode": open_code,
+    "hermes": hermes_agent,
 }
 
 
 def main() -> None:
     for agent, run in PROGRAMS.items():
+        if sys.argv[1:] and agent not in sys.argv[1:]:
+            continue
         folder = tempfile.mkdtemp()
         try:
             payloads = run(folder).payloads

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.daemon.idle import NICE, Idle
+from preheat.daemon.idle import NICE, SOON, Idle
 from preheat.testing.builders import ClaudeTranscript
 
 
@@ -28,6 +28,26 @@ def test_it_waits_for_quiet_and_for_something_to_do() -> None:
         assert not idle.busy, "events came a moment ago"
         idle.look(1000.0, 0.0, 0)
         assert not idle.busy, "nothing has happened"
+
+
+def test_after_a_session_has_ended_it_waits_only_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next session may begin soon; but still not while events come, and not again and again."""
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with tempfile.TemporaryFile() as log:
+        idle = Idle(log.fileno(), quiet=60, again=600)
+        idle.look(1000.0, 990.0, 5)
+        assert not idle.busy
+        idle.ended()
+        idle.look(1000.0, 1000.0 - SOON + 1, 5)
+        assert not idle.busy, "something happens elsewhere"
+        idle.look(1000.0, 1000.0 - SOON, 5)
+        assert idle.busy
+        idle.stop()
+        idle.look(1001.0, 900.0, 5)
+        idle.ended()
+        idle.look(1002.0, 900.0, 6)
+        assert not idle.busy, "it has only just begun"
 
 
 def test_it_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,13 @@ OPENCODE: dict[str, Schema] = {
     event: obj(context=TEXT) for event in ("sessionStart", "prompt", "toolError", "compacting")
 }
 OPENCODE |= {"toolBefore": obj(context=TEXT, block=TEXT), "toolAfter": obj(context=TEXT, output={"type": "string"})}
+HERMES: dict[str, Schema] = {
+    "pre_llm_call": obj(context=TEXT, messages={"type": "array"}),
+    "pre_tool_call": obj(action={"const": "block"}, message=TEXT, advisory=TEXT),
+    "post_tool_call": obj(advisory=TEXT, output={"type": "string"}),
+    "pre_verify": obj(("action", "message"), action={"const": "continue"}, message=TEXT),
+    "on_session_finalize": obj(person=MESSAGE),
+}
 SCHEMAS: dict[str, dict[str, Schema]] = {
     "claude_code": _family({}, {"updatedToolOutput": BASH}),
     "codex": _family({"continue": {"const": False}, "reason": {"type": "string"}}, {}),
@@ -89,5 +96,6 @@ SCHEMAS: dict[str, dict[str, Schema]] = {
     "copilot": COPILOT,
     "cursor": CURSOR,
     "opencode": OPENCODE,
+    "hermes": HERMES,
 }
 """By agent and event; an event that is not there takes no answer."""

@@ -27,6 +27,7 @@ NAMES = {
     "cursor": [
         "session_start", "prompt", "tool_failed", "after_tool", "before_compaction", "subagent_stop", "stop", "session_end",
     ],
+    "hermes": ["session_start", "before_tool", "after_tool", "after_tool", "after_tool", "stop", "session_end"],
 }  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def test_a_failed_command_has_its_exit_code() -> None:
     """Each program hides it elsewhere; Codex's is not in the payload at all."""
     found = {
         agent: [event.exit_code for event in events(agent) if event.name in ("after_tool", "tool_failed")]
-        for agent in ("claude_code", "gemini", "copilot", "opencode", "cursor")
+        for agent in ("claude_code", "gemini", "copilot", "opencode", "cursor", "hermes")
     }
     assert found == {
         "claude_code": [1, None, None, None, None],
@@ -86,6 +87,7 @@ def test_a_failed_command_has_its_exit_code() -> None:
         "copilot": [0, None, 2, None, None],
         "opencode": [2, None],
         "cursor": [None, 0],
+        "hermes": [2, None, None],
     }
 
 

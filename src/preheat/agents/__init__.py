@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
     from preheat.model.outcome import Dialect
-    from preheat.model.rendering import Renderer
+    from preheat.model.rendering import Begin, Renderer
 
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
@@ -56,7 +56,13 @@ def renderers_of(agent: str) -> tuple[Renderer, ...]:
     return found
 
 
-HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor")
+def begin_of(agent: str) -> Begin:
+    """How a session of the agent's own is made of a form that `begins` one."""
+    found: Begin = _module(f"preheat.agents.{agent}.importing").begin
+    return found
+
+
+HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor", "hermes")
 """Those that can call us while they run."""
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from preheat.agents.ways import Several
 from preheat.model.live import HookAnswer, HookEvent, HookName, Start
 
 MOST_CONTEXT = 9_800
@@ -66,6 +67,8 @@ class Setup(NamedTuple):
     """Whether the program runs our hooks, by the file they are in and what is in it, as far as files tell."""
     tried: str = ""
     """The version of the program that the hooks were tried with; empty where it was with none."""
+    several: Several | None = None
+    """How it is set up where one file is not enough."""
 
 
 class State(NamedTuple):
@@ -84,8 +87,11 @@ class Hooks(NamedTuple):
     write: Callable[[HookEvent, HookAnswer], bytes | None]
     """The answer in the program's own form, exactly one JSON object; None where there is nothing to say that it would take."""
     setup: Setup
+    seeds: str = ""
+    """The form in which the program takes the start of a session as messages; empty: it takes a text only."""
 
 
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _COMMAND = re.compile(r"-I -S -E .*hook\.py['\"]? (\w+)\b")
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/hook/(\w+)\Z")
 
@@ -105,7 +111,10 @@ def decoded(payload: bytes) -> Payload | None:
         value = msgspec.json.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _lenient(payload)
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    found: Payload = _storable(value) if _LONG_NUMBER.search(payload) else value
+    return found
 
 
 def _lenient(payload: bytes) -> Payload | None:
@@ -120,9 +129,11 @@ def _lenient(payload: bytes) -> Payload | None:
 
 
 def _storable(value: Any, depth: int = 0) -> Any:
-    """Without halves of surrogates, which nothing after us could write down."""
+    """Without halves of surrogates and numbers of more than 64 bits, which nothing after us could write down."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
     if depth > 100:
         return None
     if isinstance(value, dict):

@@ -7,7 +7,7 @@ alone, and that nothing is answered that is not on disk.
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
@@ -20,6 +20,7 @@ from preheat.daemon.sessions import Running, Sessions, applied
 from preheat.live.advise import OPEN
 from preheat.live.state import LiveState
 from preheat.live.thresholds import Thresholds
+from preheat.model.experiment import AdviceLot, Assignment, Lot
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import PREHEAT_MARK, PREHEAT_RUN, ToolCall, ToolResult
 from preheat.pipeline.hooking import Given
@@ -82,6 +83,15 @@ class Stages(Protocol):
     def forget(self) -> None:
         """Something was learned: what was read before is out of date."""
 
+    def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
+        """The arm of a session that starts; None where no lots are drawn."""
+
+    def lot(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
+        """Whether something is said; None where no lot is drawn: then it is."""
+
+    def keep_lots(self, lots: Sequence[Lot], again: bool) -> None:
+        """Have lots on disk for good; `again`: some of them may be there. Raises OSError."""
+
 
 class Step(NamedTuple):
     """What came of a hook."""
@@ -103,7 +113,9 @@ class Engine:
         self._budget = budget or Budget()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
-        self.rebuilt = self.sessions.rebuild(self.journal.replay(self.journal.flushed), stages.thresholds)
+        self._owed: list[Lot] = []
+        """Lots that stand in the journal only."""
+        self.rebuilt = self.sessions.rebuild(self._missing(), stages.thresholds)
         self._fired: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self.full: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
         """Tokens before the model and what its window holds, by agent and session, as far as somebody knows."""
@@ -116,12 +128,14 @@ class Engine:
         self.count = {
             "events": 0,
             "advisories": 0,
+            "withheld": 0,
             "contexts": 0,
             "refused": 0,
             "twice": 0,
             "overruns": 0,
             "failures": 0,
         }
+        self._keep_lots(())
 
     def handle(self, agent: str, payload: bytes, at: float) -> bytes:
         """All of it at once: what a hook is answered."""
@@ -184,11 +198,15 @@ class Engine:
             answer = self._shortened(event, answer, state, seconds)
         with self._budget(seconds):
             told = self._stages.write(event, answer) if answer is not None else b""
-        if entry.events or entry.advisory:
+        wants_context = answered and self._wants_context(event, running)
+        if wants_context:
+            entry = self._assigned(event, running, entry)
+        if entry.events or entry.advisory or entry.lots:
             self._keep(running, entry, state)
         self._note(running, _key(event), at)
         self.count["advisories"] += entry.advisory is not None
-        if answered and self._wants_context(event, running):
+        self.count["withheld"] += entry.withheld is not None
+        if wants_context:
             return Step(told, event, event.prompt or " ".join(running.words))
         if answered and self._wants_score(event):
             return Step(told, event)
@@ -202,7 +220,8 @@ class Engine:
         if event.name == "before_tool":
             advisory = self._stages.before(state, event) if answered else None
             entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
-            return entry, HookAnswer(context=advisory.text) if advisory else None, None
+            entry = self._by_lot(event, running, entry)
+            return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
         events = tuple(self._filled(each, event) for each in self._stages.events(event))
         advisory = None
         for each in events:
@@ -220,7 +239,30 @@ class Engine:
                 entry = msgspec.structs.replace(entry, held=True)
                 return entry, HookAnswer(block=advisory.text, person=plain), state
             return entry, HookAnswer(person=plain), state
-        return entry, HookAnswer(context=advisory.text), state
+        entry = self._by_lot(event, running, entry)
+        return entry, HookAnswer(context=advisory.text) if entry.advisory else None, state
+
+    # What is left to chance.
+    def _assigned(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+        """With the arm of the session, if it has none yet: it is on disk before anything is given."""
+        known = running.assigned
+        if known is None and event.parent:
+            known = self.sessions.get(event.agent, event.parent).assigned
+        found = self._stages.assign(event, known, running.state.calls > 0)
+        if found is None or running.assigned is not None:
+            return entry
+        return msgspec.structs.replace(entry, lots=(*entry.lots, found))
+
+    def _by_lot(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+        """An advisory may be withheld by lot. Not what stands at a stop, which a person reads, and never a refusal."""
+        if entry.advisory is None:
+            return entry
+        root = running.assigned.root if running.assigned is not None else ""
+        lot = self._stages.lot(event, entry.advisory, root)
+        if lot is None:
+            return entry
+        entry = msgspec.structs.replace(entry, lots=(*entry.lots, lot))
+        return entry if lot.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
 
     def _filled(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
         """A call with how full the context is: hooks do not tell, transcripts may."""
@@ -266,8 +308,8 @@ class Engine:
     def _wants_context(self, event: HookEvent, running: Running) -> bool:
         if event.name == "session_start":
             return True
-        # Some programs tell of no start, or take no context there.
-        return event.name == "prompt" and not running.context and not running.words
+        # Some programs tell of no start, or take no context there; some say that a prompt is not the first.
+        return event.name == "prompt" and event.source != "resume" and not running.context and not running.words
 
     def _wants_score(self, event: HookEvent) -> bool:
         """At the end, where the program has a place for a line to the person: else nothing is counted."""
@@ -280,20 +322,26 @@ class Engine:
     def start(self, event: HookEvent, given: Given | None) -> bytes:
         """The answer for a session that is to be given a context."""
         running = self.sessions.get(event.agent, event.session)
+        lots = given.lots if given is not None else ()
         if given is not None and event.source == "resume" and running.context == given.id:
             given = None  # it is still before the model
         parts = [packet.words(running.progress)] if event.source == "compact" else []
         parts += [given.text] if given is not None else []
         text = "\n".join(part for part in parts if part)
-        if not text:
+        messages = given.messages if given is not None else ()
+        nothing = not text and not messages
+        if nothing and not lots:
             return b""
         identity = given.id if given is not None else ""
+        entry = Entry(at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, lots=lots)
         try:
-            self._keep(running, Entry(at=event.at or 0.0, agent=event.agent, session=event.session, context=identity))
+            self._keep(running, entry)
         except NotWritten:
             return b""
+        if nothing:
+            return b""
         self.count["contexts"] += 1
-        return self._stages.write(event, HookAnswer(context=text))
+        return self._stages.write(event, HookAnswer(context=text, messages=messages))
 
     # What is known of a session.
     def found(self, running: Running, events: list[LiveEvent], at: float) -> None:
@@ -306,9 +354,29 @@ class Engine:
             return  # the next look finds it again
 
     def _keep(self, running: Running, entry: Entry, folded: LiveState | None = None) -> None:
-        self.touched = applied(running, self.journal.append(entry), self._stages.thresholds, folded)
+        written = self.journal.append(entry)
+        if entry.lots:
+            self._keep_lots(entry.lots)
+        self.touched = applied(running, written, self._stages.thresholds, folded)
         self.sessions.put(self.touched)
         self.trouble.pop("journal", None)
+
+    def _missing(self) -> Iterator[Entry]:
+        """The entries that no session's file has yet."""
+        for entry in self.journal.replay(self.journal.flushed):
+            self._owed += entry.lots
+            yield entry
+
+    def _keep_lots(self, lots: Sequence[Lot]) -> None:
+        """Also outside the journal, which forgets. What cannot be written now is written with the next ones."""
+        again = bool(self._owed)
+        self._owed += lots
+        try:
+            self._stages.keep_lots(self._owed, again)
+            self._owed.clear()
+            self.trouble.pop("lots", None)
+        except OSError as error:
+            self.trouble["lots"] = f"the lots of a trial cannot be written down: {error.strerror or error}"
 
     def _entry(self, event: HookEvent, running: Running, at: float) -> Entry:
         return Entry(

@@ -13,6 +13,10 @@ QUIET = 60.0
 """Seconds without an event before it begins."""
 AGAIN = 600.0
 """Seconds from one beginning to the next, at least."""
+SOON = 5.0
+"""Seconds without an event after a session's end: what it taught is wanted by the next one."""
+SOON_AGAIN = 60.0
+"""Seconds from one beginning to the next then."""
 NICE = 10
 COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"))
 
@@ -26,7 +30,12 @@ class Idle:
         self._again = again
         self._begun = -again
         self._events_then = 0
+        self._ended = False
         self._process: subprocess.Popen[bytes] | None = None
+
+    def ended(self) -> None:
+        """A session is over: there is something whole to learn from."""
+        self._ended = True
 
     def look(self, now: float, last_event: float, events: int) -> bool:
         """Begin if it is time: nothing happens now, something has since the last time. Whether a run is just over."""
@@ -35,8 +44,11 @@ class Idle:
                 return False
             self._process = None
             return True
-        if events != self._events_then and now - last_event >= self._quiet and now - self._begun >= self._again:
+        quiet = min(self._quiet, SOON) if self._ended else self._quiet
+        again = min(self._again, SOON_AGAIN) if self._ended else self._again
+        if events != self._events_then and now - last_event >= quiet and now - self._begun >= again:
             self._begun = now
+            self._ended = False
             self._events_then = events
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "preheat.daemon.idle"],

@@ -108,6 +108,8 @@ class Server:
             self._heard_of(running)
 
     def _heard_of(self, running: Running) -> None:
+        if running.ended:
+            self._idle.ended()
         if running.transcript:
             self._tails.heard_of(running)
         if running.cwd not in self._preparing and not self._stages.prepared(running.cwd):

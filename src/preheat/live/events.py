@@ -84,7 +84,7 @@ def called(
     understood = understand(command) if command else None
     touched = touches(call, shorten)
     happened = _happened(verdict, command)
-    checks = _checks(call.tool, call.kind, understood)
+    checks = _checks(call.tool, call.kind, understood) or _told_checks(result)
     text = plain_result(result.text) if result is not None else ""
     at = result.at if result is not None else None
     return Called(
@@ -134,6 +134,12 @@ def _checks(tool: str, kind: str, understood: Understanding | None) -> tuple[str
     if kind != "other":
         return ()
     return _named_checks(tool)
+
+
+def _told_checks(result: ToolResult | None) -> tuple[str, ...]:
+    """What the program itself says that a call has checked: it knows the project's own command for it."""
+    told = result.detail.get("checks") if result is not None else None
+    return tuple(each for each in told if each in CHECKS) if isinstance(told, list) else ()
 
 
 @lru_cache(1024)

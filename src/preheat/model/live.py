@@ -154,6 +154,16 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Not empty inside a subagent, which is left alone."""
     stop_again: bool = False
     """The host says that a stop was already held up once."""
+    parent: str = ""
+    """The id of the session that this one goes on from or was forked from, where the host says so."""
+    turn: str = ""
+    """The response that made the call, where the host says so; as `Called.turn`."""
+    printed: str | None = None
+    """What a command itself printed, where the result wraps it; what stands in the place of an output is made of it."""
+    detail: dict[str, Any] = {}
+    """What else the host recorded of a result; as `ToolResult.detail`."""
+    attended: bool = True
+    """A person sits there who could read a line."""
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,3 +177,5 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Only where the person asked for it: the reason for which a call is refused or a stop held up."""
     person: str = ""
     """A line for the person, not for the model."""
+    messages: tuple[dict[str, Any], ...] = ()
+    """The context as messages, where the host takes them and the person asked for it; then `context` is empty."""

@@ -6,10 +6,13 @@ call; all the rest is quick and changes nothing.
 
 import os
 import time
-from typing import NamedTuple
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from preheat.agents import HOOKED, dialect_of, hooks_of, reader_of
 from preheat.agents.sources import read as sessions_in
+from preheat.agents.sources import read_part as session_in
 from preheat.archive.connect import connect
 from preheat.commands import text_of, understand
 from preheat.errors import NotFound, PreheatError, UserError
@@ -21,14 +24,16 @@ from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import in_a_line
 from preheat.live.state import LiveState
 from preheat.live.thresholds import DEFAULTS
+from preheat.model.experiment import AdviceLot, Assignment, Lot
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.pipeline.learning import repository_of
 from preheat.pipeline.outputs import shortened
+from preheat.pipeline.proving import Proving
 from preheat.pipeline.scoring import score_session
 from preheat.pipeline.tuning import NOTHING_MORE, choices_in, thresholds_in
-from preheat.pipeline.warming import project_named, provision, render
+from preheat.pipeline.warming import note_use, project_named, provision, render
 from preheat.pipeline.watching import before, from_hook, known_in, step, tool_kind
 from preheat.settings import archive_path
 
@@ -43,6 +48,10 @@ class Given(NamedTuple):
 
     id: str
     text: str
+    messages: tuple[dict[str, Any], ...] = ()
+    """In the place of the text, where the person wants messages and the program takes them."""
+    lots: tuple[Lot, ...] = ()
+    """What was left to chance; written down before anything is handed out."""
 
 
 class Folder(NamedTuple):
@@ -50,6 +59,8 @@ class Folder(NamedTuple):
 
     root: str
     known: Known
+    archive: tuple[float, float] = (0.0, 0.0)
+    """When the archive that it was read from had last changed: the file, and the log beside it."""
 
 
 class Hooking:
@@ -69,6 +80,7 @@ class Hooking:
         if self._refused is not None:
             matcher()  # its patterns take longer to make than a hook may
         self._folders: dict[str, Folder] = {}
+        self._proving = Proving(folder)
         for agent in HOOKED:
             hooks_of(agent)
             dialect_of(agent)
@@ -112,18 +124,23 @@ class Hooking:
 
     def output(self, event: HookEvent, phase: Phase) -> str | None:
         """What may stand in the place of a command's output; None where it stays as it is."""
-        if not (self.choices.shorten_output and event.result) or tool_kind(event) != "shell":
+        printed = event.result if event.printed is None else event.printed
+        if not (self.choices.shorten_output and printed) or tool_kind(event) != "shell":
             return None
         if _asks_for_all(text_of(event.arguments)):
             return None
-        return shortened(event.result, event.exit_code, phase, self.thresholds, self._folder)
+        return shortened(printed, event.exit_code, phase, self.thresholds, self._folder)
 
     def scored(self, event: HookEvent) -> str:
         """How a session went, in a line; empty where that cannot be told quickly. Slow."""
+        reader = reader_of(event.agent)
         try:
-            if os.path.getsize(event.transcript) > _SCORED:
+            if reader.framing(event.transcript) == "database":  # one of many sessions: the others are not read
+                found = session_in(event.transcript, reader, event.session)
+            elif os.path.getsize(event.transcript) > _SCORED:
                 return ""
-            found = sessions_in(event.transcript, reader_of(event.agent))
+            else:
+                found = sessions_in(event.transcript, reader)
         except (PreheatError, OSError):
             return ""
         for session in found:
@@ -143,7 +160,7 @@ class Hooking:
     def prepare(self, cwd: str) -> None:
         """Read what is known there. Slow. Where it cannot be read, nothing is known."""
         root = root_of(cwd, repository_of) or cwd
-        known = NOTHING
+        known, archive = NOTHING, self._changed()
         if os.path.exists(archive_path(self._folder)):
             try:
                 known = self._read_known(cwd)
@@ -151,7 +168,11 @@ class Hooking:
                 known = NOTHING
         while len(self._folders) >= _FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = Folder(root, known)
+        self._folders[cwd] = Folder(root, known, archive)
+
+    def _changed(self) -> tuple[float, float]:
+        path = archive_path(self._folder)
+        return _changed_at(path), _changed_at(f"{path}-wal")
 
     def _read_known(self, cwd: str) -> Known:
         connection = connect(self._folder)
@@ -170,13 +191,58 @@ class Hooking:
 
     def context(self, event: HookEvent, task: str) -> Given | None:
         """What a session is given at its start. Slow."""
-        if not self.prepared(event.cwd):
+        if self._at(event.cwd).archive != self._changed():  # somebody may have learned by hand since
             self.prepare(event.cwd)
+        form = self._seeds(event.agent)
+        template = self._proving.template(event)
         try:
-            found = provision(self._folder, task, agent=event.agent, project=event.cwd, resuming=True)
+            found = provision(
+                self._folder,
+                task,
+                agent=event.agent,
+                project=event.cwd,
+                resuming=True,
+                template=template,
+                loaded=not template,
+                examples=bool(form),
+            )
         except NotFound:  # nobody worked here before: what holds anywhere
-            found = provision(self._folder, task, agent=event.agent)
-        return Given(found.id, render(found).text) if found.items else None
+            found = provision(self._folder, task, agent=event.agent, template=template, examples=bool(form))
+        found, instead, lots = self._proving.deal(event, found)
+        if instead is not None:
+            return Given(found.id if instead else "", instead, lots=lots)
+        if not found.items and not found.addendum:
+            return Given("", "", lots=lots) if lots else None
+        with suppress(UserError, OSError):  # a record, which no session waits for or fails by
+            note_use(self._folder, found, time.time())
+        if form:
+            return Given(found.id, "", tuple(render(found, form).document), lots)
+        return Given(found.id, render(found).text, lots=lots)
+
+    # What is left to chance.
+    def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
+        """The arm of a session that starts; None where no lots are drawn. `known` is that of the line it belongs to."""
+        return self._proving.assign(event, known, begun)
+
+    def lot(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
+        """Whether something is said; None where no lot is drawn: then it is."""
+        return self._proving.advice(event, advisory, root)
+
+    def keep_lots(self, lots: Sequence[Lot], again: bool) -> None:
+        """Have lots on disk for good; `again`: some of them may be there. Raises OSError."""
+        self._proving.keep(lots, again)
+
+    def _seeds(self, agent: str) -> str:
+        """The form for a start in messages; empty where it is a text: the program takes none, or nobody asked for them."""
+        hooks = hooks_of(agent)
+        return hooks.seeds if hooks is not None and self.choices.start_as == "messages" else ""
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _asks_for_all(command: str) -> bool:

@@ -56,7 +56,9 @@ def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
         notes = not event.tool or is_bookkeeping(event.tool, tool_kind(event))
         return [] if notes else [called_by_hook(event, root)]
     if event.name == "session_start":
-        return [Began(at=at, source=event.source or "startup")]
+        began = Began(at=at, source=event.source or "startup")
+        # Some programs tell of the start with the first prompt.
+        return [began, asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [began]
     if event.name == "prompt":
         return [asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else []
     if event.name in ("before_compaction", "after_compaction"):  # some programs tell of the one only; twice is no more
@@ -69,7 +71,13 @@ def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
 def called_by_hook(event: HookEvent, root: str = "") -> Called:
     """A call that a hook tells of, judged as it would be in its transcript."""
     call = ToolCall(
-        line=1, at=event.at, call_id=event.call_id, tool=event.tool, kind=tool_kind(event), input=event.arguments
+        line=1,
+        at=event.at,
+        call_id=event.call_id,
+        tool=event.tool,
+        kind=tool_kind(event),
+        input=event.arguments,
+        response=event.turn,
     )
     failed = True if event.name == "tool_failed" and event.is_error is None else event.is_error
     result = None
@@ -82,6 +90,7 @@ def called_by_hook(event: HookEvent, root: str = "") -> Called:
             is_error=failed,
             exit_code=event.exit_code,
             seconds=event.seconds,
+            detail=event.detail,
         )
     if event.interrupted:
         outcome = Outcome(event.call_id, "interrupted", "flag", cause="environment")

@@ -100,7 +100,7 @@ def main() -> None:
     if len(payload) > MOST or b"PREHEAT_RUN" in posix.environ:
         return
     doing = "asking"
-    if b"essionStart" in payload[:20_000]:
+    if b"essionStart" in payload[:20_000] or b'"is_first_turn": true' in payload[:20_000]:
         _signal.setitimer(_signal.ITIMER_REAL, START)
     try:
         posix.chdir(folder + "/live")

@@ -16,6 +16,8 @@ AGAIN = 10.0
 """Seconds before another attempt to start a daemon."""
 WAIT = 2.4
 """Of the limit that the start of a session has."""
+STARTS = (b"essionStart", b'"is_first_turn": true')
+"""By which one is known, in whatever program's words; as in `hook.py`."""
 
 
 def away(folder: str, agent: str, payload: bytes, how: str, asked: Callable[[str, bytes], bytes]) -> bytes:
@@ -30,7 +32,7 @@ def away(folder: str, agent: str, payload: bytes, how: str, asked: Callable[[str
     begun = time.monotonic()
     if how == "hung":
         stamp("slow")
-    elif how == "gone" and start(live) and b"essionStart" in payload[:20_000]:
+    elif how == "gone" and start(live) and any(each in payload[:20_000] for each in STARTS):
         while time.monotonic() - begun < WAIT:
             time.sleep(0.03)
             try:

@@ -17,7 +17,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
@@ -51,15 +51,25 @@ class Request(msgspec.Struct, frozen=True):
     """Parsed; text where it was no JSON, None where there was none."""
     auxiliary: bool = False
     """A question without tools: answered with a fixed text."""
+    at: float = 0.0
+    """When it had come in, in seconds of a clock that is never set."""
 
 
 class ModelServer:
     """The server; use it as a context manager."""
 
     def __init__(
-        self, script: Iterable[Reply] = (), *, model: str = MODEL, port: int = 0, side_text: str = AUXILIARY_TEXT
+        self,
+        script: Iterable[Reply] = (),
+        *,
+        model: str = MODEL,
+        port: int = 0,
+        side_text: str = AUXILIARY_TEXT,
+        decide: Callable[[Request], Reply] | None = None,
     ) -> None:
         self.script = tuple(script)
+        self._decide = decide
+        """Says what a question with tools gets, in the place of a script."""
         self.model = model
         self.side_text = side_text
         """What questions without tools get; some agents want a summary of a certain form."""
@@ -119,6 +129,8 @@ class ModelServer:
             self._answers += 1
             if request.auxiliary:
                 reply = Reply(self.side_text)
+            elif self._decide is not None:
+                reply = self._decide(request)
             elif self._next < len(self.script):
                 reply = self.script[self._next]
                 self._next += 1
@@ -241,7 +253,7 @@ class _Exchange(BaseHTTPRequestHandler):
     def _request(self, body: Any, auxiliary: bool = False) -> Request:
         headers = {name.lower(): value for name, value in self.headers.items() if name.lower() not in _SECRET_HEADERS}
         path = _SECRET_QUERY.sub("", self.path).rstrip("?&")
-        return Request(self.command, path, headers, body, auxiliary)
+        return Request(self.command, path, headers, body, auxiliary, time.monotonic())
 
     def _missing(self) -> None:
         self._document(404, {"error": {"message": f"no such path: {self.path}", "type": "not_found"}})

@@ -39,4 +39,4 @@ def discover(root: str) -> Iterator[Found]:
             yield found
 
 
-PLACES = Places("hermes", "Hermes Agent", 1, roots, discover)
+PLACES = Places("hermes", "Hermes Agent", 2, roots, discover)

@@ -8,6 +8,9 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from preheat.agents.hermes.tools import kind_of
+from preheat.model.session import PREHEAT_MARK
+
 _JSON = json.JSONDecoder()
 _STEER = re.compile(r"\s*\[OUT-OF-BAND USER MESSAGE[^\]\n]*\]\n?(.*?)\n?\[/OUT-OF-BAND USER MESSAGE\]", re.DOTALL)
 _UNTRUSTED_START, _UNTRUSTED_END = "<untrusted_tool_result", "</untrusted_tool_result>"
@@ -17,6 +20,11 @@ _LOOP_WARNING = re.compile(r"\n\n\[Tool loop (?:warning|hard stop):")
 
 _PRUNED = ("[Old tool output cleared", "[Duplicate tool output", "[Result from earlier conversation")
 _PRUNED_EXIT = re.compile(r"\[terminal\] ran `.*` -> exit (-?\d{1,9}), ", re.DOTALL)
+
+ADVISORY = "preheat_advisory"
+"""The key below which our plugin puts what it has to say into a result's own object (`plugin/watching.py`)."""
+_ADVISED = re.compile(rf', "{ADVISORY}": ("(?:[^"\\]|\\.)*")|"{ADVISORY}": ("(?:[^"\\]|\\.)*")(?:, )?')
+_CHECKED = frozenset(("test", "lint", "build", "typecheck"))
 
 _FAILED = frozenset(
     ("error", "failed", "timeout", "interrupted", "cancelled", "blocked", "disabled", "pending_approval",
@@ -67,6 +75,29 @@ def facts_of(text: str, tool: str) -> Facts:
     return Facts(_is_error(value, tool, detail), exit_code, detail, steered)
 
 
+def parted(text: str) -> tuple[str, str]:
+    """A result as the tool gave it, and what our plugin put into it."""
+    if f'"{ADVISORY}": "{PREHEAT_MARK}' not in text:
+        return text, ""
+    found = _ADVISED.search(text)
+    if found is None:
+        return text, ""
+    try:
+        return text[: found.start()] + text[found.end() :], str(json.loads(found[1] or found[2], strict=False))
+    except ValueError:
+        return text, ""
+
+
+def printed_in(text: str, tool: str) -> str | None:
+    """What a command printed, out of its result; None where the result is no plain object that has it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    printed = value.get("output") if isinstance(value, dict) and kind_of(tool) == "shell" else None
+    return printed if isinstance(printed, str) else None
+
+
 def _unwrapped(text: str, detail: dict[str, Any]) -> str:
     body = text.lstrip()
     if body.startswith(_UNTRUSTED_START):
@@ -112,6 +143,8 @@ def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
         detail["verification_evidence"] = {
             name: evidence[name] for name in ("status", "kind", "scope") if isinstance(evidence.get(name), str)
         }
+        if evidence.get("kind") in _CHECKED:
+            detail["checks"] = [evidence["kind"]]
     lint = value.get("lint")
     if isinstance(lint, dict) and isinstance(lint.get("status"), str):
         detail["lint"] = lint["status"]

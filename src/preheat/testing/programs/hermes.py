@@ -4,12 +4,17 @@ The model server and the program run together in a network namespace that has on
 system lets us make one: the program calls home by itself. Knows nothing of Preheat's reader.
 """
 
+import json
 import os
 import re
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from preheat import agents
+from preheat.daemon.place import write_client
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
 from preheat.testing.programs.alone import answer, can_be_alone, run_alone
@@ -17,10 +22,12 @@ from preheat.testing.script import Reply
 
 _CONFIG = """\
 model: {{provider: custom, default: scripted, base_url: "{url}", api_key: none, context_length: {window}}}
-memory: {{nudge_interval: 0}}
-skills: {{creation_nudge_interval: 0}}
+memory: {{nudge_interval: {review}}}
+skills: {{creation_nudge_interval: {review}}}
 {settings}
 """
+PLUGIN = "plugins: {enabled: [preheat]}"
+"""A line of settings with which our plugin is loaded."""
 
 
 class Job(msgspec.Struct, kw_only=True):
@@ -34,6 +41,14 @@ class Job(msgspec.Struct, kw_only=True):
     window: int = 131_072
     settings: str = ""
     """More lines for `config.yaml`."""
+    review: int = 0
+    """After so many calls the program looks back at the session by itself; 0: never."""
+    environment: Mapping[str, str] = {}
+    """Set besides; `{url}` in it becomes the model's address."""
+    before: Sequence[Sequence[str]] = ()
+    """Commands that are run first, in the same surroundings, when the settings are written."""
+    after: Sequence[Sequence[str]] = ()
+    """And when the program has ended."""
     seconds: float = 180.0
 
 
@@ -63,6 +78,18 @@ def database(home: str) -> str:
     return os.path.join(home, ".hermes", "state.db")
 
 
+def place_plugin(home: str, data: str) -> str:
+    """Put our plugin into a home as a folder, as `preheat install` does, for a Preheat with this folder of data; where it is.
+    `PLUGIN` enables it."""
+    folder = os.path.join(home, ".hermes", "plugins", "preheat")
+    own = os.path.join(os.path.dirname(os.path.abspath(agents.__file__)), "hermes", "plugin")
+    shutil.copytree(own, folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+    with open(os.path.join(folder, "preheat.json"), "w", encoding="utf-8") as file:
+        json.dump({"interpreter": sys.executable, "home": data}, file)
+    write_client(data)
+    return folder
+
+
 def run(job: Job) -> Finished:
     """Run a job, cut off from the network if that can be had."""
     if not can_be_alone():
@@ -76,12 +103,17 @@ def run_here(job: Job) -> Finished:
     own, project = os.path.join(job.home, ".hermes"), os.path.join(job.home, "project")
     os.makedirs(own, exist_ok=True)
     os.makedirs(project, exist_ok=True)
-    environment = programs.clean_environment(job.home, {"HERMES_HOME": own})
     with ModelServer(job.script) as server:
-        config = _CONFIG.format(url=server.url, window=job.window, settings=job.settings)
+        more = {name: value.replace("{url}", server.url) for name, value in job.environment.items()}
+        environment = programs.clean_environment(job.home, {"HERMES_HOME": own, **more})
+        config = _CONFIG.format(url=server.url, window=job.window, settings=job.settings, review=job.review)
         with open(os.path.join(own, "config.yaml"), "w", encoding="utf-8") as file:
             file.write(config)
+        for command in job.before:
+            programs.run(command, project, environment)
         finished = programs.run([job.program, *job.arguments], project, environment, limit=job.seconds)
+        for command in job.after:
+            programs.run(command, project, environment)
         return Finished(finished.output, finished.errors, server.requests)
 
 

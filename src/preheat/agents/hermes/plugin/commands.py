@@ -1,0 +1,176 @@
+"""`hermes warm …` and `/warm …`: the commands of `preheat warm`, from a shell and from inside a chat. No logic of their own.
+
+Standard library only. Both start Preheat as a program of its own, so that what they print is what it prints.
+"""
+
+import asyncio
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable
+from functools import partial
+from typing import Any
+
+from .program import Program, run
+
+NAME = "warm"
+SECONDS = 90.0
+"""For a command inside a chat, which waits for it."""
+LONGEST = 4000
+"""Characters that are shown inside a chat."""
+UNFIT = {
+    "train": "it runs an agent for a long time",
+    "review": "it asks you to read all of a template",
+}
+"""Commands that are for a shell, and why."""
+HELP = """\
+Templates of what earlier sessions found out, and how sessions went:
+  /warm list                          the templates
+  /warm extract latest --name NAME    make one of this session; `build NAME --project .` of many
+  /warm load NAME                     use one: in this chat from the next message on, and in new ones of this project
+  /warm load --none                   no longer
+  /warm show NAME                     what is in one; `test NAME "task"` what a session is told of it
+  /warm delete NAME                   `restore NAME` brings it back
+  /warm analyze latest                how reliable this session was; `compare A B`, `compress-check`
+`hermes warm --help` in a shell has all of them."""
+
+
+def register(ctx: Any, program: Program) -> None:
+    """Both, each by itself: an older Hermes may lack one."""
+    if add := getattr(ctx, "register_cli_command", None):
+        add(
+            NAME,
+            "Templates of what sessions found out (Preheat)",
+            take_everything,
+            partial(command, program),
+            "Keep what sessions found out as templates, and start new sessions warm with it.",
+        )
+    if add := getattr(ctx, "register_command", None):
+        add(
+            NAME,
+            partial(typed, program, ctx),
+            description="Templates of what sessions found out; how sessions went",
+            args_hint="list | load NAME | extract latest --name NAME | …",
+        )
+
+
+# In a shell.
+def take_everything(parser: Any) -> None:
+    """Whatever follows `warm` is Preheat's to read, `--help` too: no word begins with this prefix."""
+    parser.prefix_chars = "\0"
+    parser.add_argument("words", nargs="...")
+
+
+def command(program: Program, given: Any) -> None:
+    """Run it in our place: the same input and output, and its exit code."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    main = threading.current_thread() is threading.main_thread()
+    # The terminal tells both of us of Ctrl-C; Preheat ends by it, and we by what Preheat ends with.
+    before = signal.signal(signal.SIGINT, lambda *_: None) if main else None
+    try:
+        code = subprocess.call(program.command(NAME, *given.words), env=program.environment())
+    except OSError as error:
+        print(
+            f"preheat: `{program.interpreter}` cannot be started ({error}); `preheat install hermes` sets it right",
+            file=sys.stderr,
+        )
+        code = 2
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+# In a chat.
+def typed(program: Program, ctx: Any, line: str) -> "str | Awaitable[str]":
+    """What to show. A gateway calls us in its event loop, which must go on meanwhile."""
+    doing = partial(shown, program, line or "", _chat(ctx))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return doing()
+    return asyncio.to_thread(doing)
+
+
+def shown(program: Program, line: str, session: str = "") -> str:
+    """The text of a command; `session` is the chat that it was typed in, where that has begun."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        return f"`/warm {line}` cannot be read ({error}): close the quotation mark, or put a backslash before it."
+    if words[:1] == [NAME]:
+        words = words[1:]
+    if not words or words in (["help"], ["--help"], ["-h"]):
+        return HELP
+    if why := UNFIT.get(words[0]):
+        return f"`warm {words[0]}` is for a shell, because {why}: `hermes warm {shlex.join(words)}`"
+    width = str(max(60, min(160, shutil.get_terminal_size((100, 24)).columns)))
+    ended = run(program, [NAME, *words], seconds=SECONDS, NO_COLOR="1", TERM="dumb", COLUMNS=width)
+    if ended.code is None:
+        return f"{ended.why}; in a shell, `hermes warm {shlex.join(words)}` may take its time."
+    text = "\n".join(part for part in (ended.output.rstrip(), ended.errors.rstrip()) if part)
+    if ended.code == 0 and session and words[0] == "load" and (name := _loaded(words[1:])):
+        text = f"{text}\n{_put(program, name, session)}"
+    return _capped(text, words) or "Done."
+
+
+def _capped(text: str, words: list[str]) -> str:
+    if len(text) <= LONGEST:
+        return text
+    kept = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
+    return (
+        f"{kept}\n… {len(text) - len(kept):,} more characters; `hermes warm {shlex.join(words)}` in a shell shows all"
+    )
+
+
+# The chat that is running.
+_lock = threading.Lock()
+_pending: dict[str, str] = {}
+
+
+def pending(session: str) -> str:
+    """What is to stand before the model at the next turn of a session; once."""
+    with _lock:
+        return _pending.pop(session, "")
+
+
+def _put(program: Program, name: str, session: str) -> str:
+    """Have a template before the model at the next turn, and say so."""
+    asked = json.dumps({"action": "load", "name": name})
+    ended = run(program, ["tool", "warm_session", "-"], asked, SECONDS)
+    try:
+        answer = json.loads(ended.output)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        said = ended.errors.strip().splitlines()
+        return f"This chat goes on without it: {ended.why or (said[-1] if said else 'Preheat gave no answer')}"
+    text = str(answer.get("context") or "")
+    if not text:
+        return (
+            f"This chat goes on without it: {answer.get('error') or answer.get('reason') or 'nothing in it fits here'}"
+        )
+    with _lock:
+        _pending[session] = text
+    return "This chat gets it with your next message."
+
+
+def _loaded(words: list[str]) -> str:
+    """The template that `load` names; empty where it names none, or means another project."""
+    if any(word.startswith("--project") for word in words):
+        return ""
+    return next((word for word in words if not word.startswith("-")), "")
+
+
+def _chat(ctx: Any) -> str:
+    """The id of the chat before which a person sits, if it has begun: one that has not starts with what is loaded anyway. Of
+    a gateway's many chats we are not told which one it is."""
+    chat = getattr(getattr(ctx, "_manager", None), "_cli_ref", None)
+    begun = getattr(chat, "conversation_history", None)
+    found = getattr(chat, "session_id", None)
+    return found if begun and isinstance(found, str) else ""

@@ -1,0 +1,70 @@
+"""The tool `warm_session`, for the model to call. No logic of its own: it asks Preheat as a program of its own.
+
+Standard library only. What the model may say is written down here once more, because Preheat cannot be imported here; a test
+holds it to what Preheat's own tool takes. Whatever goes wrong is an answer.
+"""
+
+import json
+from functools import partial
+from typing import Any
+
+from .program import Program, run
+
+NAME = "warm_session"
+TOOLSET = "preheat"
+"""What a person switches it off by: `hermes tools disable preheat`."""
+SECONDS = 120.0
+LONGEST = 40_000
+DESCRIPTION = (
+    "Templates of what earlier sessions found out: build, list, load (gives the text to use now), delete. How sessions went: "
+    "profile, compress-check (as good after a compaction?), compare."
+)
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "action": {
+            "type": "string",
+            "enum": ["build", "list", "load", "delete", "profile", "compress-check", "compare"],
+        },
+        "name": {"type": "string", "description": "Template: build, load, delete"},
+        "description": {"type": "string", "description": "build: what it is for; load: your task"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "min_messages": {"type": "integer", "minimum": 0},
+        "max_sessions": {"type": "integer", "minimum": 1, "maximum": 1000},
+        "source_filter": {"type": "string", "description": "build: agent, project or `all`; else this project"},
+        "session_id": {"type": "string", "description": "Id or `latest`: profile, compress-check, compare"},
+        "compare_with": {"type": "string"},
+    },
+    "required": ["action"],
+}
+
+
+def register(ctx: Any, program: Program) -> None:
+    """Under a toolset of its own."""
+    schema = {"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}
+    ctx.register_tool(
+        name=NAME, toolset=TOOLSET, schema=schema, handler=partial(called, program), description=DESCRIPTION
+    )
+
+
+def called(program: Program, arguments: Any = None, **_: Any) -> str:
+    """The answer as JSON text."""
+    try:
+        given = json.dumps(arguments if arguments is not None else {})
+    except (TypeError, ValueError, RecursionError) as error:
+        return failed(f"the arguments are no JSON ({error})", 'give one JSON object, for example {"action": "list"}')
+    ended = run(program, ["tool", NAME, "-"], given, SECONDS)
+    answer = ended.output.strip()
+    try:
+        whole = json.loads(answer)
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict) and isinstance(whole.get("success"), bool) and len(answer) <= LONGEST:
+        return json.dumps(whole, ensure_ascii=False)
+    said = ended.errors.strip().splitlines()
+    why = ended.why or (said[-1][:300] if said else "Preheat gave no answer that can be read")
+    return failed(why, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
+
+
+def failed(error: str, advice: str) -> str:
+    return json.dumps({"success": False, "error": error, "next": advice}, ensure_ascii=False)

@@ -1,0 +1,95 @@
+"""A stand-in for the daemon: listens on its socket, keeps what it is told, and answers as a test wants it to. Knows no agent.
+
+with Listening(folder, "hermes", lambda event: HookAnswer(context="Said.")) as listening:
+    run_the_program()
+assert [event.name for event in listening.events] == ["prompt", ...]
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import NamedTuple, TypeAlias
+
+from preheat.model.live import HookAnswer, HookEvent
+from preheat.testing.hooked import hooks_for
+
+
+class Raw(NamedTuple):
+    """Bytes that are sent as they stand, and how long that takes."""
+
+    data: bytes
+    seconds: float = 0.0
+
+
+Answer: TypeAlias = HookAnswer | Raw
+Answering: TypeAlias = Callable[[HookEvent], Answer]
+
+
+class Listening:
+    """The stand-in; use it as a context manager."""
+
+    def __init__(self, folder: str, agent: str, answering: Answering = lambda event: HookAnswer()) -> None:
+        self._hooks = hooks_for(agent)
+        self._answering = answering
+        self.payloads: list[bytes] = []
+        """What it was told, in order."""
+        live = os.path.join(folder, "live")
+        os.makedirs(live, exist_ok=True)
+        self._path = os.path.join(live, "socket")
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._ending = threading.Event()
+
+    @property
+    def events(self) -> list[HookEvent]:
+        """What it was told, read."""
+        found = [self._hooks.read(payload, None) for payload in self.payloads]
+        return [event for event in found if event is not None]
+
+    def __enter__(self) -> "Listening":
+        self._server.bind(self._path)
+        self._server.listen(64)
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+        self._server.close()
+        os.unlink(self._path)
+
+    def end(self) -> None:
+        """Let nobody wait any longer."""
+        self._ending.set()
+
+    def _serve(self) -> None:
+        while not self._ending.is_set():
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                self._answer(connection)
+            except OSError:
+                return  # whoever asked has gone
+
+    def _answer(self, connection: socket.socket) -> None:
+        head, _, payload = connection.recv(1 << 16).partition(b"\n")
+        length = int(head.split()[1])
+        while len(payload) < length:
+            payload += connection.recv(1 << 16)
+        self.payloads.append(payload)
+        event = self._hooks.read(payload, None)
+        answer = self._answering(event) if event is not None else HookAnswer()
+        if isinstance(answer, Raw):
+            self._ending.wait(answer.seconds)
+            connection.sendall(answer.data)
+        elif event is not None:
+            said = self._hooks.write(event, answer) or b""
+            connection.sendall(b"preheat 1 %d\n%b" % (len(said), said))

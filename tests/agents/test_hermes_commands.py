@@ -1,0 +1,285 @@
+"""The plugin's commands and its tool outside Hermes: everything goes to Preheat, and whatever goes wrong there is an answer."""
+
+import argparse
+import asyncio
+import inspect
+import json
+import os
+import stat
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from preheat.agents.hermes.plugin import commands, program, tool
+from preheat.agents.hermes.plugin.program import Program
+from preheat.tools.warm_session import WARM_SESSION
+
+ECHO = "import json, os, sys; print(json.dumps({'success': True, 'words': sys.argv[1:], 'given': sys.stdin.read()}))"
+
+
+@pytest.fixture
+def acting(tmp_path: Any) -> Any:
+    """Makes a program that does in Preheat's place what a few lines of Python say."""
+
+    def made(code: str) -> Program:
+        path = tmp_path / f"python-{len(os.listdir(tmp_path))}"
+        path.write_text(f"#!{sys.executable}\nimport sys\nsys.argv[1:] = sys.argv[4:]\n{code}\n", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return Program(str(path))
+
+    return made
+
+
+class Registry:
+    """What Hermes gives a plugin to register with, so far as it is of this version."""
+
+    def __init__(self, *lacking: str) -> None:
+        self.found: dict[str, Any] = {}
+        for name in ("register_cli_command", "register_command", "register_tool"):
+            if name not in lacking:
+                setattr(self, name, self._taking(name))
+
+    def _taking(self, name: str) -> Any:
+        def take(*given: Any, **named: Any) -> None:
+            self.found[name] = (given, named)
+
+        return take
+
+
+# In a shell.
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--json"],
+        ["--help"],
+        ["-h"],
+        [],
+        ["test", "mine", "fix --it", "-p", "x", "--", "-y"],
+        ["start", "--task", "-"],
+        ["load", "--none"],
+    ],
+    ids=" ".join,
+)
+def test_every_word_is_passed_on(words: list[str]) -> None:
+    """Also those that argparse would take for itself."""
+    parser = argparse.ArgumentParser(prog="hermes")
+    parser.add_argument("--model")
+    below = parser.add_subparsers(dest="command")
+    commands.take_everything(below.add_parser("warm"))
+    assert parser.parse_args(["warm", *words]).words == words
+
+
+@pytest.mark.parametrize(("code", "wanted"), [("0", 0), ("3", 3), ("-9", 137)])
+def test_the_exit_code_is_preheats(acting: Any, code: str, wanted: int) -> None:
+    """By which a script tells how it went; a program that was killed ends as in a shell."""
+    kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
+    with pytest.raises(SystemExit) as ended:
+        commands.command(acting(kill), argparse.Namespace(words=["list"]))
+    assert ended.value.code == wanted
+
+
+def test_an_interpreter_that_went_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Preheat was moved or taken away since: it says what sets it right."""
+    with pytest.raises(SystemExit) as ended:
+        commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
+    assert ended.value.code == 2
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "preheat install hermes" in said
+
+
+def test_what_an_older_hermes_lacks_is_left_out() -> None:
+    """One kind of command less, and the other as usual."""
+    for lacking in ("register_cli_command", "register_command"):
+        registry = Registry(lacking)
+        commands.register(registry, Program(sys.executable))
+        assert set(registry.found) == {"register_cli_command", "register_command"} - {lacking}
+
+
+# In a chat.
+def test_a_command_in_a_chat_gives_its_text(acting: Any) -> None:
+    """What it prints and what it says beside, without colours, as wide as the screen at most."""
+    found = commands.shown(
+        acting("import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"),
+        'show "my one"',
+    )
+    first, second = found.splitlines()
+    assert first.startswith("['warm', 'show', 'my one'] 1 ")
+    assert second == "bad: x"
+
+
+def test_a_long_text_is_cut_and_says_how_to_see_all(acting: Any) -> None:
+    """At the end of a line."""
+    found = commands.shown(acting("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
+    assert len(found) < commands.LONGEST + 200
+    assert found.splitlines()[-2].startswith("line ")
+    assert "`hermes warm show x` in a shell shows all" in found.splitlines()[-1]
+
+
+def test_what_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chat goes on."""
+    monkeypatch.setattr(commands, "SECONDS", 0.5)
+    begun = time.monotonic()
+    assert "was stopped" in commands.shown(acting("import time; time.sleep(60)"), "list")
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
+def test_without_a_command_there_is_a_short_help(line: str) -> None:
+    """Nothing is started for it; every command in it is one of Preheat's."""
+    from preheat.cli.warm import COMMANDS
+
+    found = commands.shown(Program("/nowhere/python"), line)
+    assert found == commands.HELP
+    named = {each.split()[1] for each in found.splitlines() if each.startswith("  /warm ")}
+    assert named <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", ["train x", "review x", "review x --accept", "show 'x"])
+def test_what_cannot_be_done_there_says_why(line: str) -> None:
+    """Commands that ask, or run for long, and quotation marks that do not close."""
+    found = commands.shown(Program("/nowhere/python"), line)
+    assert "shell" in found or "quotation" in found
+    assert "/nowhere" not in found
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_any_line_gives_a_text(line: str) -> None:
+    """Whatever a person types behind `/warm`; nothing is raised."""
+    assert commands.shown(Program("/nowhere/python"), line)
+
+
+def test_a_gateway_is_not_held_up(acting: Any) -> None:
+    """In an event loop the work is done beside it."""
+    slow = acting("import time; time.sleep(0.5); print('done')")
+
+    async def typed() -> tuple[str, int]:
+        found = commands.typed(slow, None, "list")
+        assert inspect.isawaitable(found)
+        waiting, turns = asyncio.ensure_future(found), 0
+        while not waiting.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        return waiting.result(), turns
+
+    text, turns = asyncio.run(typed())
+    assert text == "done"
+    assert turns > 5
+    assert commands.typed(slow, None, "list") == "done"
+
+
+def test_a_loaded_template_waits_for_the_next_turn(acting: Any) -> None:
+    """Once, and of that chat only; not where loading failed, nothing fits, or it was for another project."""
+    answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
+    both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
+    broken = "if sys.argv[1] == 'warm': print('loaded')\nelse: sys.exit('preheat: it broke')"
+    assert "goes on without it: preheat: it broke" in commands.shown(acting(broken), "load mine", "s1")
+    assert "next message" in commands.shown(acting(both), "load mine@-1", "s1")
+    assert commands.pending("s2") == ""
+    assert commands.pending("s1") == "text of mine@-1"
+    assert commands.pending("s1") == ""
+    for code, line in (("sys.exit(2)", "load mine"), ("print('no JSON')", "load mine"), (both, "load"), (both, "load --none"),
+                       (both, "load mine --project x"), (both, "show mine")):  # fmt: skip
+        assert "next message" not in commands.shown(acting(code), line, "s1")
+        assert commands.pending("s1") == ""
+
+
+class Chat:
+    """What is known of the chat in the interactive program."""
+
+    def __init__(self, *said: str) -> None:
+        self.session_id, self.conversation_history = "s7", list(said)
+
+
+def test_only_a_chat_that_has_begun_gets_it_by_hand(acting: Any) -> None:
+    """One that has not starts with what is loaded anyway; of a gateway's chats it is not known which one is meant."""
+    both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
+    for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
+        ctx = argparse.Namespace(_manager=argparse.Namespace(_cli_ref=chat))
+        assert "loaded" in str(commands.typed(acting(both), ctx, "load mine"))
+        assert commands.pending("s7") == wanted
+
+
+# The tool.
+def test_the_model_is_told_what_preheats_own_tool_takes() -> None:
+    """It stands twice, because a plugin's folder cannot import Preheat."""
+    assert WARM_SESSION.schema == tool.PARAMETERS
+    assert (WARM_SESSION.name, WARM_SESSION.description) == (tool.NAME, tool.DESCRIPTION)
+    registry = Registry()
+    tool.register(registry, Program(sys.executable))
+    _, named = registry.found["register_tool"]
+    assert named["schema"]["parameters"] == WARM_SESSION.schema
+
+
+def test_the_arguments_go_to_preheat_and_its_answer_comes_back(acting: Any) -> None:
+    """As JSON, whole; what else Hermes tells a tool is not for it."""
+    answer = json.loads(tool.called(acting(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
+    assert answer["words"] == ["tool", "warm_session", "-"]
+    assert json.loads(answer["given"]) == {"action": "list", "name": "ü"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["print('no JSON')", "print('[]')", "print('{}')", "print('{\"success\": 1}')", "sys.exit('preheat: it broke')", "pass",
+     "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
+)  # fmt: skip
+def test_an_answer_that_is_none_is_an_error_that_helps(acting: Any, code: str) -> None:
+    """Whatever a broken Preheat prints."""
+    answer = json.loads(tool.called(acting(code), {"action": "list"}))
+    assert answer["success"] is False
+    assert answer["error"]
+    assert "go on without" in answer["next"]
+
+
+def test_what_cannot_be_started_or_does_not_end_is_an_answer(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model reads why and goes on."""
+    assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
+    monkeypatch.setattr(tool, "SECONDS", 0.5)
+    assert "was stopped" in json.loads(tool.called(acting("import time; time.sleep(60)"), {}))["error"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.floats() | st.text() | st.binary(),
+        lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    )
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_arguments_are_an_answer(arguments: Any) -> None:
+    """Also those that are no JSON at all."""
+    answer = json.loads(tool.called(Program("/nowhere/python"), arguments))
+    assert answer["success"] is False
+
+
+# Which program.
+def test_the_file_beside_the_plugin_says_which_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where Preheat keeps its things; without it, or where it is damaged, it is the one that runs us."""
+    assert program.find(str(tmp_path)) == Program(sys.executable)
+    for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):
+        (tmp_path / program.BESIDE).write_text(text, encoding="utf-8")
+        assert program.find(str(tmp_path)).interpreter == sys.executable
+    (tmp_path / program.BESIDE).write_text('{"interpreter": "/opt/p/python", "home": "/data"}', encoding="utf-8")
+    found = program.find(str(tmp_path))
+    assert found == Program("/opt/p/python", "/data")
+    monkeypatch.delenv("PREHEAT_HOME", raising=False)
+    monkeypatch.setenv("PYTHONPATH", "/hermes/lib")
+    environment = found.environment()
+    assert environment["PREHEAT_HOME"] == "/data"
+    assert environment["PREHEAT_CALLER"] == "hermes"
+    assert "PYTHONPATH" not in environment
+    assert Program(sys.executable).environment()["PYTHONPATH"] == "/hermes/lib"
+
+
+def test_a_file_of_the_project_is_not_run_in_place_of_a_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command runs in the project, where anything may lie."""
+    for name in ("preheat.py", "click.py", "json.py"):
+        (tmp_path / name).write_text("raise SystemExit('not this one')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
+    ended = program.run(Program(sys.executable), ["warm", "list", "--json"])
+    assert (ended.code, ended.output) == (0, "[]\n"), ended.errors

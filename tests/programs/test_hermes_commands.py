@@ -1,0 +1,289 @@
+"""`hermes warm`, `/warm` and the tool `warm_session` in the real Hermes: typed by a person, called by a (scripted) model."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from preheat.daemon import place
+from preheat.testing.model_server import ModelServer
+from preheat.testing.programs import Finished, clean_environment, hermes, run
+from preheat.testing.script import Call, Reply
+from preheat.tools.warm_session import WARM_SESSION
+from tests.daemon.made import RIGHT, learned
+
+pytestmark = pytest.mark.program
+ACTIONS = WARM_SESSION.schema["properties"]["action"]["enum"]
+_CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\].*?(?:\x07|\x1b\\)|[()].|.)")
+
+
+class Home(NamedTuple):
+    """A person's machine: Hermes with our plugin as a folder, and Preheat's own folder."""
+
+    program: str
+    folder: str
+    data: str
+
+    @property
+    def project(self) -> str:
+        return os.path.join(self.folder, "project")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return clean_environment(self.folder, {"HERMES_HOME": os.path.join(self.folder, ".hermes")})
+
+    def chat(self, *script: Reply, settings: str = hermes.PLUGIN) -> hermes.Finished:
+        """One question; the model answers by the script."""
+        job = hermes.Job(
+            program=self.program, home=self.folder, arguments=["chat", "-q", "Mend the pier.", "-Q"], script=script,
+            settings=settings,
+        )  # fmt: skip
+        return hermes.run(job)
+
+    def warm(self, *words: str) -> Finished:
+        return run([self.program, "warm", *words], self.project, self.environment, expect=None)
+
+    def preheat(self, *words: str) -> Finished:
+        """As a person would type it."""
+        environment = {**self.environment, "PREHEAT_HOME": self.data}
+        return run([sys.executable, "-m", "preheat", "warm", *words], self.project, environment, expect=None)
+
+
+def made(folder: Any) -> Home:
+    program = hermes.find_hermes()
+    if program is None:
+        message = "Hermes is not installed: run scripts/install-agents hermes"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    home = Home(program, str(folder), os.path.join(str(folder), "data"))
+    os.makedirs(home.project)
+    hermes.place_plugin(home.folder, home.data)
+    place.write_client(home.data)  # as `preheat install` does
+    return home
+
+
+@pytest.fixture
+def home(tmp_path: Any) -> Iterator[Home]:
+    """A session starts a daemon, which must not outlive the test."""
+    home = made(tmp_path)
+    yield home
+    environment = {**home.environment, "PREHEAT_HOME": home.data}
+    run([sys.executable, "-m", "preheat", "serve", "--stop"], home.project, environment, expect=None)
+
+
+def shell(command: str) -> Reply:
+    return Reply(calls=[Call("terminal", {"command": command})])
+
+
+def asks(**arguments: Any) -> Reply:
+    return Reply(calls=[Call("warm_session", arguments)])
+
+
+def sent(finished: hermes.Finished) -> list[dict[str, Any]]:
+    """The requests to the model, each as it was."""
+    return [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
+
+
+def results(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the tools gave, as it stands before the model."""
+    return [json.loads(each["content"]) for each in request["messages"] if each["role"] == "tool"]
+
+
+def test_the_model_calls_every_action(home: Home) -> None:
+    """Each answer stands in the next request; what was built can be loaded; the newest session is the one that is running."""
+    learned(home.data, home.project, os.path.join(home.folder, "earlier"))
+    calls: Sequence[dict[str, Any]] = (
+        {"action": "list"},
+        {"action": "build", "name": "pier", "min_messages": "5", "tags": "wet, old"},
+        {"action": "load", "name": "pier"},
+        {"action": "profile", "session_id": "latest"},
+        {"action": "compress-check", "session_id": "latest"},
+        {"action": "compare", "session_id": "latest", "compare_with": "00000002"},
+        {"action": "delete", "name": "pier"},
+        {"action": "bake"},
+        {"action": "load"},
+    )
+    finished = home.chat(shell("ls"), *(asks(**each) for each in calls), Reply("Done."))
+    requests = sent(finished)
+    (offered,) = [each for each in requests[0]["tools"] if each["function"]["name"] == "warm_session"]
+    assert offered["function"]["parameters"] == WARM_SESSION.schema
+    _, listed, built, loaded, profiled, checked, compared, deleted, wrong, missing = results(requests[-1])
+    assert {each.get("action") for each in (listed, built, loaded, profiled, checked, compared, deleted)} == set(
+        ACTIONS
+    )
+    for number, answer in enumerate((listed, built, loaded, profiled, checked, compared, deleted), 2):
+        assert answer["success"] is True, answer
+        assert results(requests[number])[-1] == answer
+    assert listed["templates"] == []
+    assert built["extraction"]["sessions"] == 5  # the four before, and the one that is running
+    assert RIGHT in loaded["context"]
+    assert "data, not instructions" in loaded["context"]
+    assert (profiled["agent"], profiled["session"]) == ("hermes", finished.session)
+    assert checked["compactions"] == 0
+    assert {each["label"].split()[0][:8] for each in (compared["a"], compared["b"])} == {
+        finished.session[:8],
+        "00000002",
+    }
+    assert "preheat warm restore pier" in deleted["next"]
+    for answer, word in ((wrong, "`compress-check`"), (missing, "`name` is missing")):
+        assert answer["success"] is False
+        assert word in answer["error"] + answer["next"]
+    assert all(len(json.dumps(each)) < 12_000 for each in results(requests[-1]))
+
+
+def test_the_tool_can_be_switched_off(home: Home) -> None:
+    """By Hermes's own means, one toolset; the rest of the plugin stays."""
+    finished = home.chat(Reply("Done."), settings=f"{hermes.PLUGIN}\nagent: {{disabled_toolsets: [preheat]}}")
+    assert "warm_session" not in [each["function"]["name"] for each in sent(finished)[0]["tools"]]
+    assert home.warm("list", "--json").code == 0
+
+
+def test_a_preheat_that_cannot_be_started_leaves_the_session_alone(home: Home) -> None:
+    """The tool's answer says so, and the session ends as it would have."""
+    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "preheat.json")
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({"interpreter": "/nowhere/python", "home": home.data}, stream)
+    finished = home.chat(asks(action="list"), Reply("Done all the same."))
+    assert "Done all the same." in finished.output
+    (answer,) = results(sent(finished)[-1])
+    assert answer["success"] is False
+    assert "could not be started" in answer["error"]
+    done = home.warm("list")
+    assert done.code == 2
+    assert "preheat install hermes" in done.errors
+
+
+def test_a_newcomer_makes_a_template_of_the_session_just_had(home: Home) -> None:
+    """No sync, no archive: a chat, then `hermes warm` from extract to delete, in all spellings, as `preheat warm` gives it."""
+    session = home.chat(
+        shell("pytset --version"), shell("python3 --version"), shell("echo 3 passed"), Reply("Done.")
+    ).session
+    done = home.warm("extract", "latest", "--name", "pier", "--description", "how the pier is mended")
+    assert done.code == 0, done.errors
+    assert "Extracted `pier`" in done.output
+    shown = json.loads(home.warm("show", "pier", "--json").output)
+    assert shown["template"]["sources"] == [f"hermes:{session}"]
+    assert shown["template"]["description"] == "how the pier is mended"
+    for words in (
+        ["list", "--json"], ["list"], ["list-templates", "--json"], ["show", "pier"], ["test", "pier", "mend it"],
+        ["test", "pier", "mend it", "--json"], ["load"], ["--help"], ["create-template", "--help"], ["history", "pier"],
+        ["analyze", session, "--json"], ["compress-check", "--json"], ["show", "nope"], ["nope"], ["list", "--wat"], [],
+    ):  # fmt: skip
+        ours, theirs = home.warm(*words), home.preheat(*words)
+        assert (ours.code, ours.output, ours.errors) == (theirs.code, theirs.output, theirs.errors), words
+    assert home.warm("show", "nope").code == 2
+    file = os.path.join(home.folder, "pier.json")
+    for words in (
+        ["create-template", session, "--name", "older"], ["analyze", session], ["export", "pier", "--output", file],
+        ["delete", "pier"], ["restore", "pier"], ["import", file], ["build", "all", "--min-messages", "1", "--weak"],
+        ["load", "older"], ["load", "--none"],
+    ):  # fmt: skip
+        done = home.warm(*words)
+        assert done.code == 0, (words, done.errors)
+
+
+def test_a_loaded_template_is_before_the_model_in_the_next_session(home: Home) -> None:
+    """`hermes warm load`, then a chat: its first request has the template's text, and the use is counted."""
+    home.chat(shell("pytset --version"), Reply("Done."))
+    assert home.warm("extract", "latest", "--name", "pier").code == 0
+    done = home.warm("load", "pier")
+    assert done.code == 0, done.errors
+    first = sent(home.chat(Reply("Done.")))[0]
+    said = str(first["messages"][-1]["content"])
+    assert said.startswith("Mend the pier.")
+    assert "`pytset` is not there" in said
+    assert json.loads(home.warm("list", "--json").output)[0]["tracked"]["uses"] == 1
+
+
+# A person at a terminal.
+class Terminal:
+    """The interactive program in a terminal of its own."""
+
+    def __init__(self, home: Home) -> None:
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        own, screen = pty.openpty()
+        fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        self._screen, self._seen = own, b""
+        self.process = subprocess.Popen(
+            [home.program, "chat"], cwd=home.project, env={**home.environment, "TERM": "xterm"}, stdin=screen, stdout=screen,
+            stderr=screen, start_new_session=True,
+        )  # fmt: skip
+        os.close(screen)
+
+    def sees(self, word: str, limit: float = 120.0) -> None:
+        """Wait until it shows a word that it had not shown when we last looked."""
+        import select
+
+        end = time.monotonic() + limit
+        while word.encode() not in _CODES.sub(b"", self._seen):
+            if time.monotonic() > end:
+                raise AssertionError(
+                    f"`{word}` was not shown:\n{_CODES.sub(b'', self._seen)[-3000:].decode(errors='replace')}"
+                )
+            if select.select([self._screen], [], [], 0.2)[0]:
+                came = os.read(self._screen, 65536)
+                if b"\x1b[6n" in came:  # it asks where the cursor is
+                    os.write(self._screen, b"\x1b[10;1R")
+                self._seen += came
+        self._seen = b""
+
+    def types(self, line: str) -> None:
+        os.write(self._screen, line.encode())
+        self.sees(line.split()[-1])
+        os.write(self._screen, b"\r")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._screen)
+
+
+@pytest.fixture
+def answering(home: Home) -> Iterator[ModelServer]:
+    with ModelServer([Reply("The first answer."), Reply("The second answer."), Reply("The third answer.")]) as server:
+        yield server
+
+
+def test_a_person_loads_a_template_inside_a_chat(home: Home, answering: ModelServer) -> None:
+    """`/warm` shows its help, `/warm list` the templates; after `/warm load` the model has the text with the next message, and
+    only with that one."""
+    home.chat(shell("pytset --version"), Reply("Done."))
+    assert home.warm("extract", "latest", "--name", "pier").code == 0
+    config = os.path.join(home.folder, ".hermes", "config.yaml")
+    with open(config, encoding="utf-8") as stream:
+        text = re.sub(r'base_url: "[^"]*"', f'base_url: "{answering.url}"', stream.read())
+    with open(config, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    terminal = Terminal(home)
+    try:
+        terminal.sees("❯")
+        time.sleep(1)
+        terminal.types("/warm")
+        terminal.sees("in a shell has all of them")
+        terminal.types("/warm list")
+        terminal.sees("not used yet")
+        terminal.types("hello there")
+        terminal.sees("The first answer.")
+        terminal.types("/warm load pier")
+        terminal.sees("This chat gets it with your next message.")
+        terminal.types("go on")
+        terminal.sees("The second answer.")
+        terminal.types("and now")
+        terminal.sees("The third answer.")
+    finally:
+        terminal.close()
+    requests = [each.body for each in answering.requests if not each.auxiliary and isinstance(each.body, dict)]
+    said = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
+    assert ["`pytset` is not there" in each for each in said] == [False, True, False]
+    assert said[1].startswith("go on\n\n<preheat-context")

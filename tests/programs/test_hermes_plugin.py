@@ -1,0 +1,350 @@
+"""The real Hermes with our plugin in it: a session starts warm, a known mistake is answered, compaction and resuming give nothing
+twice, nothing of ours is learned back; and with the plugin or the daemon broken in every way a session ends as without."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.agents.hermes.reader import READER
+from preheat.agents.sources import read
+from preheat.daemon import asking, place
+from preheat.model.live import HookAnswer, HookEvent
+from preheat.model.session import Compaction, Usage, UserMessage
+from preheat.testing.listening import Listening, Raw
+from preheat.testing.programs import clean_environment, hermes
+from preheat.testing.script import Call, Reply
+from tests.daemon.made import RIGHT, learned
+
+pytestmark = pytest.mark.program
+
+TASK = "Make the next checkout step work."
+WRONG, WORKS = "rspec spec", "bin/rspec spec"
+LONG = "for n in $(seq 400); do echo line $n of a build; done"
+REFUSED = "git push --force origin main"
+"""Meets a critical rule, and does no harm where nothing refuses it: there is no repository."""
+FULL = Usage(input=62_000, output=20)
+"""As many tokens as make a window of 64,000 too full."""
+ENDED = "All done."
+
+
+class Machine:
+    """A person's: Hermes with a home of its own, our plugin in it, and Preheat's folder."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self.program = program
+        self.home = str(folder / "home")
+        self.data = str(folder / "data")
+        self.project = os.path.join(self.home, "project")
+        os.makedirs(self.project)
+        os.makedirs(self.data)
+        checks = Path(self.project, "bin", "rspec")
+        checks.parent.mkdir()
+        checks.write_text("#!/bin/sh\necho 3 examples, 0 failures\n")
+        checks.chmod(0o755)
+        self.plugin = Path(hermes.place_plugin(self.home, self.data))
+
+    def preheat(self, *words: str) -> str:
+        """A command, as the person would type it."""
+        more = {"HERMES_HOME": os.path.join(self.home, ".hermes"), "PREHEAT_HOME": self.data}
+        done = subprocess.run(
+            [sys.executable, "-m", "preheat", *words],
+            env=clean_environment(self.home, more), cwd=self.project, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def run(
+        self, script: Sequence[Reply], *arguments: str, settings: str = "", plugins: str = hermes.PLUGIN, **more: Any
+    ) -> "Ran":
+        """A session of one question in which the model answers so."""
+        job = hermes.Job(
+            program=self.program, home=self.home, script=[*script, Reply(ENDED)],
+            arguments=["chat", *(arguments or ("-q", TASK)), "-Q", "--yolo"], settings=f"{plugins}\n{settings}", **more,
+        )  # fmt: skip
+        return Ran(hermes.run(job))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The messages as Hermes stored them."""
+        connection = sqlite3.connect(hermes.database(self.home))
+        connection.row_factory = sqlite3.Row
+        try:
+            return [dict(row) for row in connection.execute("SELECT * FROM messages ORDER BY id")]
+        finally:
+            connection.close()
+
+    def lessons(self) -> list[dict[str, Any]]:
+        """What is known after everything was read and learned."""
+        self.preheat("sync", "--quiet")
+        self.preheat("learn", "--quiet")
+        found: list[dict[str, Any]] = json.loads(self.preheat("lessons", "list", "--json"))
+        return found
+
+
+class Ran:
+    """What came of a run."""
+
+    def __init__(self, finished: hermes.Finished) -> None:
+        self.finished = finished
+        asked = [each for each in finished.requests if each.path.endswith("/chat/completions")]
+        self.requests = [each for each in asked if not each.auxiliary]
+        self.bodies = [json.dumps(each.body["messages"]) for each in self.requests]
+
+    @property
+    def results(self) -> dict[str, dict[str, Any]]:
+        """What tools gave, as it went to the model, by the calls' ids."""
+        return {
+            each["tool_call_id"]: json.loads(each["content"])
+            for each in self.requests[-1].body["messages"]
+            if each["role"] == "tool" and each["content"].startswith("{")
+        }
+
+
+def commands(*texts: str) -> list[Reply]:
+    return [Reply(calls=[Call("terminal", {"command": each})]) for each in texts]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    program = hermes.find_hermes()
+    if program is None:
+        reason = "Hermes is not installed: run `scripts/install-agents hermes`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    found = Machine(program, tmp_path)
+    yield found
+    if place.holder(found.data) is not None:
+        found.preheat("serve", "--stop")
+
+
+def test_what_cold_sessions_found_out_is_before_the_next_one(machine: Machine) -> None:
+    """Three cold sessions, without us, then sync and learn: the next one's first request holds what works, and the mistake of the
+    first three is answered inside its result, with exit code and error as they were. What is stored is the person's own words.
+    The session resumed is given nothing again, and of what we said ourselves nothing is learned."""
+    for number in (1, 2, 3):
+        cold = machine.run(commands(WRONG, WORKS), "-q", f"Make checkout step {number} work.", plugins="")
+        assert "preheat" not in cold.bodies[-1]
+    before = machine.lessons()
+    assert any(WORKS in json.dumps(lesson) for lesson in before)
+
+    machine.preheat("serve")
+    warm = machine.run(commands(WRONG))
+    assert "preheat-context" in warm.bodies[0]
+    assert WORKS in warm.bodies[0]
+    assert warm.bodies[0].count("<preheat-context") == 1
+    (result,) = warm.results.values()
+    assert list(result) == ["output", "exit_code", "error", "preheat_advisory"]
+    assert (result["exit_code"], result["error"]) == (127, None)
+    assert WORKS in result["preheat_advisory"]
+    users = [row for row in machine.rows() if row["role"] == "user"]
+    assert users[-1]["content"] == TASK
+    assert users[-1]["api_content"].startswith(f"{TASK}\n\n<preheat-context")
+
+    resumed = machine.run([], "--resume", warm.finished.session, "-q", "Go on.")
+    assert resumed.bodies[0].count("<preheat-context") == 1
+    assert resumed.requests[0].body["messages"][-1]["content"] == "Go on."
+    status = asking.status(machine.data)
+    assert (status["contexts"], status["advisories"], status["troubles"]) == (1, 1, [])
+
+    stored = {session.id: session for session in read(hermes.database(machine.home), READER)}[warm.finished.session]
+    said = [event for event in stored.events if isinstance(event, UserMessage)]
+    assert [(event.origin, event.text.partition(" ")[0]) for event in said] == [
+        ("human", "Make"), ("preheat", "<preheat-context"), ("preheat", "<preheat-advisory>`rspec"), ("human", "Go"),
+    ]  # fmt: skip
+    assert "preheat" not in json.dumps([lesson["text"] for lesson in machine.lessons()])
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize("form", ["text", "messages"])
+def test_a_start_is_given_once_however_often_a_session_is_compacted(
+    machine: Machine, form: str, in_place: bool
+) -> None:
+    """Messages stand outside: the same bytes with each request before and after. The text is part of the first message: it is
+    there once as long as that is kept, and never given again. In both, nothing of it is learned."""
+    learned(machine.data, machine.project, os.path.join(machine.home, "earlier"))
+    Path(machine.data, "settings.toml").write_text(f'[live]\nstart_as = "{form}"\n')
+    machine.preheat("serve")
+    script = [
+        Reply(
+            calls=[Call("terminal", {"command": f"seq {number} {900 + number}"})],
+            usage=FULL if number == 6 else Usage(1000, 20),
+        )
+        for number in range(9)
+    ]
+    settings = f"compression: {{protect_last_n: 4, target_ratio: 0.1, in_place: {str(in_place).lower()}}}"
+    ran = machine.run(script, window=64_000, settings=settings)
+    sessions = read(hermes.database(machine.home), READER)
+    assert len(sessions) == (1 if in_place else 2)
+    assert sum(isinstance(event, Compaction) for session in sessions for event in session.events) == 1
+    assert RIGHT in ran.bodies[0]
+    assert asking.status(machine.data)["contexts"] == 1
+    assert len(ran.requests) == 10
+    if form == "messages":
+        seeds = [json.dumps(each.body["messages"][1:3]) for each in ran.requests]
+        assert seeds == [seeds[0]] * len(seeds)
+        assert "preheat-context" in seeds[0]
+        assert all(body.count("<preheat-context") == 1 for body in ran.bodies)
+        assert not any("preheat" in (row["content"] or "") + (row["api_content"] or "") for row in machine.rows())
+    else:
+        assert all(body.count("<preheat-context") <= 1 for body in ran.bodies)
+        assert all("<preheat-context" in body for body in ran.bodies[:7])
+        assert not any("<preheat" in (row["content"] or "") for row in machine.rows() if row["role"] == "user")
+    assert "preheat" not in json.dumps([lesson["text"] for lesson in machine.lessons()])
+
+
+def marking(event: HookEvent) -> HookAnswer:
+    return HookAnswer(context=f"<preheat-advisory>said at {event.told_as}</preheat-advisory>")
+
+
+def test_subagents_are_left_alone(machine: Machine) -> None:
+    """Parent and child ask the model at once: only the parent's requests have a word of ours in them."""
+    script = [
+        Reply("I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]),
+        Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
+        Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
+        Reply("Zero."),
+        Reply("Waited.", delay=2),
+    ]
+    with Listening(machine.data, "hermes", marking) as listening:
+        ran = machine.run(script)
+    assert {event.session for event in listening.events if not event.subagent} == {ran.finished.session}
+    children = [body for body in ran.bodies if TASK not in body]
+    assert children
+    assert not any("preheat-advisory" in body for body in children)
+    assert all("said at pre_llm_call" in body for body in ran.bodies if TASK in body)
+
+
+def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
+    """The program reviews a session in the background under the session's own id: nothing is given, and nothing told."""
+    for _ in range(4):  # it may end before its review has begun
+        with Listening(machine.data, "hermes", marking) as listening:
+            ran = machine.run(commands("echo hello"), review=1)
+        assert [event.name for event in listening.events] == [
+            "session_start", "before_tool", "after_tool", "stop", "session_end",
+        ]  # fmt: skip
+        asked = [each.body["messages"] for each in ran.requests]
+        reviews = [each for each in asked if each[-1]["content"].startswith("Review the conversation above and")]
+        if reviews:
+            break
+    assert reviews
+    assert not any("said at" in each[-1]["content"] for each in reviews)
+
+
+def test_what_the_person_asked_for_is_done(machine: Machine) -> None:
+    """A call that meets a rule is refused, a long output is shortened inside its JSON, and an agent that stops with unchecked
+    files is sent back once."""
+    Path(machine.data, "settings.toml").write_text(
+        '[live]\nshorten_output = true\nblock = "critical"\nhold_stop = true\n'
+    )
+    machine.preheat("serve")
+    edits = [Reply(calls=[Call("write_file", {"path": f"src/part{n}.py", "content": f"x = {n}\n"})]) for n in range(3)]
+    ran = machine.run([*commands(REFUSED, LONG), *edits, Reply("I think that is it.")])
+    refused, long, *_ = ran.results.values()
+    assert "safety rule" in refused["error"]
+    assert list(long)[:3] == ["output", "exit_code", "error"]
+    assert "line 399 of a build" in long["output"]
+    assert "line 200 of a build" not in long["output"]
+    name = long["output"].partition("preheat output ")[2][:12]
+    assert "line 200 of a build" in machine.preheat("output", name)
+    last = ran.requests[-1].body["messages"][-1]
+    assert last["role"] == "user"
+    assert "src/part" in last["content"]
+    assert ran.finished.output.strip().splitlines()[-1] != "I think that is it."
+    assert ENDED in ran.finished.output
+
+
+# Harm.
+CALLS = [*commands("echo one", "ls nowhere; exit 2", "echo three"), Reply(calls=[Call("todo", {"todos": []})])]
+BAD = (b"", b"preheat 1 9\n{}", b"\x00\xff", b"preheat 1 4\nnull", b'preheat 1 15\n{"advisory": 7}\n')
+
+
+def undisturbed(ran: Ran, preheat: bool = False) -> None:
+    """The session ended as it would have without us."""
+    assert ENDED in ran.finished.output
+    assert len(ran.requests) == len(CALLS) + 1
+    codes = [result.get("exit_code") for result in ran.results.values()]
+    assert codes[:3] == [0, 2, 0]
+    assert preheat or "preheat" not in ran.bodies[-1]
+
+
+def test_a_daemon_that_answers_nonsense_or_hangs_costs_nothing(machine: Machine) -> None:
+    """Half an answer, none, no JSON, and one that never comes."""
+    answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
+    with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
+        undisturbed(machine.run(CALLS))
+        listening.end()
+
+
+def test_a_folder_that_cannot_be_used_costs_nothing(machine: Machine) -> None:
+    """A file where Preheat's folder should be: no socket, no client, no place for anything."""
+    shutil.rmtree(machine.data)
+    Path(machine.data).write_text("")
+    undisturbed(machine.run(CALLS))
+
+
+RAISING = """
+class Watching:
+    def __init__(self, daemon): pass
+    def hooks(self): return dict.fromkeys({names!r}, self.requested)
+    def requested(self, **told): raise RuntimeError("broken on purpose")
+    def also(self, pending): raise RuntimeError("broken on purpose")
+"""
+OTHER = """
+def register(ctx):
+    ctx.register_hook("pre_llm_call", lambda **told: {"context": "Said by another."})
+    ctx.register_hook("transform_tool_result", lambda **told: told["result"] + "\\n[noted by another]")
+"""
+
+
+@pytest.mark.parametrize("broken", ["callbacks", "register", "import"])
+def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken: str) -> None:
+    """In each callback, where it registers, and where it is loaded; another plugin works on beside it."""
+    if broken == "callbacks":
+        names = (
+            "pre_llm_call",
+            "pre_tool_call",
+            "post_tool_call",
+            "transform_tool_result",
+            "pre_verify",
+            "on_session_end",
+        )
+        machine.plugin.joinpath("watching.py").write_text(RAISING.format(names=names))
+    elif broken == "register":
+        machine.plugin.joinpath("__init__.py").write_text(
+            "def register(ctx):\n    raise RuntimeError('broken on purpose')\n"
+        )
+    else:
+        machine.plugin.joinpath("__init__.py").write_text("import nothing_of_this_name\n")
+    other = machine.plugin.parent / "other"
+    other.mkdir()
+    (other / "plugin.yaml").write_text("name: other\nversion: 0.1.0\n")
+    (other / "__init__.py").write_text(OTHER)
+    ran = machine.run(CALLS, settings="")
+    assert ENDED in ran.finished.output
+    job = hermes.Job(
+        program=machine.program, home=machine.home, script=[*CALLS, Reply(ENDED)],
+        arguments=["chat", "-q", TASK, "-Q", "--yolo"], settings="plugins: {enabled: [preheat, other]}",
+    )  # fmt: skip
+    both = Ran(hermes.run(job))
+    assert ENDED in both.finished.output
+    assert "Said by another." in both.bodies[0]
+    assert "noted by another" in both.bodies[-1]
+
+
+def test_safe_mode_is_without_us(machine: Machine) -> None:
+    """Hermes's own switch for all plugins; nothing is told and nothing given."""
+    # It leaves the settings out as well, so the model is named beside them.
+    named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}
+    options = ("-q", TASK, "--safe-mode", "--provider", "custom", "--model", "scripted")
+    with Listening(machine.data, "hermes", marking) as listening:
+        ran = machine.run(CALLS, *options, environment=named)
+    undisturbed(ran)
+    assert listening.payloads == []
