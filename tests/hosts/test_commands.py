@@ -17,6 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "GEMINI_CLI_HOME",
         "OPENCODE_CONFIG_DIR",
         "XDG_CONFIG_HOME",
+        "HERMES_HOME",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -90,5 +91,6 @@ def test_status_says_how_it_stands(home: Path, capsys: pytest.CaptureFixture[str
         "copilot",
         "gemini",
         "cursor",
+        "hermes",
     }
     assert told["self_test"]["client"] == "works"

@@ -18,6 +18,7 @@ from preheat.installing.standing import double_firing, self_test, standings
 
 MINE = b'{\n    "model": "large",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}'
 AT = 1_800_000_000.0
+ONE_FILE = [agent for agent in HOOKED if hooks_for(agent).setup.several is None]
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def take_back(agent: str, data: str, environment: Mapping[str, str], project: st
     return plan.action
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", ONE_FILE)
 def test_where_there_was_no_file_there_is_none_again(agent: str, data: str, environment: Mapping[str, str]) -> None:
     assert install(agent, data, environment) == ""
     path = path_of(agent, environment)
@@ -78,7 +79,7 @@ def test_a_file_that_was_there_comes_back_to_the_byte(agent: str, data: str, env
     assert os.listdir(path.parent) == [path.name]
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", ONE_FILE)
 def test_installing_again_changes_nothing(agent: str, data: str, environment: Mapping[str, str]) -> None:
     install(agent, data, environment)
     path = path_of(agent, environment)
@@ -324,3 +325,27 @@ def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environme
     assert not os.path.exists(os.path.join(data, "live", "lock"))
     Path(data, "hook.py").write_text("raise SystemExit(3)")
     assert self_test(data).client == "fails"
+
+
+def test_a_lost_backup_costs_nothing_of_the_file(data: str, environment: Mapping[str, str]) -> None:
+    """Installing again, with other entries, keeps the person's settings though the backup is gone; so does taking back."""
+    path = path_of("claude_code", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    Path(install("claude_code", data, environment, http=False)).unlink()
+    install("claude_code", data, environment, http=True)
+    assert json.loads(path.read_bytes())["model"] == "large"
+    take_back("claude_code", data, environment)
+    assert json.loads(path.read_bytes()) == json.loads(MINE)
+
+
+def test_what_an_older_one_of_ours_left_does_not_come_back(data: str, environment: Mapping[str, str]) -> None:
+    """Installed, changed by the person, installed anew with other entries, taken back: nothing of ours is in it."""
+    path = path_of("claude_code", environment)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(MINE)
+    install("claude_code", data, environment, http=False)
+    path.write_bytes(path.read_bytes().replace(b"large", b"small"))
+    install("claude_code", data, environment, http=True)
+    take_back("claude_code", data, environment)
+    assert json.loads(path.read_bytes()) == json.loads(MINE.replace(b"large", b"small"))

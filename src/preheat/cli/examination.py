@@ -22,7 +22,9 @@ from preheat.cli.text import size
 from preheat.daemon.report import report
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
+from preheat.installing.standing import faults
 from preheat.settings import archive_path, data_folder
+from preheat.templates.loaded import problems as not_handed_out
 
 LITTLE_ROOM = 500_000_000
 
@@ -97,6 +99,8 @@ def examine(most: int | None, check: bool) -> Examination:
         archive = _archive(folder, connection, list(held.values()), findings, check)
         number = sum(row.problems for row in held.values())
         findings += report(folder)
+        findings += faults(folder, os.environ, "")
+        findings += not_handed_out(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:
         if connection is not None:

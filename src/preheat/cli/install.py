@@ -4,6 +4,7 @@ Knows no agent's settings.
 """
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
   preheat install {HOOKED[0]}
   preheat install {HOOKED[1]} --dry-run        shows what would change, and changes nothing
   preheat install {HOOKED[4]} --project       for this project only
+  preheat install {HOOKED[-1]} --how directory  in one of several ways, where an agent has several
 
 What is in the settings stays as it is; a backup is put beside them. `preheat uninstall AGENT` undoes it, to the byte if
 nobody changed the file in between. Agents with hooks: {", ".join(HOOKED)}.""",
@@ -31,29 +33,40 @@ nobody changed the file in between. Agents with hooks: {", ".join(HOOKED)}.""",
 @click.argument("agent", type=AgentName(), metavar="AGENT")
 @click.option("--project", "here", is_flag=True, help="For the project around this folder, not for all.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+@click.option("--how", default="", metavar="WAY", help="In which way, where an agent has several; else it is chosen.")
 @click.option("--http/--no-http", default=None, help="Post events to the daemon where the agent can, or never.")
 @json_option
-def command(agent: str, here: bool, dry_run: bool, http: bool | None, as_json: bool) -> int:
+def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, as_json: bool) -> int:
     """Have an agent call Preheat while it works.
 
     New sessions then start with what was learned here, and are told when something is going wrong. A hook that fails or
     finds no daemon costs the agent nothing.
     """
     from preheat.agents import places_of
-    from preheat.installing.plans import carry_out, install_plan
+    from preheat.installing.plans import carry_out, hooks_for, install_plan
     from preheat.installing.standing import double_firing
+    from preheat.pipeline.proving import told
+    from preheat.pipeline.trial_store import make_key
 
     folder = data_folder()
+    if how or hooks_for(agent).setup.several is not None:
+        _several(agent, folder, here, dry_run, how, as_json)
+        if not dry_run:
+            make_key(folder)
+            if not as_json:
+                print(told(folder))
+        return 0
     project = project_here() if here else ""
     plan = install_plan(agent, folder, os.environ, project, http, trial=dry_run)
     if dry_run:
         return _show(plan, as_json)
     backup = carry_out(plan, folder, time.time())
+    make_key(folder)  # from now on lots are drawn: the person is told below
     doubles = double_firing(agent, os.environ, project or project_here())
     if as_json:
         from preheat.cli.screen import print_json
 
-        print_json(_report(plan, backup, doubles))
+        print_json({**_report(plan, backup, doubles), "lots": told(folder)})
         return 0
     title = places_of(agent).title
     if plan.action == "nothing":
@@ -64,8 +77,33 @@ def command(agent: str, here: bool, dry_run: bool, http: bool | None, as_json: b
         print(f"{title}: {what} put into {short_path(plan.path)}.")
     if backup:
         print(f"As it was before: {short_path(backup)}")
+    print(told(folder))
     _say_next(plan, doubles)
     return 0
+
+
+def _several(agent: str, folder: str, here: bool, dry_run: bool, how: str, as_json: bool) -> None:
+    """One that is set up in several steps."""
+    from preheat.cli.install_ways import show_installed
+    from preheat.cli.screen import hint
+    from preheat.installing.several import Done, install, install_work
+
+    refuse_project(agent, here)
+    if dry_run:
+        show_installed(install_work(agent, folder, os.environ, how), Done(), as_json, trial=True)
+    else:
+        if sys.stderr.isatty() and not as_json:
+            hint("Where packages have to be fetched this takes a minute.")
+        show_installed(*install(agent, folder, os.environ, how, time.time()), as_json)
+
+
+def refuse_project(agent: str, here: bool) -> None:
+    """Some agents are set up for all projects or for none."""
+    from preheat.agents import places_of
+    from preheat.errors import UserError
+
+    if here:
+        raise UserError(f"{places_of(agent).title} is set up for all projects; leave `--project` out")
 
 
 def project_here() -> str:

@@ -31,19 +31,22 @@ def command(as_json: bool) -> int:
     Looks at your own settings and at those of the project around this folder; changes nothing, starts nothing.
     """
     from preheat.cli.install import project_here
-    from preheat.cli.screen import console, print_json
+    from preheat.cli.screen import console, print_json, say
     from preheat.installing.standing import self_test, standings
+    from preheat.pipeline.proving import told
 
     folder = data_folder()
     found = standings(folder, os.environ, project_here())
     tested = self_test(folder)
     if as_json:
-        print_json({"agents": found, "self_test": tested})
+        print_json({"agents": found, "self_test": tested, "lots": told(folder)})
         return 0
     screen = console()
     for each in found:
         _show(screen, each)
     _show_test(screen, tested, any(each.places for each in found))
+    if any(each.places for each in found):
+        say(screen, told(folder))
     return 0
 
 
@@ -55,6 +58,8 @@ def _show(screen: "Console", standing: "Standing") -> None:
         say(screen, f"{standing.title}: {there}", "dim")
         return
     say(screen, standing.title, "bold")
+    if standing.program:
+        say(screen, f"  {short_path(standing.program)}")
     for place in standing.places:
         _show_place(screen, standing.agent, place)
     if standing.last_at is not None:
@@ -66,12 +71,16 @@ def _show(screen: "Console", standing: "Standing") -> None:
         for path in standing.doubles:
             say(screen, f"      {short_path(path)}")
         say(screen, f"    {standing.advice}")
+    for note in standing.notes:
+        say(screen, f"  {note}", "dim")
 
 
 def _show_place(screen: "Console", agent: str, place: "Place") -> None:
     from preheat.cli.screen import say
 
     what = count(len(place.events), "hook") if place.events else "plugin"
+    if place.how:
+        what += f" by way of `{place.how}`"
     posts = ", posted where the agent can" if place.posts else ""
     where = "this project" if place.scope == "project" else "all projects"
     say(screen, f"  {where}: {what}{posts} in {short_path(place.path)}")
@@ -79,7 +88,7 @@ def _show_place(screen: "Console", agent: str, place: "Place") -> None:
     reason = f": {place.reason}" if place.reason else ""
     say(screen, f"    {verdict}{reason}", {"no": "red", "yes": "green"}.get(place.active, ""))
     if not place.current:
-        option = " --project" if place.scope == "project" else ""
+        option = " --project" if place.scope == "project" else f" --how {place.how}" if place.how else ""
         say(
             screen, f"    it is not what would be installed now; `preheat install {agent}{option}` brings it up to date"
         )

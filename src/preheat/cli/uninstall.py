@@ -36,9 +36,11 @@ def command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
     from preheat.agents import places_of
     from preheat.cli.install import difference, project_here
     from preheat.cli.screen import print_json
-    from preheat.installing.plans import carry_out, uninstall_plan
+    from preheat.installing.plans import carry_out, hooks_for, uninstall_plan
 
     folder = data_folder()
+    if hooks_for(agent).setup.several is not None:
+        return _several(agent, folder, here, dry_run, as_json)
     plan = uninstall_plan(agent, folder, os.environ, project_here() if here else "")
     if plan is not None and not dry_run:
         carry_out(plan, folder, time.time())
@@ -53,4 +55,30 @@ def command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
         print(difference(plan))
     else:
         print(_DONE[plan.action].format(path=short_path(plan.path)))
+    return 0
+
+
+def _several(agent: str, folder: str, here: bool, dry_run: bool, as_json: bool) -> int:
+    """One that is set up in several steps."""
+    from preheat.agents import places_of
+    from preheat.cli.install import refuse_project
+    from preheat.cli.install_ways import show_removed
+    from preheat.cli.screen import print_json
+    from preheat.errors import UserError
+    from preheat.installing.packages import Cannot
+    from preheat.installing.several import Done, do, uninstall_work
+
+    refuse_project(agent, here)
+    work = uninstall_work(agent, folder, os.environ)
+    if work is None:
+        if as_json:
+            print_json({"agent": agent, "path": "", "action": "nothing"})
+        else:
+            print(f"{places_of(agent).title} does not call Preheat; `preheat status` says what does.")
+        return 0
+    try:
+        done = Done() if dry_run else do(work, folder, os.environ, time.time())
+    except Cannot as problem:
+        raise UserError(f"packages could not be taken out: {problem}. Run this again when that is mended") from None
+    show_removed(work, done, as_json, dry_run)
     return 0

@@ -5,6 +5,7 @@ Knows no agent. A ledger that is lost or damaged costs only that: our hooks are 
 
 import hashlib
 import os
+from typing import Literal
 
 import msgspec
 
@@ -14,7 +15,7 @@ NAME = "installed.json"
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
-    """One file that we put hooks into."""
+    """One file that we put hooks into, one folder of ours, or one Python that we put packages into."""
 
     agent: str
     path: str
@@ -26,6 +27,15 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     after: str
     """The digest of the file as we left it."""
     project: str = ""
+    kind: Literal["file", "folder", "packages"] = "file"
+    made: tuple[str, ...] = ()
+    """Folders that were not there before, the innermost first."""
+    keys: dict[str, int] = {}
+    """Of a list in it, how many of the keys that lead to it were there before; the rest was made for our item."""
+    files: dict[str, str] = {}
+    """Of a folder, the digests of what we put there, by name."""
+    packages: tuple[str, ...] = ()
+    """Of a Python, exactly what was added to it, as `name==version`."""
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +61,11 @@ def load(folder: str) -> Ledger:
 def entry(folder: str, path: str) -> Installed | None:
     """What is known of one file."""
     return next((each for each in load(folder).files if each.path == path), None)
+
+
+def entries_of(folder: str, agent: str, kind: str) -> list[Installed]:
+    """What is known of an agent, of one kind."""
+    return [each for each in load(folder).files if each.agent == agent and each.kind == kind]
 
 
 def note(folder: str, path: str, installed: Installed | None) -> None:

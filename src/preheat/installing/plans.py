@@ -7,11 +7,11 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from preheat.agents import hooks_of, places_of
-from preheat.agents.hooking import Hooks
+from preheat.agents.hooking import Hooks, Setup
 from preheat.daemon.place import Address, address, known_address, write_client
 from preheat.errors import UserError
 from preheat.installing.commands import client_of
@@ -37,6 +37,10 @@ class Plan(NamedTuple):
     posts: bool = False
     project: str = ""
     notes: tuple[str, ...] = ()
+    clean: bool = True
+    """Nothing of ours was in it before: the file as it was is one to go back to."""
+    keys: Mapping[str, int] = {}
+    """Of lists in it, how many of the keys that lead to them were there before."""
 
 
 def hooks_for(agent: str) -> Hooks:
@@ -49,6 +53,13 @@ def hooks_for(agent: str) -> Hooks:
     return found
 
 
+def _one_file(agent: str) -> Setup:
+    setup = hooks_for(agent).setup
+    if setup.several is not None:
+        raise ValueError(f"{agent} is set up in several steps: see `installing.several`")
+    return setup
+
+
 def install_plan(
     agent: str,
     folder: str,
@@ -59,7 +70,7 @@ def install_plan(
 ) -> Plan:
     """What installing would do; `project` is a folder, or empty for all projects. `http`: post where the agent can, not at all,
     or (None) where nobody else could read the token. A `trial` is only to be shown: no address is given out for it."""
-    setup = hooks_for(agent).setup
+    setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     before = contents(path)
     posts, notes = _posts(setup.posts, path, project, http)
@@ -82,6 +93,7 @@ def install_plan(
         posts=posts,
         project=project,
         notes=notes,
+        clean=setup.whole is not None or before is None or base.encode() == before,
     )
 
 
@@ -118,8 +130,10 @@ def _base(agent: str, path: str, before: bytes | None, known: Installed | None) 
     if before is None:
         return ""
     if known is not None and digest(before) == known.after:
-        return _text(contents(known.backup) if known.backup else b"", path) if known.existed else ""
-    text = _text(before, path)
+        was = contents(known.backup) if known.existed and known.backup else None
+        if was is not None or not known.existed:
+            return text_of(was, path)
+    text = text_of(before, path)
     if hooks_for(agent).setup.whole is not None:
         if _OURS not in text:
             raise UserError(f"`{path}` is there already and not Preheat's; move it away first")
@@ -127,7 +141,8 @@ def _base(agent: str, path: str, before: bytes | None, known: Installed | None) 
     return without(text, path, agent)
 
 
-def _text(data: bytes | None, path: str) -> str:
+def text_of(data: bytes | None, path: str) -> str:
+    """A file's text. Raises UserError with the line where it is none."""
     try:
         return (data or b"").decode()
     except UnicodeDecodeError as problem:
@@ -137,7 +152,7 @@ def _text(data: bytes | None, path: str) -> str:
 
 def uninstall_plan(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> Plan | None:
     """What taking back would do, in the person's file or in the project's; None where there is nothing of ours."""
-    setup = hooks_for(agent).setup
+    setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     return _removal(agent, folder, path, project)
 
@@ -152,7 +167,7 @@ def _removal(agent: str, folder: str, path: str, project: str) -> Plan | None:
         if was is not None or not known.existed:
             return Plan(agent, path, "restore" if known.existed else "delete", before, was, project=project)
     setup = hooks_for(agent).setup
-    text = _text(before, path)
+    text = text_of(before, path)
     if setup.whole is not None:
         return Plan(agent, path, "delete", before, None, project=project) if _OURS in text else None
     events = events_of(document(text, path).value, agent)
@@ -180,16 +195,26 @@ def carry_out(plan: Plan, folder: str, at: float) -> str:
 def _write_in(plan: Plan, after: bytes, folder: str, at: float) -> str:
     known = entry(folder, plan.path)
     untouched = known is not None and plan.before is not None and digest(plan.before) == known.after
-    existed, backup = plan.before is not None, ""
+    existed, backup, made = plan.before is not None, "", known.made if known is not None else ()
     if untouched and known is not None:  # the file from before us is still the one to go back to
         existed, backup = known.existed, known.backup
     elif plan.before is not None:
         backup = _unused(plan.path + BACKUP + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
-        _write(backup, plan.before, plan.path)
-    _write(plan.path, after, plan.path)
+        write(backup, plan.before, plan.path)
+    made = made or missing_folders(plan.path)
+    write(plan.path, after, plan.path)
     done = Installed(
-        agent=plan.agent, path=plan.path, at=at, existed=existed, backup=backup, after=digest(after), project=plan.project
-    )  # fmt: skip
+        agent=plan.agent,
+        path=plan.path,
+        at=at,
+        existed=existed,
+        # Of a file with our old hooks in it there is a copy for the person, but none to go back to.
+        backup=backup if untouched or plan.clean else "",
+        after=digest(after),
+        project=plan.project,
+        made=made,
+        keys=dict(plan.keys),
+    )
     note(folder, plan.path, done)
     return backup
 
@@ -199,9 +224,11 @@ def _take_back(plan: Plan, folder: str) -> None:
     if plan.after is None:
         os.unlink(plan.path)
     else:
-        _write(plan.path, plan.after, plan.path)
+        write(plan.path, plan.after, plan.path)
     if known is not None and known.backup and plan.action == "restore":
         _forget(known.backup)
+    if known is not None and plan.after is None:
+        remove_empty(known.made)
     note(folder, plan.path, None)
 
 
@@ -218,7 +245,7 @@ def _unused(path: str) -> str:
     return found
 
 
-def _write(path: str, data: bytes, like: str) -> None:
+def write(path: str, data: bytes, like: str) -> None:
     """Whole or not at all, with the rights that the settings have; a new file is its owner's alone."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
@@ -238,6 +265,24 @@ def _write(path: str, data: bytes, like: str) -> None:
         if os.path.exists(new):
             os.unlink(new)
         raise
+
+
+def missing_folders(path: str) -> tuple[str, ...]:
+    """The folders above a path that are not there yet, the innermost first."""
+    missing, folder = [], os.path.dirname(path)
+    while not os.path.exists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(missing)
+
+
+def remove_empty(folders: Sequence[str]) -> None:
+    """Take away folders that were made for us, as long as nothing is in them."""
+    for folder in folders:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
 
 
 def contents(path: str) -> bytes | None:

@@ -17,6 +17,7 @@ from preheat.daemon.place import CLIENT, holder, known_address, live_folder
 from preheat.errors import UserError
 from preheat.installing.commands import OPTIONS, client_of, missing
 from preheat.installing.ledger import load
+from preheat.installing.looking import looked
 from preheat.installing.merging import document, events_of
 from preheat.installing.plans import contents, hooks_for
 
@@ -37,6 +38,10 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A file that its command needs and that is gone."""
     active: Literal["yes", "no", "unknown"] = "unknown"
     reason: str = ""
+    how: str = ""
+    """By which of several ways, where an agent has several."""
+    version: str = ""
+    """Of the Preheat that is there, where it is another's copy."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +57,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     advice: str = ""
     last_event: str = ""
     last_at: float | None = None
+    program: str = ""
+    """The program that was found, with its version, where that is looked for."""
+    notes: tuple[str, ...] = ()
 
 
 class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,11 +81,13 @@ def _standing(
     agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]
 ) -> Standing:
     setup = hooks_for(agent).setup
-    places = _places(agent, setup, folder, environment, project)
-    doubles = double_firing(agent, environment, project)
     last = seen.get(agent)
     told: dict[str, Any] = last if isinstance(last, dict) else {}
     at = told.get("at")
+    if setup.several is not None:
+        return _several(agent, folder, environment, told)
+    places = _places(agent, setup, folder, environment, project)
+    doubles = double_firing(agent, environment, project)
     return Standing(
         agent=agent,
         title=places_of(agent).title,
@@ -87,6 +97,38 @@ def _standing(
         advice=_advice(setup, doubles, environment, project, agent),
         last_event=str(told.get("event") or ""),
         last_at=float(at) if isinstance(at, int | float) else None,
+    )
+
+
+def _several(agent: str, folder: str, environment: Mapping[str, str], told: Mapping[str, Any]) -> Standing:
+    """One that is set up in several ways."""
+    found, at = looked(agent, folder, environment), told.get("at")
+    places = [
+        Place(
+            path=each.path,
+            scope="person",
+            events=each.events,
+            current=each.current,
+            missing=each.missing,
+            active=each.active,
+            reason=each.reason,
+            how=each.how,
+            version=each.version,
+        )
+        for each in found.seen
+    ]
+    roots = places_of(agent).roots(environment)
+    return Standing(
+        agent=agent,
+        title=places_of(agent).title,
+        present=found.target is not None or any(os.path.exists(root) for root in roots),
+        places=tuple(places),
+        doubles=tuple(found.twice),
+        advice=f"`preheat install {agent} --how {found.seen[0].how}` leaves one of them." if found.twice else "",
+        last_event=str(told.get("event") or ""),
+        last_at=float(at) if isinstance(at, int | float) else None,
+        program=f"{found.target.title}, run by {found.target.interpreter}" if found.target else "",
+        notes=found.notes,
     )
 
 
@@ -167,10 +209,23 @@ def _strings(value: Any) -> list[str]:
     return [found for each in inner for found in _strings(each)]
 
 
+def faults(folder: str, environment: Mapping[str, str], project: str) -> list[str]:
+    """What is installed and cannot work as it stands, or works twice; one sentence each."""
+    found = []
+    for each in standings(folder, environment, project):
+        broken = [place for place in each.places if place.active == "no" and (place.missing or place.how)]
+        found += [f"{each.title} does not call Preheat from `{place.path}`: {place.reason}" for place in broken]
+        if each.doubles:
+            found.append(f"{each.title} calls Preheat {len(each.doubles)} times in one session: {each.advice}")
+    return found
+
+
 # Twice.
 def double_firing(agent: str, environment: Mapping[str, str], project: str) -> list[str]:
     """The files with hooks of ours that one session of the agent would run, if there is more than one."""
     setup = hooks_for(agent).setup
+    if setup.several is not None:
+        return []
     paths = dict.fromkeys(os.path.realpath(path) for path in setup.obeys(environment, project))
     found = [path for path in paths if _calls_us(path)]
     return found if len(found) > 1 else []

@@ -1,0 +1,239 @@
+"""Which Hermes is installed: its launcher, the interpreter that runs it, its version and its home, without starting it.
+
+Knows nothing of sessions, plugins or settings. Hermes itself is not started: even `hermes --version` asks the network.
+"""
+
+import glob
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as metadata_version
+from typing import NamedTuple
+
+from preheat.agents.hermes.places import roots
+from preheat.agents.places import home as person_home
+from preheat.agents.pythons import ask
+
+DISTRIBUTION = "hermes-agent"
+_WINDOWS = sys.platform == "win32"
+_PYTHON = re.compile(r"pythonw?(\d+(\.\d+)*)?(\.exe)?\Z", re.IGNORECASE)
+_DEEPEST = 5
+"""Launchers that start launchers: more is a ring."""
+_MOST_BYTES = 16_384
+_VERSION = (
+    "import importlib.metadata as found\n"
+    "try:\n    print('preheat:' + found.version('hermes-agent'))\n"
+    "except found.PackageNotFoundError:\n    print('preheat:')\n"
+)
+
+
+class Program(NamedTuple):
+    """An installed Hermes."""
+
+    command: str
+    """The launcher; empty where only its interpreter was found."""
+    interpreter: str
+    version: str
+    home: str
+    """The folder that it keeps its things in when it is started now: a profile's, where one is active."""
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The version in numbers, to compare."""
+        return release(self.version)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: `0.19.0rc1` is (0, 19, 0)."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def found(environment: Mapping[str, str]) -> Program | None:
+    """The Hermes that is started by `hermes`, else one in a usual place; None where there is none."""
+    for command in _commands(environment):
+        for interpreter in _interpreters(command, environment):
+            version = version_in(interpreter, environment)
+            if version:
+                return Program(command, interpreter, version, home_of(environment))
+    for interpreter in _usual_interpreters(environment):
+        version = version_in(interpreter, environment) if os.path.exists(interpreter) else ""
+        if version:
+            return Program("", interpreter, version, home_of(environment))
+    return None
+
+
+def looked_for(environment: Mapping[str, str]) -> list[str]:
+    """Where `found` looks, in its order, for the person to read."""
+    commands = [path for path in _usual_commands(environment) if path not in _on_path(environment)]
+    return ["`hermes` on the PATH", *commands, *_usual_interpreters(environment)]
+
+
+# The home.
+def home_of(environment: Mapping[str, str]) -> str:
+    """The home that Hermes would use now, as it finds it: `HERMES_HOME`, else the platform's; a profile's where one is active."""
+    base = roots(environment)[0]
+    if environment.get("HERMES_HOME") and _is_profile(base):
+        return base
+    name = _active_profile(_root(environment, base))
+    profile = os.path.join(_root(environment, base), "profiles", name)
+    return profile if name and os.path.isdir(profile) else base
+
+
+def profiles_of(environment: Mapping[str, str]) -> list[str]:
+    """Every home that this Hermes has: its own and its profiles'."""
+    root = _root(environment, roots(environment)[0])
+    folder = os.path.join(root, "profiles")
+    try:
+        names = sorted(name for name in os.listdir(folder) if os.path.isdir(os.path.join(folder, name)))
+    except OSError:
+        names = []
+    return [root, *(os.path.join(folder, name) for name in names)]
+
+
+def _is_profile(folder: str) -> bool:
+    return os.path.basename(os.path.dirname(folder.rstrip(os.sep))) == "profiles"
+
+
+def _root(environment: Mapping[str, str], base: str) -> str:
+    native = roots({name: value for name, value in environment.items() if name != "HERMES_HOME"})[0]
+    real, real_native = os.path.realpath(base), os.path.realpath(native)
+    if real == real_native or real.startswith(real_native + os.sep):
+        return native
+    return os.path.dirname(os.path.dirname(base.rstrip(os.sep))) if _is_profile(base) else base
+
+
+def _active_profile(root: str) -> str:
+    try:
+        with open(os.path.join(root, "active_profile"), encoding="utf-8") as stream:
+            name = stream.read().strip()
+    except (OSError, UnicodeError):
+        return ""
+    return name if name != "default" and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", name) else ""
+
+
+# The launcher.
+def _commands(environment: Mapping[str, str]) -> Iterator[str]:
+    yield from _on_path(environment)
+    for path in _usual_commands(environment):
+        if os.path.isfile(path):
+            yield path
+
+
+def _on_path(environment: Mapping[str, str]) -> list[str]:
+    """Every `hermes` on the PATH, not only the first: other programs have that name too."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    paths = (shutil.which("hermes", path=folder) for folder in folders if folder)
+    return list(dict.fromkeys(path for path in paths if path))
+
+
+def _usual_commands(environment: Mapping[str, str]) -> list[str]:
+    person, name = person_home(environment), "hermes.exe" if _WINDOWS else "hermes"
+    own = roots(environment)[0]
+    folders = [
+        *(os.path.join(own, "hermes-agent", venv, "Scripts" if _WINDOWS else "bin") for venv in ("venv", ".venv")),
+        os.path.join(person, ".local", "bin"),
+    ]
+    return [os.path.join(folder, name) for folder in folders]
+
+
+def _usual_interpreters(environment: Mapping[str, str]) -> list[str]:
+    """Where tools that install programs put theirs, and the one that runs us."""
+    person = person_home(environment)
+    data = environment.get("XDG_DATA_HOME") or os.path.join(person, ".local", "share")
+    tools = environment.get("UV_TOOL_DIR") or os.path.join(data, "uv", "tools")
+    pipx = environment.get("PIPX_HOME") or os.path.join(data, "pipx")
+    venvs = [os.path.join(tools, DISTRIBUTION), os.path.join(pipx, "venvs", DISTRIBUTION)]
+    return [*(_python_of(venv) for venv in venvs), sys.executable]
+
+
+def _python_of(venv: str) -> str:
+    return os.path.join(venv, "Scripts", "python.exe") if _WINDOWS else os.path.join(venv, "bin", "python")
+
+
+def _interpreters(command: str, environment: Mapping[str, str], depth: int = 0) -> Iterator[str]:
+    """The interpreters that a launcher may mean, the likeliest first."""
+    if depth > _DEEPEST:
+        return
+    real = os.path.realpath(command)
+    yield from _named(_head(real), environment, depth)
+    # Beside it, as in every virtual environment; Windows has a program there, with the script inside.
+    for folder in dict.fromkeys((os.path.dirname(real), os.path.dirname(command))):
+        for name in ("python.exe",) if _WINDOWS else ("python", "python3"):
+            beside = os.path.join(folder, name)
+            if os.access(beside, os.X_OK):
+                yield beside
+
+
+def _named(head: str, environment: Mapping[str, str], depth: int) -> Iterator[str]:
+    if not head.startswith("#!"):
+        return
+    words = _words(head[2:].splitlines()[0])
+    if words and os.path.basename(words[0]) == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    if words and _PYTHON.match(os.path.basename(words[0])):
+        yield from _existing(words[0], environment)
+        return
+    # A script of the shell: whatever it starts. Settings of variables at the beginning of a word are not paths.
+    for line in head.splitlines()[1:]:
+        for word in _words(line):
+            path = _expanded(word, environment)
+            if not os.path.isabs(path) or not os.path.isfile(path):
+                continue
+            if _PYTHON.match(os.path.basename(path)):
+                yield path
+            elif os.path.basename(path).startswith("hermes"):
+                yield from _interpreters(path, environment, depth + 1)
+
+
+def _head(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError:
+        # The launcher of an environment with a long path begins a quotation that ends lines later.
+        return line.replace("'", " ").replace('"', " ").split()
+
+
+def _expanded(word: str, environment: Mapping[str, str]) -> str:
+    known = {"HOME": person_home(environment), "HERMES_HOME": roots(environment)[0]}
+    word = re.sub(r"\$\{?(\w+)\}?", lambda name: known.get(name[1], name[0]), word)
+    return os.path.join(known["HOME"], word[2:]) if word.startswith("~/") else word
+
+
+def _existing(name: str, environment: Mapping[str, str]) -> Iterator[str]:
+    path = name if os.path.isabs(name) else shutil.which(name, path=environment.get("PATH", ""))
+    if path and os.path.exists(path):
+        yield path
+
+
+# The version.
+def version_in(interpreter: str, environment: Mapping[str, str]) -> str:
+    """The version of the Hermes that an interpreter would import; empty where it has none or does not run."""
+    if interpreter == sys.executable:
+        return _own_version()
+    prefix = os.path.dirname(os.path.dirname(interpreter))
+    own = "Lib/site-packages" if _WINDOWS else "lib/python*/site-packages"
+    beside = glob.glob(os.path.join(glob.escape(prefix), own, "hermes_agent-*.dist-info"))
+    if len(beside) == 1 and os.path.exists(os.path.join(prefix, "pyvenv.cfg")):
+        return os.path.basename(beside[0])[len("hermes_agent-") : -len(".dist-info")]
+    said = ask(interpreter, _VERSION, environment)
+    return said.partition("preheat:")[2].split("\n")[0].strip()
+
+
+def _own_version() -> str:
+    try:
+        return metadata_version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return ""

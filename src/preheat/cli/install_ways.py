@@ -1,0 +1,152 @@
+"""What `preheat install` and `preheat uninstall` say for agents that are set up in several steps.
+
+Knows no agent's settings.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from preheat.cli.screen import hint, print_json
+from preheat.cli.text import count, short_path
+from preheat.installing.folders import FolderPlan
+from preheat.installing.packages import PackagePlan
+from preheat.installing.plans import Plan
+from preheat.installing.several import Done, Work
+
+if TYPE_CHECKING:
+    from preheat.installing.several import Planned
+
+_MOST = 6
+
+
+def show_installed(work: Work, done: Done, as_json: bool, trial: bool = False) -> None:
+    """What was done, or (a trial) would be."""
+    if as_json:
+        print_json(_report(work, done, trial))
+        return
+    title = work.target.title if work.target else work.agent
+    way = work.way
+    if work.nothing:
+        print(
+            f"{title} has it already, {way.says if way else ''}: nothing {'would change' if trial else 'was changed'}."
+        )
+    else:
+        verb = "would be put in" if trial else "is put in"
+        print(f"{title}: Preheat {verb} {way.says if way else ''}.")
+    if work.why:
+        print(f"  not as a package: {work.why}")
+    for step in work.steps:
+        for line in _lines(step, done, trial):
+            print(f"  {line}")
+    if done.backup:
+        print(f"  as it was before: {short_path(done.backup)}")
+    _show_kept(done)
+    for note in (*(way.next_steps if way and not work.nothing else ()), *work.notes):
+        print(note)
+    if trial:
+        _show_differences(work)
+    else:
+        hint(f"`preheat uninstall {work.agent}` takes it out again; `preheat status` says whether it works.")
+
+
+def show_removed(work: Work, done: Done, as_json: bool, trial: bool) -> None:
+    """What was taken back, or (a trial) would be."""
+    if as_json:
+        print_json(_report(work, done, trial))
+        return
+    for step in work.steps:
+        for line in _lines(step, done, trial):
+            print(line)
+    _show_kept(done)
+    if trial:
+        _show_differences(work)
+
+
+def _show_kept(done: Done) -> None:
+    if done.kept:
+        print(
+            f"  left where they are, because somebody else changed or needs them: {', '.join(map(short_path, done.kept))}"
+        )
+
+
+def _lines(step: "Planned", done: Done, trial: bool) -> list[str]:
+    if step.action == "nothing":
+        return []
+    if isinstance(step, PackagePlan):
+        return [_package_line(step, done, trial)]
+    path = short_path(step.path)
+    would = "would be " if trial else ""
+    if isinstance(step, FolderPlan):
+        words = {"create": "put there", "change": "brought up to date", "delete": "taken away"}
+        return [f"{path}: {would}{words[step.action]} ({count(len(step.files or step.gone), 'file')})"]
+    loaded = "to have it loaded" if step.installs else "without it; what else was changed there since stays"
+    words = {
+        "restore": "as it was before, to the byte",
+        "delete": "gone: there was none before",
+        "create": f"made, {loaded}",
+        "change": f"changed, {loaded}" if step.installs else loaded,
+    }
+    return [f"{path}: {would}{words[step.action]}"]
+
+
+def _package_line(step: PackagePlan, done: Done, trial: bool) -> str:
+    adds = step.action == "add"
+    packages = step.packages if trial or not adds else done.added
+    names = [each.split("==")[0] for each in packages]
+    listed = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    would = "would be " if trial else ""
+    what = (
+        f"{count(len(names), 'package')} {would}{'added' if adds else 'taken out'} ({listed})"
+        if names
+        else "Preheat itself"
+    )
+    if adds and not names:
+        what = f"Preheat {would}brought to this version" if step.there else f"packages {would}added"
+    return f"{short_path(step.interpreter)}: {what}" + (", none of those there changed" if adds else "")
+
+
+def _show_differences(work: Work) -> None:
+    from preheat.cli.install import difference
+
+    for step in work.steps:
+        if isinstance(step, Plan) and step.action != "nothing":
+            print(difference(step))
+
+
+def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
+    from preheat.cli.install import difference
+
+    settings = next((step for step in work.steps if isinstance(step, Plan)), None)
+    return {
+        "agent": work.agent,
+        "how": work.way.how if work.way else "",
+        "why": work.why,
+        "program": work.target._asdict() if work.target else None,
+        "path": settings.path if settings else "",
+        "action": "nothing" if work.nothing else settings.action if settings else "change",
+        "events": list(settings.events) if settings else [],
+        "steps": [_step(step) for step in work.steps],
+        "added": list(done.added),
+        "removed": list(done.removed),
+        "kept": list(done.kept),
+        "backup": done.backup,
+        "notes": [*(work.way.next_steps if work.way else ()), *work.notes],
+        **(
+            {"difference": "\n".join(difference(step) for step in work.steps if isinstance(step, Plan))}
+            if trial
+            else {}
+        ),
+    }
+
+
+def _step(step: "Planned") -> dict[str, Any]:
+    if isinstance(step, PackagePlan):
+        found = {
+            "kind": "packages",
+            "path": step.interpreter,
+            "packages": list(step.packages),
+            "from": list(step.source),
+        }
+        return {**found, "action": step.action}
+    if isinstance(step, FolderPlan):
+        return {"kind": "folder", "path": step.path, "files": [*step.files, *step.gone], "action": step.action}
+    return {"kind": "file", "path": step.path, "action": step.action}

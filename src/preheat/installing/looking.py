@@ -1,0 +1,134 @@
+"""What is there of an agent that is set up in several ways: each that is found, whether the program loads it, and what is twice.
+
+Knows no agent. Reads files, asks the program's Python what it holds, and changes nothing.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from preheat import __version__
+from preheat.agents.pythons import look
+from preheat.agents.ways import Folder, Item, Package, Several, Target, Way
+from preheat.errors import UserError
+from preheat.installing import folders, items, packages
+from preheat.installing.commands import missing
+from preheat.installing.plans import contents
+from preheat.installing.several import around, several_of
+from preheat.installing.yamltext import items as items_in
+
+
+class Seen(NamedTuple):
+    """One way that was found."""
+
+    how: str
+    path: str
+    active: Literal["yes", "no", "unknown"]
+    reason: str = ""
+    events: tuple[str, ...] = ()
+    current: bool = True
+    missing: str = ""
+    version: str = ""
+    """Of the Preheat that is there."""
+
+
+class Looked(NamedTuple):
+    """All of them."""
+
+    seen: tuple[Seen, ...] = ()
+    target: Target | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def twice(self) -> list[str]:
+        """What calls us in the same session, if it is more than one."""
+        found = [each.path for each in self.seen if each.active != "no"]
+        return found if len(found) > 1 else []
+
+
+def looked(agent: str, folder: str, environment: Mapping[str, str]) -> Looked:
+    """What is there."""
+    several = several_of(agent)
+    if several is None:
+        return Looked()
+    target, notes = _target(several, environment)
+    try:
+        settings, broken = items.settings_of(several.settings(environment)), ""
+    except UserError as problem:
+        settings, broken = {}, str(problem)
+    ways = several.ways(around(agent, folder, environment, target.interpreter if target else ""))
+    found = [seen for way in ways if (seen := _seen(way, settings, environment)) is not None]
+    judged = _judged(several, ways, found, settings, environment, broken, agent)
+    unread = (broken,) if broken and not found else ()
+    return Looked(judged, target, (*unread, *(several.always if found else ()), *notes))
+
+
+def _target(several: Several, environment: Mapping[str, str]) -> tuple[Target | None, tuple[str, ...]]:
+    try:
+        target = several.target(environment)
+    except UserError as problem:
+        return None, (str(problem),)
+    return target, target.notes
+
+
+def _seen(way: Way, settings: dict[str, Any], environment: Mapping[str, str]) -> Seen | None:
+    first = way.steps[0]
+    if isinstance(first, Package):
+        python = look(first.interpreter, environment, first.group)
+        if python is None or packages.NAME not in python.points:
+            return None
+        version = packages.held(python).get(packages.NAME, "")
+        return Seen(way.how, first.interpreter, "yes", version=version, current=version == __version__)
+    if isinstance(first, Folder):
+        return _seen_folder(way, first) if folders.ours(first) else None
+    if len(way.steps) > 1 or not items.holds(first, settings):
+        return None
+    there = [each for each in items_in(settings, first.keys) if first.ours(each)]
+    gone = next((lost for each in there if (lost := missing(str(each.get("command", ""))))), "")
+    return Seen(way.how, first.path, "yes", events=(first.keys[-1],), current=there == [first.item], missing=gone)
+
+
+def _seen_folder(way: Way, folder: Folder) -> Seen:
+    try:
+        said = json.loads(contents(os.path.join(folder.path, folder.mark)) or b"{}")
+        version, starts = str(said.get("version") or ""), str(said.get("interpreter") or "")
+    except (ValueError, AttributeError):
+        version, starts = "", ""
+    gone = starts if starts and not os.path.exists(starts) else ""
+    return Seen(way.how, folder.path, "yes", version=version, current=folders.current(folder), missing=gone)
+
+
+def _judged(
+    several: Several,
+    ways: tuple[Way, ...],
+    found: list[Seen],
+    settings: dict[str, Any],
+    environment: Mapping[str, str],
+    broken: str,
+    agent: str,
+) -> tuple[Seen, ...]:
+    """Each with whether the program loads it."""
+    by_how = {way.how: way for way in ways}
+    judged, loaded = [], ""
+    for seen in found:
+        wanted = [step for step in by_how[seen.how].steps if isinstance(step, Item)]
+        reason = broken or _kept_out(seen, wanted, settings, agent) or several.allowed(environment, seen.how, settings)
+        if not reason and not seen.events and loaded:
+            reason = f"{loaded} is loaded in its place: both go by the same name"
+        if not reason and not seen.events:
+            loaded = f"`{seen.path}`"
+        judged.append(seen._replace(active="no" if reason else "yes", reason=reason))
+    return tuple(judged)
+
+
+def _kept_out(seen: Seen, wanted: list[Item], settings: dict[str, Any], agent: str) -> str:
+    if seen.missing:
+        return f"`{seen.missing}` is gone; `preheat install {agent}` puts it right"
+    for item in wanted:
+        name = ".".join(item.keys)
+        if forbids := items.forbidden(item, settings):
+            return f"it is in `{forbids}` of `{item.path}`; `preheat install {agent}` takes it out"
+        if not items.holds(item, settings):
+            return f"it is not in `{name}` of `{item.path}`; `preheat install {agent}` puts it there"
+    return ""

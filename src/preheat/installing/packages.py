@@ -1,0 +1,248 @@
+"""This Preheat as a package in another program's Python: what that would add, adding it, and taking exactly that out again.
+
+Knows no agent. No package that is there is ever changed: each is held at its version, and what cannot be had so is not installed.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from preheat import __version__
+from preheat.agents.pythons import Python, clean, look
+from preheat.agents.ways import Package
+
+NAME = "preheat"
+_SECONDS = 900.0
+_OLDEST_PIP = (22, 2)
+"""The first that says beforehand what it would install."""
+
+
+class Cannot(Exception):  # noqa: N818 - reads as a sentence where it is raised
+    """It cannot be done there; says why."""
+
+
+class PackagePlan(NamedTuple):
+    """What is to become of another Python."""
+
+    interpreter: str
+    action: Literal["add", "remove", "nothing"]
+    packages: tuple[str, ...] = ()
+    """Added or removed, as `name==version`."""
+    kept: tuple[str, ...] = ()
+    """Ours once, but now somebody else needs them or has changed them."""
+    source: tuple[str, ...] = ()
+    """Where Preheat itself comes from, in pip's words."""
+    tool: tuple[str, ...] = ()
+    there: str = ""
+    """The version of Preheat that was there before."""
+
+
+def normal(name: str) -> str:
+    """A package's name as packages are told apart."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def held(python: Python) -> dict[str, str]:
+    """Versions by normal names."""
+    return {normal(name): version for name, version in python.packages.items()}
+
+
+# Adding.
+def addition(package: Package, environment: Mapping[str, str], anew: bool = False) -> PackagePlan:
+    """What putting it there would do; `anew` puts it there even where the same version already is. Raises Cannot."""
+    python = look(package.interpreter, environment, package.group)
+    if python is None:
+        raise Cannot(f"`{package.interpreter}` does not run")
+    there = held(python).get(NAME, "")
+    if python.points.get(NAME) and there == __version__ and not anew:
+        return PackagePlan(package.interpreter, "nothing", there=there)
+    if package.kept:
+        raise Cannot(package.kept)
+    if python.managed:
+        raise Cannot(f"the Python at `{python.prefix}` is managed by the system")
+    if not python.writable:
+        raise Cannot(f"`{python.prefix}` cannot be written to")
+    source, tool = origin(), _tool(package.interpreter, python, environment)
+    if tool[0] == "uv":
+        return PackagePlan(package.interpreter, "add", (), (), source, tool, there)
+    report = _reported(tool, source, python, environment)
+    packages = tuple(f"{normal(name)}=={version}" for name, version in report)
+    changed = [name for name, _ in report if normal(name) in held(python) and normal(name) != NAME]
+    if changed:
+        raise Cannot(f"pip would change {', '.join(changed)}, which is there already")
+    return PackagePlan(package.interpreter, "add", packages, (), source, tool, there)
+
+
+def origin() -> tuple[str, ...]:
+    """Where this Preheat came from, in pip's words: the same folder, file or commit, else the same version."""
+    try:
+        said = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        said = {}
+    url = str(said.get("url") or "")
+    path = unquote(urlsplit(url).path) if url.startswith("file:") else ""
+    if "vcs_info" in said and url:
+        commit = said["vcs_info"].get("commit_id", "")
+        return (f"{NAME} @ {said['vcs_info'].get('vcs', 'git')}+{url}@{commit}",)
+    if path and os.path.exists(path):
+        return ("--editable", path) if fields(said.get("dir_info")).get("editable") else (path,)
+    if url and not path:
+        return (f"{NAME} @ {url}",)
+    return (f"{NAME}=={__version__}",)
+
+
+def fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The pip of that Python, else ours working on it, else uv. Raises Cannot."""
+    ours = look(sys.executable, environment)
+    for words, has in (
+        ((interpreter, "-m", "pip"), python),
+        ((sys.executable, "-m", "pip", "--python", interpreter), ours),
+    ):
+        version = held(has).get("pip", "") if has is not None and has.pip else ""
+        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if numbers >= (_OLDEST_PIP if words[-1] == "pip" else (22, 3)):
+            return words
+    uv = shutil.which("uv", path=environment.get("PATH", ""))
+    if uv:
+        return ("uv", uv)
+    raise Cannot("neither pip nor uv is there to install with")
+
+
+def _reported(
+    tool: Sequence[str], source: Sequence[str], python: Python, environment: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """What pip says that it would install."""
+    with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
+        report = os.path.join(scratch, "report.json")
+        _run([*tool, *_install(scratch, source, python), "--dry-run", "--report", report], environment)
+        try:
+            with open(report, encoding="utf-8") as stream:
+                found = json.load(stream)["install"]
+            return [(each["metadata"]["name"], each["metadata"]["version"]) for each in found]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Cannot("pip did not say what it would install") from None
+
+
+def _install(scratch: str, source: Sequence[str], python: Python) -> list[str]:
+    """The words of an installation that holds every package that is there at its version."""
+    held_at = os.path.join(scratch, "held.txt")
+    with open(held_at, "w", encoding="utf-8") as stream:
+        for name, version in sorted(held(python).items()):
+            if name != NAME and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[\w.!+-]+", version):
+                stream.write(f"{name}=={version}\n")
+    return [
+        "install", "--no-user", "--no-input", "--disable-pip-version-check", "--no-warn-script-location", "--prefer-binary",
+        "--quiet", "--retries", "1", "--constraint", held_at, *source,
+    ]  # fmt: skip
+
+
+def add(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Do it; exactly what was added. What was begun is taken back where it fails. Raises Cannot."""
+    before = look(plan.interpreter, environment)
+    if before is None:
+        raise Cannot(f"`{plan.interpreter}` does not run")
+    with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
+        try:
+            if plan.tool[0] == "uv":
+                words = _install(scratch, plan.source, before)
+                held_at = words[words.index("--constraint") + 1]
+                _run([plan.tool[1], "pip", "install", "--quiet", "--python", plan.interpreter, "--constraint", held_at, *plan.source], environment)  # fmt: skip # noqa: E501
+            else:
+                _run([*plan.tool, *_install(scratch, plan.source, before)], environment)
+        except Cannot:
+            _remove(plan, sorted(set(_now(plan, environment)) - set(held(before))), environment)
+            raise
+    after = _now(plan, environment)
+    changed = [name for name, version in held(before).items() if after.get(name) != version and name != NAME]
+    added = sorted(name for name in after if name not in held(before))
+    if changed:  # held at their versions they are not; if all the same it happens, it is said and not kept
+        _remove(plan, added, environment)
+        raise Cannot(f"{', '.join(changed)} would not stay as it is")
+    return tuple(f"{name}=={after[name]}" for name in added)
+
+
+def _now(plan: PackagePlan, environment: Mapping[str, str]) -> dict[str, str]:
+    found = look(plan.interpreter, environment)
+    return held(found) if found is not None else {}
+
+
+# Taking out.
+def removal(interpreter: str, added: Sequence[str], environment: Mapping[str, str]) -> PackagePlan | None:
+    """What taking out would do of what was added once: what others need by now, or have changed, stays. None where nothing is
+    there any more."""
+    python = look(interpreter, environment)
+    if python is None:
+        return None
+    there, names = held(python), dict(each.split("==", 1) for each in added)
+    same = {name for name, version in names.items() if there.get(name) == version or (name == NAME and name in there)}
+    while needed := {name for name in same if name != NAME and _needed(name, python, same)}:
+        same -= needed
+    if not same:
+        return None
+    kept = tuple(f"{name}=={there[name]}" for name in names if name in there and name not in same)
+    gone = tuple(f"{name}=={there[name]}" for name in sorted(same))
+    try:
+        tool = _tool(interpreter, python, environment)
+    except Cannot:
+        tool = ()
+    return PackagePlan(interpreter, "remove", gone, kept, (), tool, there.get(NAME, ""))
+
+
+def _needed(name: str, python: Python, ours: set[str]) -> bool:
+    """Whether a package that is not to go needs it, not only for something extra."""
+    for each, needs in python.needs.items():
+        if normal(each) in ours:
+            continue
+        for need in needs:
+            found = re.match(r"\s*([\w.-]+)", need)
+            if found and normal(found[1]) == name and "extra ==" not in need:
+                return True
+    return False
+
+
+def remove(plan: PackagePlan, environment: Mapping[str, str]) -> None:
+    """Do it. Raises Cannot."""
+    if not plan.tool:
+        raise Cannot(f"neither pip nor uv is there to take {', '.join(plan.packages)} out of `{plan.interpreter}`")
+    _remove(plan, [each.split("==")[0] for each in plan.packages], environment)
+
+
+def _remove(plan: PackagePlan, names: Sequence[str], environment: Mapping[str, str]) -> None:
+    if not names:
+        return
+    if plan.tool[0] == "uv":
+        _run([plan.tool[1], "pip", "uninstall", "--quiet", "--python", plan.interpreter, *names], environment)
+    else:
+        _run([*plan.tool, "uninstall", "--yes", "--quiet", "--disable-pip-version-check", *names], environment)
+
+
+def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Raises Cannot with the reason that was given."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, env=clean(environment), stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Cannot(str(error)) from None
+    if done.returncode != 0:
+        raise Cannot(_reason(done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")))
+
+
+def _reason(said: str) -> str:
+    """The line of a tool's errors that says most."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(?i)(error|fatal|×|OSError)", line) and len(line) > 12]
+    line = errors[-1] if errors else lines[0] if lines else "it failed and said nothing"
+    return re.sub(r"(?i)\A(error|fatal):\s*", "", line)[:300]

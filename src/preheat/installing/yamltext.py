@@ -1,0 +1,371 @@
+"""YAML as text: an item put into a list or taken out of it, and every other byte stays: comments, order, quotes, line ends.
+
+Knows nothing of what the document means. What cannot be done for certain is refused with the line, never guessed; every change is
+read back before it is given out.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+from preheat.errors import UserError
+
+Keys = Sequence[str]
+
+
+class Node(NamedTuple):
+    """A value and where it stands."""
+
+    kind: Literal["mapping", "list", "scalar", "alias"]
+    start: int
+    end: int
+    """Where the last of it ends; behind the colon of its key for one that is not written at all."""
+    line: int
+    flow: bool = False
+    text: str = ""
+    """Of a scalar, what it says."""
+    anchor: bool = False
+    parts: tuple["Node", ...] = ()
+    """Of a list its items, of a mapping its keys and values in turn."""
+
+    @property
+    def unwritten(self) -> bool:
+        return self.kind == "scalar" and self.start == self.end
+
+    def pairs(self) -> list[tuple["Node", "Node"]]:
+        return list(zip(self.parts[::2], self.parts[1::2], strict=True))
+
+
+def parse(text: str, path: str) -> Node | None:
+    """The document; None where there is nothing in it. Raises UserError with the line."""
+    try:
+        events: list[Any] = list(yaml.parse(text, Loader=yaml.SafeLoader))
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        line = mark.line + 1 if mark else 1
+        raise _refusal(path, line, problem.problem or "it is no YAML") from None
+    except yaml.reader.ReaderError as problem:
+        line = text.count("\n", 0, problem.position) + 1
+        raise _refusal(path, line, "a character stands there that YAML does not allow") from None
+    starts = [event for event in events if isinstance(event, yaml.DocumentStartEvent)]
+    if len(starts) > 1:
+        second: Any = starts[1].start_mark
+        raise _refusal(path, second.line + 1, "a second document begins there; only one is understood")
+    inner = [event for event in events if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent)]
+    try:
+        return _build(inner, 0)[0] if inner else None
+    except RecursionError:
+        raise _refusal(path, 1, "it is nested too deeply") from None
+
+
+def _build(events: list[Any], at: int) -> tuple[Node, int]:
+    event: Any = events[at]
+    start, line = event.start_mark.index, event.start_mark.line + 1
+    stop = event.end_mark.index
+    kind: Literal["mapping", "list"] = "mapping" if isinstance(event, yaml.MappingStartEvent) else "list"
+    if isinstance(event, yaml.AliasEvent):
+        return Node("alias", start, stop, line), at + 1
+    anchor, value = event.anchor is not None, getattr(event, "value", "")
+    if isinstance(event, yaml.ScalarEvent):
+        return Node("scalar", start, stop, line, text=value, anchor=anchor), at + 1
+    parts: list[Node] = []
+    at += 1
+    while not isinstance(events[at], yaml.CollectionEndEvent):
+        part, at = _build(events, at)
+        parts.append(part)
+    flow = bool(event.flow_style)
+    # The end that is told of a block is where the next thing begins, with comments in between that are not of it.
+    end = events[at].end_mark.index if flow or not parts else parts[-1].end
+    return Node(kind, start, end, line, flow, anchor=anchor, parts=tuple(parts)), at + 1
+
+
+def value_of(text: str, path: str) -> Any:
+    """What the document says. Raises UserError with the line."""
+    parse(text, path)
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as problem:
+        line = problem.problem_mark.line + 1 if problem.problem_mark else 1
+        raise _refusal(path, line, problem.problem or "it is no YAML") from None
+    except (ValueError, RecursionError) as problem:  # a date that is none, for one
+        raise _refusal(path, 1, str(problem)) from None
+
+
+# Looking.
+class Found(NamedTuple):
+    """How far a way of keys leads into a document."""
+
+    node: Node
+    """The last value that is there."""
+    depth: int
+    """How many of the keys are there."""
+    key: Node | None = None
+
+
+def _find(root: Node, keys: Keys, path: str) -> Found:
+    node, key = root, None
+    for depth, name in enumerate(keys):
+        if node.unwritten or (node.kind == "scalar" and node.text.lower() in ("", "~", "null")):
+            return Found(node, depth, key)
+        label = ".".join(keys[:depth]) or "the document"
+        _refuse_shared(node, label, path)
+        if node.kind != "mapping":
+            raise _refusal(path, node.line, f"`{label}` should hold names and values and does not")
+        named = [pair for pair in node.pairs() if pair[0].text == name]
+        if len(named) > 1:
+            raise _refusal(
+                path, named[1][0].line, f"`{name}` stands there a second time (first in line {named[0][0].line})"
+            )
+        if not named:
+            merged = next((pair[0] for pair in node.pairs() if pair[0].text == "<<"), None)
+            if merged is not None:
+                raise _refusal(path, merged.line, f"`{label}` takes its values from elsewhere (`<<`)")
+            return Found(node, depth, key)
+        key, node = named[0]
+    return Found(node, len(keys), key)
+
+
+def _refuse_shared(node: Node, label: str, path: str) -> None:
+    if node.kind == "alias" or node.anchor:
+        raise _refusal(path, node.line, f"`{label}` is shared with another place (`&` and `*`)")
+
+
+def _list(root: Node, keys: Keys, path: str) -> Found:
+    found = _find(root, keys, path)
+    if found.depth == len(keys):
+        _refuse_shared(found.node, ".".join(keys), path)
+        empty = found.node.kind == "scalar" and found.node.text.lower() in ("", "~", "null")
+        if found.node.kind != "list" and not empty:
+            raise _refusal(path, found.node.line, f"`{'.'.join(keys)}` is no list")
+    return found
+
+
+def items(value: Any, keys: Keys) -> list[Any]:
+    """The list at a way of keys in what a document says; empty where there is none."""
+    for name in keys:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def first_missing(value: Any, keys: Keys) -> int:
+    """How many of the keys lead somewhere."""
+    for depth, name in enumerate(keys):
+        if not isinstance(value, dict) or name not in value:
+            return depth
+        value = value[name]
+    return len(keys)
+
+
+# Putting in.
+def with_item(text: str, path: str, keys: Keys, item: Any) -> str:
+    """The text with one more item at the end of a list; the list and what it stands in are made where they are missing."""
+    before = value_of(text, path)
+    changed = _put(text, path, keys, item)
+    _check(changed, path, _with(before, keys, item), keys)
+    return changed
+
+
+def _with(value: Any, keys: Keys, item: Any) -> Any:
+    if not keys:
+        return [*(value or []), item]
+    inner = value or {}
+    return {**inner, keys[0]: _with(inner.get(keys[0]), keys[1:], item)}
+
+
+def _put(text: str, path: str, keys: Keys, item: Any) -> str:
+    end = "\r\n" if "\r\n" in text else "\n"
+    root = parse(text, path)
+    if root is None or root.unwritten:
+        return _joined(text, end) + _block(keys, item, "", end)
+    found = _list(root, keys, path)
+    node, rest = found.node, keys[found.depth :]
+    if node.kind == "scalar":
+        return _into_nothing(text, found, keys, item, end)
+    if not rest:
+        if node.flow:
+            return _into_flow(text, node, _inline(item))
+        indent = _indent(text, node.start)
+        return _after(text, node.end, f"{indent}- {_inline(item)}", end)
+    if node.flow:
+        return _into_flow(text, node, f"{rest[0]}: {_flow(rest[1:], item)}")
+    indent = _indent(text, node.start)
+    return _after(text, node.end, _block(rest, item, indent, end).rstrip("\r\n"), end)
+
+
+def _into_nothing(text: str, found: Found, keys: Keys, item: Any, end: str) -> str:
+    """Where a key is but nothing behind it, or a word for nothing."""
+    node, rest = found.node, keys[found.depth :]
+    if not node.unwritten or found.key is None:
+        return text[: node.start] + _flow(rest, item) + text[node.end :]
+    indent = _indent(text, found.key.start)
+    inner = _block(rest, item, indent + "  ", end) if rest else f"{indent}  - {_inline(item)}"
+    return _after(text, node.end, inner.rstrip("\r\n"), end)
+
+
+def _into_flow(text: str, node: Node, added: str) -> str:
+    if not node.parts:
+        return f"{text[: node.start + 1]}{added}{text[node.start + 1 :]}"
+    at = node.parts[-1].end
+    return f"{text[:at]}, {added}{text[at:]}"
+
+
+def _block(keys: Keys, item: Any, indent: str, end: str) -> str:
+    lines = [f"{indent}{'  ' * depth}{name}:" for depth, name in enumerate(keys)]
+    return end.join([*lines, f"{indent}{'  ' * len(keys)}- {_inline(item)}", ""])
+
+
+def _flow(keys: Keys, item: Any) -> str:
+    """A list with one item, in the mappings that lead to it, within a line."""
+    inner = f"[{_inline(item)}]"
+    for name in reversed(keys):
+        inner = f"{{{name}: {inner}}}"
+    return inner
+
+
+def _inline(item: Any) -> str:
+    """An item within a line; JSON is YAML too. A plain word stays one."""
+    return item if isinstance(item, str) and item.isalpha() else json.dumps(item, ensure_ascii=False)
+
+
+def _after(text: str, at: int, lines: str, end: str) -> str:
+    """With lines put behind the line that a place is in, or before the next one where it begins one."""
+    if at and text[at - 1] == "\n":
+        return f"{text[:at]}{lines}{end}{text[at:]}"
+    line_end = text.find("\n", at)
+    if line_end < 0:
+        return f"{text}{end}{lines}{end}"
+    return f"{text[: line_end + 1]}{lines}{end}{text[line_end + 1 :]}"
+
+
+def _joined(text: str, end: str) -> str:
+    return text if not text or text.endswith("\n") else text + end
+
+
+def _indent(text: str, at: int) -> str:
+    return " " * (at - (text.rfind("\n", 0, at) + 1))
+
+
+# Taking out.
+def without_items(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None = None) -> str:
+    """The text without the items of a list that are ours. A list that is empty then stays as `[]`; the keys from the one numbered
+    `made` on were only made for them and go too where nothing else is in them."""
+    while any(ours(item) for item in items(value_of(text, path), keys)):
+        text = _one_less(text, path, keys, ours, made)
+    return text
+
+
+def _one_less(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None) -> str:
+    before = value_of(text, path)
+    listed = items(before, keys)
+    index = next(at for at, item in enumerate(listed) if ours(item))
+    root = parse(text, path)
+    if root is None:
+        return text
+    node = _list(root, keys, path).node
+    rest = [*listed[:index], *listed[index + 1 :]]
+    if rest:
+        changed, wanted = _cut(text, node, index), _replaced(before, keys, rest)
+    else:
+        depth = _own_depth(before, keys, made)
+        changed = (
+            _cut_key(text, root, keys, depth, path) if depth is not None else _emptied(text, node, keys, root, path)
+        )
+        wanted = _replaced(before, keys, []) if depth is None else _dropped(before, keys[: depth + 1])
+    _check(changed, path, wanted, keys)
+    return changed
+
+
+def _own_depth(value: Any, keys: Keys, made: int | None) -> int | None:
+    """The topmost key that was made for our items and holds nothing else."""
+    if made is None:
+        return None
+    found = None
+    for depth in reversed(range(made, len(keys))):
+        holder = value
+        for name in keys[: depth + 1]:
+            holder = holder[name]
+        if depth < len(keys) - 1 and len(holder) > 1:
+            break
+        found = depth
+    return found
+
+
+def _cut(text: str, node: Node, index: int) -> str:
+    gone = node.parts[index]
+    if node.flow:
+        if index + 1 < len(node.parts):
+            return text[: gone.start] + text[node.parts[index + 1].start :]
+        return text[: node.parts[index - 1].end] + text[gone.end :]
+    return _without_lines(text, gone.start, gone.end)
+
+
+def _without_lines(text: str, start: int, end: int) -> str:
+    begin = text.rfind("\n", 0, start) + 1
+    finish = end if end and text[end - 1] == "\n" else text.find("\n", end) + 1
+    return text[:begin] + (text[finish:] if finish > 0 else "")
+
+
+def _emptied(text: str, node: Node, keys: Keys, root: Node, path: str) -> str:
+    if node.flow:
+        return f"{text[: node.start]}[]{text[node.end :]}"
+    key = _find(root, keys, path).key
+    at = text.index(":", key.end) + 1 if key is not None else node.start
+    return f"{text[:at]} []{_without_lines(text[at:], node.start - at, node.end - at)}"
+
+
+def _cut_key(text: str, root: Node, keys: Keys, depth: int, path: str) -> str:
+    holder = _find(root, keys[:depth], path).node
+    found = _find(root, keys[: depth + 1], path)
+    key, value = found.key, found.node
+    if key is None:
+        return text
+    if not holder.flow:
+        return _without_lines(text, key.start, value.end)
+    index = next(at for at, pair in enumerate(holder.pairs()) if pair[0] is key or pair[0].start == key.start)
+    pairs = holder.pairs()
+    if index + 1 < len(pairs):
+        return text[: key.start] + text[pairs[index + 1][0].start :]
+    if index:
+        return text[: pairs[index - 1][1].end] + text[value.end :]
+    return text[: key.start] + text[value.end :]
+
+
+def _replaced(value: Any, keys: Keys, rest: list[Any]) -> Any:
+    return {**value, keys[0]: _replaced(value[keys[0]], keys[1:], rest)} if keys else rest
+
+
+def _dropped(value: Any, keys: Keys) -> Any:
+    if len(keys) == 1:
+        return {name: inner for name, inner in value.items() if name != keys[0]}
+    return {**value, keys[0]: _dropped(value[keys[0]], keys[1:])}
+
+
+# What is never done.
+def _check(text: str, path: str, wanted: Any, keys: Keys) -> None:
+    """Read back what was written: a document of a shape that was not thought of is left to the person."""
+    try:
+        given = value_of(text, path)
+    except UserError:
+        given = ...
+    if not _same(given, wanted):
+        raise UserError(
+            f"`{path}` is written in a way that `{'.'.join(keys)}` cannot be changed in for certain; nothing was changed. "
+            "Change it by hand, then run this again"
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Nothing is nothing, however it is written; and what is not equal to itself is the same where it reads the same."""
+    if not one and not other and one is not ... and one not in (0, "") and other not in (0, ""):
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return type(one) is type(other) and (one == other or repr(one) == repr(other))
+
+
+def _refusal(path: str, line: int, why: str) -> UserError:
+    return UserError(f"`{path}`, line {line}: {why}; mend it first, nothing was changed")

@@ -1,0 +1,425 @@
+"""`preheat install hermes` and `uninstall`: each way, what is there already, what goes wrong, and no trace afterwards."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat import __version__
+from preheat.agents.ways import Package
+from preheat.cli.run import main
+from preheat.installing import packages
+from tests.hosts.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
+
+POINTS = "[hermes_agent.plugins]\npreheat = preheat.agents.hermes.plugin\n"
+MINE = "# my settings\nmodel: {default: large}   # the best\nplugins:\n  enabled:\n  - mine\n  - other\n\nend: 'yes'\n"
+Output = pytest.CaptureFixture[str]
+
+
+class Place:
+    """A person's home with a Hermes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder
+        self.own = folder / ".hermes"
+        self.venv = folder / "venv"
+        self.data = folder / "data"
+        self.config = self.own / "config.yaml"
+        self.plugin = self.own / "plugins" / "preheat"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """No package index can be reached, so that nothing is fetched."""
+    found = Place(tmp_path)
+    make_hermes(found.venv)
+    found.own.mkdir()
+    for name in ("HERMES_HOME", "HERMES_SAFE_MODE", "HERMES_ACCEPT_HOOKS", "XDG_DATA_HOME", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PREHEAT_HOME", str(found.data))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(found.venv / "bin"), "/usr/bin", "/bin"]))
+    (tmp_path / "proj").mkdir()
+    monkeypatch.chdir(tmp_path / "proj")
+    return found
+
+
+def told(capsys: Output, *words: str) -> Any:
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def standing(capsys: Output) -> Any:
+    return next(each for each in told(capsys, "status")["agents"] if each["agent"] == "hermes")
+
+
+def test_where_pip_cannot_it_is_a_folder_and_says_why(place: Place, capsys: Output) -> None:
+    """Without an index: the folder is chosen, Hermes's Python is untouched, and the reason is one line."""
+    before = tree(place.venv)
+    assert main(["install", "hermes"]) == 0
+    shown = capsys.readouterr().out
+    assert "Hermes Agent 0.19.0: Preheat is put in as a folder in Hermes's home" in shown
+    assert "not as a package: " in shown
+    assert "~/.hermes/config.yaml: made" in shown
+    assert tree(place.venv) == before
+    assert place.config.read_text() == "plugins:\n  enabled:\n    - preheat\n"
+    start = json.loads((place.plugin / "preheat.json").read_text())
+    assert start == {"interpreter": sys.executable, "home": str(place.data), "version": __version__}
+    source = Path(packages.__file__).parent.parent / "agents" / "hermes" / "plugin"
+    for name in ("__init__.py", "plugin.yaml", "wire.py"):
+        assert (place.plugin / name).read_bytes() == (source / name).read_bytes()
+    assert (place.data / "hook.py").exists()
+
+
+@pytest.mark.parametrize("how", ["directory", "hook"])
+@pytest.mark.parametrize("config", [None, "", MINE, MINE.replace("\n", "\r\n")])
+def test_taking_back_leaves_no_trace(place: Place, capsys: Output, how: str, config: str | None) -> None:
+    """Home and Python are as they were, to the byte and the folder, whatever was in the settings; a dry run changes nothing."""
+    if config is not None:
+        place.config.write_bytes(config.encode())
+        place.config.chmod(0o640)
+    before = tree(place.own, place.venv)
+    assert main(["install", "hermes", "--how", how, "--dry-run"]) == 0
+    assert "+++ ~/.hermes/config.yaml" in capsys.readouterr().out
+    assert tree(place.own, place.venv) == before
+    assert not place.data.exists()
+    assert main(["install", "hermes", "--how", how]) == 0
+    assert tree(place.own, place.venv) != before
+    assert told(capsys, "install", "hermes", "--how", how)["action"] == "nothing"
+    assert told(capsys, "install", "hermes")["how"] == how  # the way it is installed by is kept
+    if how == "directory":
+        (place.plugin / "__pycache__").mkdir()
+        (place.plugin / "__pycache__" / "wire.cpython-311.pyc").write_bytes(b"compiled")
+    installed = tree(place.own, place.venv)
+    assert main(["uninstall", "hermes", "--dry-run"]) == 0
+    assert tree(place.own, place.venv) == installed
+    assert main(["uninstall", "hermes"]) == 0
+    assert tree(place.own, place.venv) == before
+    assert config is None or place.config.stat().st_mode & 0o777 == 0o640
+    assert main(["uninstall", "hermes"]) == 0
+    assert "does not call Preheat" in capsys.readouterr().out
+
+
+def test_a_home_that_hermes_has_not_made_yet_goes_again(place: Place) -> None:
+    """Hermes is installed and was never started."""
+    place.own.rmdir()
+    assert main(["install", "hermes", "--how", "directory"]) == 0
+    assert place.plugin.is_dir()
+    assert main(["uninstall", "hermes"]) == 0
+    assert not place.own.exists()
+
+
+def test_only_ours_is_taken_out_of_settings_that_were_changed_since(place: Place, capsys: Output) -> None:
+    """Hermes writes its settings anew whenever something is set: theirs stays, ours goes."""
+    place.config.write_text(MINE)
+    main(["install", "hermes", "--how", "directory"])
+    place.config.write_text("model: {default: small}\nplugins:\n  enabled: [mine, preheat, third]\n")
+    assert main(["uninstall", "hermes"]) == 0
+    assert place.config.read_text() == "model: {default: small}\nplugins:\n  enabled: [mine, third]\n"
+    assert "what else was changed there since stays" in capsys.readouterr().out
+    assert not place.plugin.exists()
+
+
+def test_what_somebody_put_into_our_folder_stays(place: Place, capsys: Output) -> None:
+    """A file of theirs, and one of ours that they changed, are left and named."""
+    main(["install", "hermes", "--how", "directory"])
+    (place.plugin / "notes.txt").write_text("mine")
+    (place.plugin / "plugin.yaml").write_text("name: changed\n")
+    found = told(capsys, "uninstall", "hermes")
+    assert found["kept"] == [str(place.plugin / "notes.txt"), str(place.plugin / "plugin.yaml")]
+    assert sorted(os.listdir(place.plugin)) == ["notes.txt", "plugin.yaml"]
+
+
+def test_one_way_takes_the_place_of_another(place: Place, capsys: Output) -> None:
+    """Never two at a time: what the other way has put there is taken away; and back, to the byte."""
+    place.config.write_text(MINE)
+    before = tree(place.own)
+    main(["install", "hermes", "--how", "hook"])
+    assert "hooks:\n  pre_llm_call:\n    - {" in place.config.read_text()
+    main(["install", "hermes", "--how", "directory"])
+    assert place.config.read_text() == MINE.replace("  - other\n", "  - other\n  - preheat\n")
+    assert place.plugin.exists()
+    main(["install", "hermes", "--how", "hook"])
+    assert not place.plugin.exists()
+    assert main(["uninstall", "hermes"]) == 0
+    assert tree(place.own) == before
+
+
+def test_being_disabled_is_undone_by_asking_for_it(place: Place, capsys: Output) -> None:
+    """`plugins.disabled` wins in Hermes; who installs wants it. Taking back gives even that back."""
+    before = "plugins:\n  disabled:\n    - preheat\n    - loud\n"
+    place.config.write_text(before)
+    main(["install", "hermes", "--how", "directory"])
+    assert place.config.read_text() == "plugins:\n  disabled:\n    - loud\n  enabled:\n    - preheat\n"
+    main(["uninstall", "hermes"])
+    assert place.config.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ("a: 1\nplugins:\n  enabled: preheat\n", "line 3: `plugins.enabled` is no list"),
+        ("a: [\n", "line 2: "),
+        ("plugins:\n  enabled: [a]\nplugins: {}\n", "line 3: `plugins` stands there a second time"),
+        ("a: 1\n---\nb: 1\n", "line 2: a second document"),
+        ("a: \udcff\n", "line 1: no UTF-8"),
+    ],
+)
+def test_settings_that_cannot_be_changed_for_certain_stop_everything(
+    place: Place, capsys: Output, config: str, line: str
+) -> None:
+    """The line is named; neither the settings nor anything else was changed. The status and the doctor do not fail on it."""
+    place.config.write_bytes(config.encode(errors="surrogateescape"))
+    before = tree(place.own, place.venv)
+    for how in ([], ["--how", "directory"]):
+        assert main(["install", "hermes", *how]) == 2
+        said = capsys.readouterr().err
+        assert f"config.yaml`, {line}" in said
+        assert "nothing was changed" in said
+        assert tree(place.own, place.venv) == before
+    assert main(["status"]) == 0
+    capsys.readouterr()
+    assert main(["doctor"]) in (0, 1)
+
+
+def test_settings_broken_after_installing_are_a_finding(place: Place, capsys: Output) -> None:
+    """Hermes then loads nothing; status and doctor say where to mend it, and mending is enough."""
+    main(["install", "hermes", "--how", "directory"])
+    fine = place.config.read_text()
+    place.config.write_text(fine + "model: [\n")
+    (seen,) = standing(capsys)["places"]
+    assert (seen["active"], "line 5" in seen["reason"]) == ("no", True)
+    assert main(["doctor", "--json"]) == 1
+    assert any("does not call Preheat" in each for each in json.loads(capsys.readouterr().out)["findings"])
+    assert main(["uninstall", "hermes"]) == 2
+    place.config.write_text(fine)
+    assert standing(capsys)["places"][0]["active"] == "yes"
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(place: Place, capsys: Output) -> None:
+    """Somebody's own plugin of that name, or a link to a checkout."""
+    place.plugin.mkdir(parents=True)
+    (place.plugin / "__init__.py").write_text("def register(ctx): ...\n")
+    before = tree(place.own)
+    assert main(["install", "hermes", "--how", "directory"]) == 2
+    assert "not Preheat's" in capsys.readouterr().err
+    assert main(["uninstall", "hermes"]) == 0
+    assert tree(place.own) == before
+
+
+def test_absent_and_old_and_new_ones(
+    place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was looked for and where; which version is needed; what an older one lacks; that a newer one was not tried."""
+    for version, code, says in (
+        ("0.12.3", 2, "too old: plugins like ours are loaded from 0.13 on"),
+        ("0.15.2", 0, "lets nobody add messages"),
+        ("0.21.0", 0, "Tried with Hermes up to 0.19.0; this one is newer"),
+    ):
+        make_hermes(tmp_path / version, version)
+        monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / version / "bin"), "/usr/bin", "/bin"]))
+        assert main(["install", "hermes", "--how", "directory", "--dry-run"]) == code
+        shown = capsys.readouterr()
+        assert says in shown.out + shown.err
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert main(["install", "hermes"]) == 2
+    said = capsys.readouterr().err
+    assert "looked for `hermes` on the PATH, " in said
+    assert str(place.own / "hermes-agent" / "venv" / "bin" / "hermes") in said
+    assert tree(place.own) == {str(place.own): ""}
+
+
+def test_wrong_options_are_one_line(place: Place, capsys: Output) -> None:
+    """A way that there is not, a way for an agent that has one only, a project."""
+    for words, says in (
+        (["hermes", "--how", "magic"], "there is no way `magic` for Hermes Agent; there are pip, directory, hook"),
+        (["codex", "--how", "pip"], "one way only"),
+        (["hermes", "--project"], "for all projects"),
+        (["hermes", "--how", "pip"], "`--how pip` cannot be done: "),
+    ):
+        assert main(["install", *words]) == 2
+        assert says in capsys.readouterr().err
+    assert tree(place.own) == {str(place.own): ""}
+
+
+def test_another_home_of_the_same_hermes_is_named(
+    place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The active profile is the one that is set up; with `HERMES_HOME` another is, and both are undone on their own."""
+    coder = place.own / "profiles" / "coder"
+    coder.mkdir(parents=True)
+    place.config.write_text(MINE)
+    (place.own / "active_profile").write_text("coder")
+    assert main(["install", "hermes", "--how", "directory"]) == 0
+    shown = capsys.readouterr().out
+    assert (coder / "plugins" / "preheat" / "plugin.yaml").exists()
+    assert f"for `{coder}`" in shown
+    assert str(place.own) in shown
+    (place.own / "active_profile").write_text("default")
+    main(["install", "hermes", "--how", "directory"])
+    main(["uninstall", "hermes"])
+    assert place.config.read_text() == MINE
+    assert (coder / "config.yaml").read_text() == "plugins:\n  enabled:\n    - preheat\n"
+    monkeypatch.setenv("HERMES_HOME", str(coder))
+    main(["uninstall", "hermes"])
+    assert os.listdir(coder) == []
+
+
+# How it stands.
+def test_status_says_what_is_loaded_and_what_is_out_of_date(place: Place, capsys: Output) -> None:
+    """A copy of an older Preheat, a Python that is gone, one that is not enabled: each with what to do."""
+    main(["install", "hermes", "--how", "directory"])
+    found = standing(capsys)
+    assert found["program"] == f"Hermes Agent 0.19.0, run by {python_of(place.venv)}"
+    assert any("--safe-mode" in note for note in found["notes"])
+    (seen,) = found["places"]
+    assert (seen["how"], seen["active"], seen["current"], seen["version"]) == ("directory", "yes", True, __version__)
+    (place.plugin / "wire.py").write_text("# of an older one\n")
+    assert main(["status"]) == 0
+    assert "`preheat install hermes --how directory` brings it up to date" in capsys.readouterr().out
+    main(["install", "hermes"])
+    assert standing(capsys)["places"][0]["current"] is True
+    place.config.write_text("plugins: {enabled: []}\n")
+    assert "is not in `plugins.enabled`" in standing(capsys)["places"][0]["reason"]
+    place.config.write_text("plugins: {enabled: [preheat], disabled: [preheat]}\n")
+    assert "is in `plugins.disabled`" in standing(capsys)["places"][0]["reason"]
+    main(["install", "hermes"])
+    start = place.plugin / "preheat.json"
+    start.write_text(start.read_text().replace(sys.executable, "/gone/python"))
+    assert "`/gone/python` is gone" in standing(capsys)["places"][0]["reason"]
+    main(["install", "hermes"])
+    assert standing(capsys)["places"][0]["active"] == "yes"
+
+
+def test_safe_mode_in_the_environment_is_said(place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    main(["install", "hermes", "--how", "directory"])
+    monkeypatch.setenv("HERMES_SAFE_MODE", "1")
+    assert "HERMES_SAFE_MODE is set" in standing(capsys)["places"][0]["reason"]
+
+
+def test_a_package_that_is_there_already_is_only_enabled(place: Place, capsys: Output) -> None:
+    """Nothing is fetched for it, and nothing of it is taken out again: we have not put it there."""
+    add_package(place.venv, "preheat", __version__, POINTS)
+    before = tree(place.own, place.venv)
+    found = told(capsys, "install", "hermes")
+    assert (found["how"], found["why"], found["added"]) == ("pip", "", [])
+    assert standing(capsys)["places"][0]["how"] == "pip"
+    assert main(["uninstall", "hermes"]) == 0
+    assert tree(place.own, place.venv) == before
+
+
+def test_an_older_package_is_out_of_date_and_not_replaced_by_a_folder(place: Place, capsys: Output) -> None:
+    """The package wins over a folder of the same name: a folder beside it would not be loaded. So it is said."""
+    add_package(place.venv, "preheat", "0.0.1", POINTS)
+    assert main(["install", "hermes"]) == 2
+    assert "`--how pip` cannot be done: " in capsys.readouterr().err
+    assert main(["install", "hermes", "--how", "directory"]) == 0
+    assert "is also a package in" in capsys.readouterr().out
+    package, folder = standing(capsys)["places"]
+    assert (package["active"], package["current"], package["version"]) == ("yes", False, "0.0.1")
+    assert (folder["active"], "is loaded in its place" in folder["reason"]) == ("no", True)
+
+
+def test_a_hook_waits_for_consent_and_fires_besides_a_plugin(place: Place, capsys: Output) -> None:
+    """Hermes keeps what the person has agreed to; a hook beside a plugin answers twice, and installing leaves one."""
+    main(["install", "hermes", "--how", "hook"])
+    (seen,) = standing(capsys)["places"]
+    assert (seen["events"], seen["active"], "not agreed" in seen["reason"]) == (["pre_llm_call"], "no", True)
+    command = place.config.read_text().split('"command": ')[1].split(', "timeout"')[0]
+    consent = {"approvals": [{"event": "pre_llm_call", "command": json.loads(command)}]}
+    (place.own / "shell-hooks-allowlist.json").write_text(json.dumps(consent))
+    assert standing(capsys)["places"][0]["active"] == "yes"
+    hooked = place.config.read_text()
+    main(["install", "hermes", "--how", "directory"])
+    place.config.write_text(place.config.read_text() + hooked)
+    found = standing(capsys)
+    assert found["doubles"] == [str(place.plugin), str(place.config)]
+    assert found["advice"] == "`preheat install hermes --how directory` leaves one of them."
+    assert main(["doctor", "--json"]) == 1
+    assert "2 times in one session" in capsys.readouterr().out
+    main(["install", "hermes", "--how", "directory"])
+    assert standing(capsys)["doubles"] == []
+
+
+# Packages.
+def test_pythons_that_would_not_keep_it_are_left_alone(place: Place, capsys: Output) -> None:
+    """What `uv tool` made is made anew when it upgrades: the folder is taken, without pip being asked."""
+    (place.venv / "uv-receipt.toml").write_text("[tool]\n")
+    found = told(capsys, "install", "hermes", "--dry-run")
+    assert found["how"] == "directory"
+    assert "uv tool upgrade" in str(found["why"])
+
+
+PIP = """#!/bin/sh
+case "$*" in
+    *"-m pip install"*--dry-run*)
+        while [ "$1" != --report ]; do shift; done
+        echo '{"install": [{"metadata": {"name": "preheat", "version": "9"}}]}' >"$2" ;;
+    *"-m pip install"*) echo "ERROR: No space left on device" >&2; exit 1 ;;
+    *) exec "$(dirname "$0")/python3" "$@" ;;
+esac
+"""
+
+
+def test_pip_that_fails_in_the_end_is_as_one_that_cannot(place: Place, capsys: Output) -> None:
+    """It said that it could, and then the disk was full: the folder is put there, or nothing where pip was asked for."""
+    python_of(place.venv).unlink()
+    launcher(python_of(place.venv), PIP)
+    add_package(place.venv, "pip", "23.2")
+    (packages_of(place.venv) / "pip").mkdir()
+    (packages_of(place.venv) / "pip" / "__init__.py").touch()
+    before = tree(place.own, place.venv)
+    assert told(capsys, "install", "hermes", "--dry-run")["how"] == "pip"
+    assert main(["install", "hermes", "--how", "pip"]) == 2
+    assert "No space left on device; nothing was changed" in capsys.readouterr().err
+    assert tree(place.own, place.venv) == before
+    found = told(capsys, "install", "hermes")
+    assert (found["how"], found["why"]) == ("directory", "No space left on device")
+    main(["uninstall", "hermes"])
+    assert tree(place.own, place.venv) == before
+
+
+def test_what_others_need_by_now_stays(tmp_path: Path) -> None:
+    """Of what was added, a package goes only if it is as we added it and nothing that stays needs it."""
+    python = make_python(tmp_path / "venv")
+    for name, needs in (("preheat", "left"), ("left", ""), ("theirs", "shared[x]>=1; python_version > '3'"), ("shared", "deep"), ("deep", ""), ("changed", "")):  # fmt: skip # noqa: E501
+        add_package(tmp_path / "venv", name, "2.0" if name == "changed" else "1.0", needs=needs)
+    added = [f"{name}==1.0" for name in ("preheat", "left", "shared", "deep", "changed", "gone")]
+    plan = packages.removal(str(python), added, {})
+    assert plan is not None
+    assert plan.packages == ("left==1.0", "preheat==1.0")
+    assert plan.kept == ("shared==1.0", "deep==1.0", "changed==2.0")
+    assert packages.removal(str(python), ["gone==1.0"], {}) is None
+    assert packages.removal(str(tmp_path / "no" / "python"), added, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "says"), [({"managed": True}, "managed by the system"), ({"writable": False}, "written to")]
+)
+def test_a_python_that_may_not_be_written_to_is_not(tmp_path: Path, what: dict[str, bool], says: str) -> None:
+    """The system's own, or one whose folder is closed: as it says of itself."""
+    said = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
+    python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**said, **what})}'\n")
+    with pytest.raises(packages.Cannot, match=says):
+        packages.addition(Package(str(python), "x"), os.environ)
+
+
+def test_a_python_that_does_not_run_or_would_not_keep_it(tmp_path: Path) -> None:
+    """Each with its reason."""
+    with pytest.raises(packages.Cannot, match="does not run"):
+        packages.addition(Package(str(tmp_path / "python"), "x"), os.environ)
+    python = make_python(tmp_path / "venv")
+    with pytest.raises(packages.Cannot, match="swept"):
+        packages.addition(Package(str(python), "x", "swept"), os.environ)
+
+
+def test_the_source_is_where_this_one_came_from() -> None:
+    """Ours is a checkout here: the same folder, as it is installed."""
+    *how, where = packages.origin()
+    assert os.path.exists(os.path.join(where, "pyproject.toml")) or where == f"preheat=={__version__}"
+    assert how in ([], ["--editable"])

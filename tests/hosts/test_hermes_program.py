@@ -1,0 +1,118 @@
+"""Hermes is found behind whatever starts it, with its own Python and its version, and without being started."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from preheat.agents.hermes.program import found, home_of, looked_for, profiles_of, release
+from tests.hosts.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of
+
+
+@pytest.fixture(scope="module")
+def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("a place") / "venv"
+    make_hermes(folder)
+    return folder
+
+
+def surroundings(home: Path, *folders: Path) -> dict[str, str]:
+    return {"HOME": str(home), "PATH": os.pathsep.join(map(str, (*folders, "/usr/bin", "/bin")))}
+
+
+LAUNCHERS: dict[str, Callable[[Path], str]] = {
+    "a wrapper": lambda venv: f'#!/usr/bin/env bash\nunset PYTHONPATH\nexec "{venv}/bin/hermes" "$@"\n',
+    "its interpreter and its script": lambda venv: f'#!/bin/sh\nexec "{venv}/bin/python" "{venv}/hermes" "$@"\n',
+    "a long path": lambda venv: f"#!/bin/sh\n'''exec' \"{venv}/bin/python\" \"$0\" \"$@\"\n' '''\nimport sys\n",
+    "activation": lambda venv: f'#!/bin/bash\nsource "{venv}/bin/activate"\nX=1 exec {str(venv)!r}/bin/hermes "$@"\n',
+}
+
+
+@pytest.mark.parametrize("kind", LAUNCHERS)
+def test_scripts_that_start_it_lead_to_its_python(kind: str, venv: Path, tmp_path: Path) -> None:
+    """Installers write scripts around it, of several shapes."""
+    launcher(tmp_path / "bin" / "hermes", LAUNCHERS[kind](venv))
+    program = found(surroundings(tmp_path, tmp_path / "bin"))
+    assert program is not None
+    assert (program.interpreter, program.version) == (str(python_of(venv)), "0.19.0")
+    assert program.command == str(tmp_path / "bin" / "hermes")
+    assert program.home == str(tmp_path / ".hermes")
+
+
+def test_a_link_and_the_environment_itself(venv: Path, tmp_path: Path) -> None:
+    """As older installers and `uv tool` link it, and with the environment's own folder on the PATH."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "hermes").symlink_to(venv / "bin" / "hermes")
+    for folder in (tmp_path / "bin", venv / "bin"):
+        program = found(surroundings(tmp_path, folder))
+        assert program is not None
+        assert os.path.samefile(program.interpreter, python_of(venv))
+        assert program.interpreter == str(python_of(venv))
+
+
+def test_another_program_of_that_name_is_passed_over(venv: Path, tmp_path: Path) -> None:
+    """There are others called `hermes`; the first on the PATH may be one of them, or a script that starts itself."""
+    launcher(tmp_path / "one" / "hermes", "\x7fELF no script at all")
+    launcher(tmp_path / "two" / "hermes", f'#!/bin/sh\nexec "{tmp_path}/two/hermes" "$@"\n')
+    program = found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two", venv / "bin"))
+    assert program is not None
+    assert program.command == str(venv / "bin" / "hermes")
+    assert found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two")) is None
+
+
+def test_usual_places_are_looked_at_without_a_path(tmp_path: Path) -> None:
+    """In its home, and where tools that install programs put theirs; all of them are named when nothing is found."""
+    environment = surroundings(tmp_path)
+    assert found(environment) is None
+    places = looked_for(environment)
+    assert places[0] == "`hermes` on the PATH"
+    for venv in (
+        tmp_path / ".local" / "share" / "uv" / "tools" / "hermes-agent",
+        tmp_path / ".hermes" / "hermes-agent" / "venv",
+    ):
+        make_hermes(venv)
+        program = found(environment)
+        assert program is not None
+        assert program.interpreter == str(python_of(venv))
+        assert {str(python_of(venv)), str(venv / "bin" / "hermes")} & set(places)
+
+
+def test_a_python_that_sees_it_elsewhere_is_asked(venv: Path, tmp_path: Path) -> None:
+    """Nothing beside the interpreter says that Hermes is there; it says so itself."""
+    python = make_python(tmp_path / "other")
+    (packages_of(tmp_path / "other") / "more.pth").write_text(f"{packages_of(venv)}\n")
+    launcher(tmp_path / "bin" / "hermes", f"#!{python}\nimport hermes_cli\n")
+    program = found(surroundings(tmp_path, tmp_path / "bin"))
+    assert program is not None
+    assert (program.interpreter, program.version) == (str(python), "0.19.0")
+    add_package(tmp_path / "other", "hermes-agent", "0.17.1")
+    again = found(surroundings(tmp_path, tmp_path / "bin"))
+    assert again is not None
+    assert again.release == (0, 17, 1)
+
+
+def test_the_home_is_the_one_that_hermes_would_use(tmp_path: Path) -> None:
+    """`HERMES_HOME`, the active profile, a profile that is gone: as Hermes itself decides it."""
+    own = tmp_path / ".hermes"
+    coder = own / "profiles" / "coder"
+    coder.mkdir(parents=True)
+    environment = surroundings(tmp_path)
+    assert home_of(environment) == str(own)
+    (own / "active_profile").write_text("coder\n")
+    assert home_of(environment) == str(coder)
+    assert home_of({**environment, "HERMES_HOME": str(own)}) == str(coder)
+    assert home_of({**environment, "HERMES_HOME": str(own / "profiles" / "writer")}) == str(own / "profiles" / "writer")
+    assert profiles_of({**environment, "HERMES_HOME": str(coder)}) == [str(own), str(coder)]
+    for name in ("default", "gone", "../..", "\udcff"):
+        (own / "active_profile").write_text(name, errors="surrogateescape")
+        assert home_of(environment) == str(own)
+    elsewhere = tmp_path / "data" / "profiles" / "x"
+    elsewhere.mkdir(parents=True)
+    assert profiles_of({**environment, "HERMES_HOME": str(elsewhere)}) == [str(tmp_path / "data"), str(elsewhere)]
+
+
+def test_versions_compare_by_their_numbers() -> None:
+    assert release("0.19.0rc1") > release("0.17") > release("0.9.4")
+    assert release("v1.2") == (1, 2)
+    assert release("unknown") == ()
