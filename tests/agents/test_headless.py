@@ -2,7 +2,7 @@
 
 import pytest
 
-from preheat.agents import LIVE
+from preheat.agents import AGENTS
 from preheat.agents.headless import Asked, headless_agents, headless_of
 
 
@@ -35,4 +35,4 @@ def test_the_persons_own_permissions_stand() -> None:
 
 def test_an_agent_that_cannot_be_started_so() -> None:
     assert headless_of("openai_chat") is None
-    assert set(headless_agents()) < set(LIVE)
+    assert set(headless_agents()) < set(AGENTS)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,25 +17,81 @@ from preheat.errors import SourceUnreadable
 
 BUSY_SECONDS = 1.0
 MAGIC = b"SQLite format 3\x00"
+_WITH_LOG = b"\x02"
 
 
 @contextmanager
 def opened(path: str) -> Iterator[sqlite3.Connection]:
-    """Open beside the write-ahead log; never so that anything could be written, and never without the log."""
+    """Open beside the write-ahead log; never so that anything could be written, and never without the log.
+
+    What is read is of one moment. None of the program's files is changed: SQLite's own way of reading beside a log would
+    mark its place in the index of the log, and would leave both behind where there are none."""
     connection = None
     try:
-        connection = sqlite3.connect(
-            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None
-        )
-        connection.text_factory = text
-        connection.execute("PRAGMA query_only = 1")
-        connection.execute("BEGIN")
+        connection, before = _connected(path)
         yield connection
+        if before is not None and _unlocked(path) != before:
+            raise SourceUnreadable("it changed while it was read; it will be read next time")
     except sqlite3.Error as error:
         raise SourceUnreadable(_sentence(path, error)) from error
+    except UnicodeDecodeError as error:  # values are read leniently, the names of columns are not
+        raise SourceUnreadable(f"it is damaged ({error})") from error
     finally:
         if connection is not None:
             connection.close()
+
+
+def _connected(path: str) -> tuple[sqlite3.Connection, "_Files | None"]:
+    """A connection in which reading has begun; and, where nothing holds the files still, what they were like."""
+    before = _unlocked(path)
+    if before is not None:
+        return _begun(path, "&immutable=1"), before
+    if os.path.exists(f"{path}-shm"):
+        try:
+            return _begun(path, "&readonly_shm=1"), None
+        except sqlite3.OperationalError as error:
+            if (error.sqlite_errorcode or 0) & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                raise
+    # A log whose index is gone, or fits no reader: SQLite makes the index anew.
+    return _begun(path, ""), None
+
+
+def _begun(path: str, how: str) -> sqlite3.Connection:
+    name = f"{Path(path).absolute().as_uri()}?mode=ro{how}"
+    connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.text_factory = text
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+class _Files(NamedTuple):
+    """By which a change is seen."""
+
+    size: int
+    changed: int
+    number: int
+
+
+def _unlocked(path: str) -> "_Files | None":
+    """A database with a log that no program has open and that is all in its file; None where it is not so."""
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(20)
+            found = os.fstat(stream.fileno())
+        # The log and its index are there as long as a program has the database open.
+        if head[19:] != _WITH_LOG or not head.startswith(MAGIC) or os.path.exists(f"{path}-shm"):
+            return None
+        if os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal"):
+            return None
+    except OSError:
+        return None
+    return _Files(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def _sentence(path: str, error: sqlite3.Error) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from preheat.agents.reader import Heading
+from preheat.agents.seeded import set_aside
 from preheat.model.session import (
     PREHEAT_MARK,
     PREHEAT_RUN,
@@ -61,7 +62,7 @@ class Draft:
             self.heading.starter = "preheat"
         session = Session(
             agent=agent,
-            events=tuple(self.events),
+            events=set_aside(self.events),
             problems=tuple(self.problems),
             **{name: getattr(self.heading, name) for name in Heading.__struct_fields__},
         )

@@ -156,14 +156,24 @@ def closes(text: bytes) -> bool:
     return True
 
 
+def read_part(path: str, by: Reader, part: str) -> list[Session]:
+    """One session of a database, by its name there. Raises UserError if it cannot be read."""
+    try:
+        return _read_part(path, cast(DatabaseReader, by), part)
+    except (OSError, SourceUnreadable) as error:
+        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+
+
 def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
     for part in by.parts(path):
-        parser = by.parser(storable(path), part.id)
-        line = 1
-        for row in by.dump(path, part.id):
-            parser.feed(row + b"\n", line)
-            line += 1
-        yield from parser.take()
+        yield from _read_part(path, by, part.id)
+
+
+def _read_part(path: str, by: DatabaseReader, part: str) -> list[Session]:
+    parser = by.parser(storable(path), part)
+    for line, row in enumerate(by.dump(path, part), 1):
+        parser.feed(row + b"\n", line)
+    return parser.take()
 
 
 def reason(error: Exception) -> str:

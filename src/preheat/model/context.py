@@ -26,6 +26,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     why: str = ""
     """Why it was chosen, with its numbers: for people, not for the model."""
+    pinned: bool = False
+    """A person wants it handed out: no lot takes it away."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,3 +52,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     considered: int = 0
     left_out: dict[str, int] = {}
     """How many lessons were not taken, by reason."""
+
+    @property
+    def of_this_project(self) -> bool:
+        """Whether all of it was seen where the session runs; a template may have been made elsewhere."""
+        return bool(self.project) and not self.template

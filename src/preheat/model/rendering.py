@@ -4,7 +4,7 @@ folders.
 A form arranges what `provisioning` has made ready, and makes no text of its own: so every form says the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -15,6 +15,11 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 PREHEAT_CALL = "preheat_"
 """The id of every call that Preheat puts into a history begins with this, so that it can be told from the agent's own."""
+
+NOTED = "Noted: observations from earlier sessions."
+CALLS_WORKED = "These calls worked."
+PREHEAT_SAID = frozenset((NOTED, CALLS_WORKED))
+"""What an assistant says in a history that Preheat made, word for word: it is not the agent's."""
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -94,3 +99,25 @@ class Renderer(NamedTuple):
     """It is made of messages, in which examples stand as calls."""
     place: Callable[[str, str], str] | None = None
     """Puts the text into a file that may have other contents: by those and the text, the new contents."""
+    begins: bool = False
+    """The agent can be given it as a session of its own to go on with: see `Begin`."""
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that stands in the agent's own store and waits for its first request."""
+
+    session: str
+    title: str
+    store: str
+    """The file that it was put into, by the agent's own program."""
+    version: str
+    """Of that program."""
+    messages: int
+    resume: tuple[str, ...]
+    """The command that goes on with it."""
+    undo: tuple[str, ...]
+    """The command that deletes it."""
+
+
+Begin: TypeAlias = Callable[[Rendered, str, Mapping[str, str]], Begun]
+"""Makes a session of what was rendered, for work in a folder, with the settings of an environment. Raises UserError."""

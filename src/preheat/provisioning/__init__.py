@@ -19,7 +19,7 @@ from preheat.provisioning.select import LEAST_VALUE, SELDOM, TASK_READ, Candidat
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
 
-__all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render"]
+__all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render", "without"]
 
 
 def provision(
@@ -44,6 +44,7 @@ def provision(
     task = visible(task)
     addendum = harmless(addendum).strip()
     known = sessions or sessions_of(lessons, project)
+    here = bool(project) and not template
     chosen = select(
         lessons,
         task=task,
@@ -56,11 +57,11 @@ def provision(
     )
     candidates = sorted(chosen.candidates, key=lambda each: place(each.lesson))
     left_out = chosen.left_out
-    if addendum and _frame(addendum, 0, project) > budget:
+    if addendum and _frame(addendum, 0, here) > budget:
         left_out["the template's own text, over the budget"] += 1
         addendum = ""
     items = [_item(each) for each in candidates]
-    room = budget - _frame(addendum, known, project, items=True)
+    room = budget - _frame(addendum, known, here, items=True)
     pinned = frozenset(each.lesson.id for each in candidates if each.lesson.pinned)
     taken = pack(items, room, pinned)
     if len(taken) < len(items):
@@ -71,7 +72,7 @@ def provision(
         agent=agent,
         project=project,
         budget=budget,
-        tokens=_tokens(addendum, known, project, taken),
+        tokens=_tokens(addendum, known, here, taken),
         items=tuple(taken),
         addendum=addendum,
         template=template,
@@ -81,6 +82,21 @@ def provision(
         left_out=dict(sorted(left_out.items())),
     )
     return msgspec.structs.replace(found, id=_identity(found))
+
+
+def without(context: Context, lessons: frozenset[str]) -> Context:
+    """A context without the items of these lessons; one of its own, with its own id and number of tokens."""
+    kept = tuple(item for item in context.items if item.lesson not in lessons)
+    if len(kept) == len(context.items):
+        return context
+    less = msgspec.structs.replace(
+        context,
+        items=kept,
+        tokens=_tokens(context.addendum, context.sessions, context.of_this_project, kept),
+        sessions=context.sessions if kept else 0,
+        reason="" if kept else "every item was left out by lot",
+    )
+    return msgspec.structs.replace(less, id=_identity(less))
 
 
 def _item(candidate: Candidate) -> Item:
@@ -98,23 +114,24 @@ def _item(candidate: Candidate) -> Item:
         tokens=tokens,
         value=candidate.value,
         why=candidate.why,
+        pinned=lesson.pinned,
     )
 
 
-def _frame(addendum: str, sessions: int, project: str, items: bool = False) -> int:
-    return estimate(block(NO_ID, addendum, sessions, bool(project), [""] if items else [])) + 1
+def _frame(addendum: str, sessions: int, here: bool, items: bool = False) -> int:
+    return estimate(block(NO_ID, addendum, sessions, here, [""] if items else [])) + 1
 
 
-def _tokens(addendum: str, sessions: int, project: str, taken: Sequence[Item]) -> int:
+def _tokens(addendum: str, sessions: int, here: bool, taken: Sequence[Item]) -> int:
     if not taken and not addendum:
         return 0
-    return _frame(addendum, sessions, project, bool(taken)) + sum(each.tokens for each in taken)
+    return _frame(addendum, sessions, here, bool(taken)) + sum(each.tokens for each in taken)
 
 
 def _identity(context: Context) -> str:
     """By what a session reads, not by the task: the same items for another task leave a prompt cache as it is."""
     shown = [(item.text, item.example and exchange(item.lesson, item.example)) for item in context.items]
-    read = (context.addendum, context.sessions, bool(context.project), shown)
+    read = (context.addendum, context.sessions, context.of_this_project, shown)
     return blake2b(msgspec.json.encode(read), digest_size=6).hexdigest()
 
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from preheat.model.context import Context
 from preheat.model.lesson import Example
-from preheat.model.rendering import PREHEAT_CALL, Exchange, Parts, Said
+from preheat.model.rendering import CALLS_WORKED, PREHEAT_CALL, Exchange, Parts, Said
 from preheat.model.session import PREHEAT_MARK
 from preheat.provisioning.frame import NO_ID, block
 from preheat.provisioning.tokens import estimate
@@ -19,7 +19,6 @@ _LEAD = (
     "Synthetic request. The calls below and their results are real, from earlier sessions;"
     " they show forms that work, and nothing is to be done about them."
 )
-LAST = "These calls worked."
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 _OVERHEAD = 16
@@ -39,7 +38,7 @@ def parts(context: Context, agent: str = "") -> Parts:
         said.append(Said("user", lead(context.id)))
         for each in calls:
             said += (Said("assistant", "", each), Said("tool", each.result, each))
-        said.append(Said("assistant", LAST))
+        said.append(Said("assistant", CALLS_WORKED))
     return Parts(context, text, tuple(said))
 
 
@@ -59,8 +58,8 @@ def exchange(lesson: str, example: Example) -> Exchange:
 def example_tokens(lesson: str, example: Example) -> int:
     """What an example costs as messages, its share of the request before it included."""
     made = exchange(lesson, example)
-    return estimate(made.encoded) + estimate(made.result) + estimate(lead(NO_ID)) + estimate(LAST) + _OVERHEAD
+    return estimate(made.encoded) + estimate(made.result) + estimate(lead(NO_ID)) + estimate(CALLS_WORKED) + _OVERHEAD
 
 
 def _block(context: Context, texts: list[str]) -> str:
-    return block(context.id, context.addendum, context.sessions, bool(context.project), texts)
+    return block(context.id, context.addendum, context.sessions, context.of_this_project, texts)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.hermes.replay import Replay
-from preheat.agents.hermes.results import facts_of
+from preheat.agents.hermes.results import facts_of, parted
 from preheat.agents.hermes.session import reviews
 from preheat.agents.hermes.texts import call_id, calls_of, content_of, written_by_program
 from preheat.agents.hermes.tools import kind_of
@@ -38,6 +38,8 @@ class HermesState(State):
     rewind: int | None = None
     """The rows before were taken back; the line to which."""
     prompted: bool = False
+    given: bool = False
+    """Preheat put something before the model."""
 
 
 class MessageParser(LinesParser[HermesState, Record]):
@@ -59,13 +61,15 @@ class MessageParser(LinesParser[HermesState, Record]):
     def _user(self, row: dict[str, Any], line: int, at: float | None) -> None:
         draft = self.draft()
         text, images = content_of(row.get("content"))
-        if not self.state.prompted:
-            self.state.prompted = True
-            if reviews(text):
-                draft.heading.starter = "background"
         # What a subagent is asked comes from the model that started it.
         by_program = written_by_program(text) or draft.heading.relation == "subagent"
         origin = origin_of(text, by_program)
+        if origin == "preheat":
+            self.state.given = True
+        elif not self.state.prompted:
+            self.state.prompted = True
+            if reviews(text):
+                draft.heading.starter = "background"
         draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
         sent = row.get("api_content")
         if isinstance(sent, str) and sent and sent != text:
@@ -130,7 +134,7 @@ class MessageParser(LinesParser[HermesState, Record]):
         own = self.state.renamed.get(given, given)
         # Calls that were refused are stored without the tool's name.
         tool = str(row.get("tool_name") or self.state.names.get(own, ""))
-        text = content_of(row.get("content")).text
+        text, advised = parted(content_of(row.get("content")).text)
         facts = facts_of(text, tool)
         disposition = row.get("effect_disposition")
         if isinstance(disposition, str) and disposition:
@@ -146,6 +150,8 @@ class MessageParser(LinesParser[HermesState, Record]):
                 detail=facts.detail,
             )
         )
+        if advised:
+            draft.events.append(UserMessage(line=line, at=at, text=advised, origin=origin_of(advised, injected=True)))
         # A person who speaks while a tool runs is put into its result.
         for said in facts.steered:
             draft.events.append(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=False)))

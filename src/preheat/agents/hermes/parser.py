@@ -67,6 +67,8 @@ class HermesParser(MessageParser):
         self._release()
         self._rewound(line)
         draft = self.draft()
+        if self.state.given and not self.state.prompted:
+            draft.heading.starter = "preheat"  # put into the store, and not gone on with yet
         if draft.heading.reported is not None:
             draft.events.append(
                 AssistantMessage(
@@ -149,7 +151,8 @@ class HermesParser(MessageParser):
     def _compaction(self, row: dict[str, Any], pieces: Pieces, line: int, moment: float) -> None:
         replay = self.state.replay
         key = key_of(row)
-        copied = replay.copy_of(key) is not None and self.draft().heading.relation == "fork"
+        # Looked up in a branch only: a merged message is looked up below, and a look-up goes past what it finds.
+        copied = self.draft().heading.relation == "fork" and replay.copy_of(key) is not None
         # A second summary in one go is that of an earlier compaction, kept as a message.
         if not copied and not (replay.copying and replay.summarised):
             at = seconds(row.get("timestamp"))
@@ -159,7 +162,7 @@ class HermesParser(MessageParser):
         replay.entries.append(Entry(key, line))
         self._passed(row, moment)
         text = pieces.before or pieces.after
-        if text or row.get("tool_calls"):
+        if (text or row.get("tool_calls")) and not copied:
             merged = {**row, "content": text, "api_content": None}
             self._placed(merged, key_of(merged), line, moment)
 

@@ -50,7 +50,7 @@ class Replay(msgspec.Struct):
     boundary: float = 0.0
     """The latest moment before the copies began; those of a resumed session keep the originals' moments."""
     stored: float = 0.0
-    """When the copies were stored."""
+    """When the copies were stored; 0 as long as only such copies were seen that keep the originals' moments."""
     in_place: bool = False
     """The copies are of this session's own messages."""
     waiting: list[Waiting] = msgspec.field(default_factory=list)
@@ -72,7 +72,8 @@ class Replay(msgspec.Struct):
 
     def begin(self, moment: float) -> None:
         """A compaction begins, with a row of this moment: what waited were copies."""
-        self.boundary, self.stored, self.in_place = self.newest, moment, True
+        self.boundary, self.in_place = self.newest, True
+        self.stored = moment if moment > self.newest else 0.0
         self.reference, self.entries = self.entries, self.entries[: len(self.waiting)]
         self.cursor = len(self.waiting) - 1
         self.waiting = []
@@ -95,10 +96,12 @@ class Replay(msgspec.Struct):
 
     def still_copying(self, moment: float) -> bool:
         """Whether copies may follow a row that is none: it was stored with them, or is as old as they are."""
-        if abs(moment - self.stored) < SAME_BATCH:
+        if 0 < moment <= self.boundary:
+            return True
+        if abs(moment - self.stored) < SAME_BATCH or (self.in_place and not self.stored):
             self.stored = moment
             return True
-        return 0 < moment <= self.boundary
+        return False
 
     def take_back(self, after: int) -> None:
         """Forget the messages beyond a line: the person went back."""

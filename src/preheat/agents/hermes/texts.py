@@ -76,9 +76,7 @@ def summary_in(text: str) -> Pieces | None:
     """The summary of a compaction in a message, alone or merged with the message that stood next to it."""
     start = text.lstrip()
     if start.startswith(_PRIOR_START) and _PRIOR_END in start:
-        # Newer programs put the message first, under a heading.
-        prior, _, rest = start.partition(_PRIOR_END)
-        return Pieces(_after_line(prior), _until_end(_after_line(rest))[0], "")
+        return _under_headings(start)
     if start.startswith(_SUMMARY_STARTS):
         # Older programs put the message after the summary.
         return Pieces("", *_until_end(start))
@@ -87,6 +85,15 @@ def summary_in(text: str) -> Pieces | None:
         if found and _SUMMARY_END in rest:
             return Pieces(before.strip(), *_until_end(mark + rest))
     return None
+
+
+def _under_headings(text: str) -> Pieces:
+    """Newer programs put the message first, under a heading; every further compaction puts all of that under one more."""
+    depth = 0
+    while text.startswith(_PRIOR_START):
+        text, depth = _after_line(text), depth + 1
+    message, *summaries = text.split(_PRIOR_END, depth)
+    return Pieces(message.strip(), _until_end(_after_line(summaries[-1]))[0] if summaries else "", "")
 
 
 def _after_line(text: str) -> str:

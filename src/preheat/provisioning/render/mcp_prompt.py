@@ -8,8 +8,9 @@ from preheat.provisioning.render.plain import said
 
 def render(parts: Parts) -> Rendered:
     texts = (*(Said("user", each.text) for each in said(parts)), *parts.asked)
+    many = f"{parts.context.sessions:,} " if parts.context.sessions else ""
     document: dict[str, Any] = {
-        "description": parts.context.reason or f"What {parts.context.sessions:,} earlier sessions found out",
+        "description": parts.context.reason or f"What {many}earlier sessions found out",
         "messages": [{"role": each.role, "content": {"type": "text", "text": each.text}} for each in texts],
     }
     return Rendered(format="mcp-prompt", document=document, said=texts)

@@ -1,0 +1,162 @@
+"""A context as a session in Hermes's own store, to be gone on with: put there by Hermes's own code, never by writing its files.
+
+The store is looked at first, read-only: opening a damaged one for writing would make the program repair it, and opening one of
+a newer release would be guessing. Knows nothing of how a context is chosen or worded.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from preheat.agents.databases import columns_of, one, opened, rows
+from preheat.agents.hermes import inside
+from preheat.agents.hermes.places import DATABASE
+from preheat.agents.hermes.program import Program, found, looked_for
+from preheat.errors import SourceUnreadable, UserError
+from preheat.model.rendering import Begun, Rendered
+
+SINCE = (0, 19)
+"""The first release that takes sessions in."""
+_SECONDS = 120.0
+_TRIES = 3
+_OTHER_WAYS = "what it can: `--format hermes-prefill`, or the plugin (`preheat install hermes`)"
+_WHY = {
+    "locked": "another program is writing to `{store}`; try again in a moment",
+    "full": "`{store}` could not be written ({why}): is the disk full?",
+    "unwritable": "`{store}` cannot be written: no permission, or a read-only disk ({why})",
+    "damaged": "`{store}` is damaged ({why}); Hermes repairs what it can when it starts",
+    "newer": "`{store}` was made by a newer Hermes than the one at `{command}` (schema {why}); update that one",
+    "broken": "the Hermes at `{command}` cannot be used: {why}",
+    "refused": "Hermes {version} did not take the session: {why}",
+    "taken": "Hermes had a session by every id that was tried; try again",
+    "failed": "Hermes {version} failed: {why}",
+}
+
+
+def begin(rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Begun:
+    """Put a session with these messages into Hermes's store. Raises UserError, with the store as it was."""
+    program = found(environment)
+    if program is None:
+        places = ", ".join(looked_for(environment))
+        raise UserError(f"Hermes was not found; looked for {places}. `--print` prints the session instead")
+    if program.release < SINCE:
+        raise _too_old(program)
+    if not os.path.isdir(program.home):
+        raise UserError(f"Hermes has no folder `{program.home}` yet; start it once, or set HERMES_HOME")
+    store = os.path.join(program.home, DATABASE)
+    schema = _sound(store)
+    for _ in range(_TRIES):
+        session = _session(rendered, folder, time.time())
+        kind, why = _asked(program, environment, {"store": store, "schema": schema, "session": session})
+        if not kind:
+            _read_back(store, session)
+            return _begun(program, environment, store, session)
+        if kind != "taken":
+            break
+    if kind == "old":
+        raise _too_old(program)
+    told = {
+        "store": store,
+        "why": " ".join(why.split()),
+        "version": program.version,
+        "command": program.command or program.interpreter,
+    }
+    raise UserError(_WHY.get(kind, _WHY["failed"]).format(**told))
+
+
+def _too_old(program: Program) -> UserError:
+    needed = ".".join(map(str, SINCE))
+    return UserError(f"Hermes {program.version} takes no sessions in (that came with {needed}); {_OTHER_WAYS}")
+
+
+def _begun(program: Program, environment: Mapping[str, str], store: str, session: dict[str, Any]) -> Begun:
+    words: tuple[str, ...] = (program.command,) if program.command else (program.interpreter, "-m", "hermes_cli.main")
+    if program.command and shutil.which("hermes", path=environment.get("PATH", "")) == program.command:
+        words = ("hermes",)
+    return Begun(
+        session=session["id"],
+        title=session["title"],
+        store=store,
+        version=program.version,
+        messages=len(session["messages"]),
+        resume=(*words, "chat", "--resume", session["id"]),
+        undo=(*words, "sessions", "delete", session["id"]),
+    )
+
+
+def _session(rendered: Rendered, folder: str, now: float) -> dict[str, Any]:
+    """The document with an id as Hermes makes them, and a title that no other session can have."""
+    own = secrets.token_hex(3)
+    session = {
+        **rendered.document,
+        "id": f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{own}",
+        "title": f"{rendered.document['title']} ({own})",
+        "started_at": now,
+    }
+    return {**session, "cwd": os.path.abspath(folder)} if folder else session
+
+
+def _sound(store: str) -> int:
+    """The version of the store's tables, 0 where it has none yet. Raises UserError if it is not safe to write to."""
+    if not os.path.lexists(store):
+        return 0
+    if not os.path.isfile(store):
+        raise UserError(f"`{store}` is no file; Hermes keeps its sessions there")
+    if not os.path.getsize(store):
+        return 0
+    try:
+        with opened(store) as database:
+            said = [row[0] for row in rows(database, "PRAGMA quick_check(1)")]
+            if said != ["ok"]:
+                raise SourceUnreadable(f"it is damaged ({said[0] if said else 'nothing said'})")
+            if "version" not in columns_of(database, ["schema_version"])["schema_version"]:
+                raise SourceUnreadable("it is no Hermes database that Preheat knows")
+            version = one(database, "SELECT MAX(version) AS version FROM schema_version")
+    except SourceUnreadable as error:
+        why = " ".join(str(error).split())
+        raise UserError(f"`{store}` was left alone: {why}. `--print` prints the session instead") from error
+    number = version["version"] if version else 0
+    return number if isinstance(number, int) else 0
+
+
+def _asked(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
+    """What kept Hermes's code from storing it, and why; empty where it was stored."""
+    own = {**environment, "HERMES_HOME": program.home, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("PYTHONPATH", "PYTHONHOME"):
+        own.pop(name, None)
+    try:
+        done = subprocess.run(
+            [program.interpreter, "-B", str(Path(inside.__file__).absolute())],
+            input=json.dumps(request).encode(), capture_output=True, env=own, cwd=program.home, timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "failed", f"it did not answer within {_SECONDS:g} seconds"
+    except OSError as error:
+        return "broken", error.strerror or str(error)
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        if line.startswith(inside.MARK):
+            answer = json.loads(line[len(inside.MARK) :])
+            return str(answer.get("kind", "failed")), str(answer.get("why", ""))
+    last = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return "failed", last[-1][:300] if last else f"it ended with {done.returncode} and said nothing"
+
+
+def _read_back(store: str, session: dict[str, Any]) -> None:
+    """Whether what is in the store now is what was given. Raises UserError."""
+    try:
+        with opened(store) as database:
+            query = "SELECT COUNT(*) AS number FROM messages WHERE session_id = ?"
+            stored = one(database, query, session["id"]) or {"number": 0}
+    except SourceUnreadable as error:
+        raise UserError(f"Hermes took the session `{session['id']}`, but it cannot be read back: {error}") from error
+    if stored["number"] != len(session["messages"]):
+        raise UserError(
+            f"Hermes took the session `{session['id']}`, but with {stored['number']} of {len(session['messages'])} messages;"
+            f" `hermes sessions delete {session['id']}` takes it away"
+        )

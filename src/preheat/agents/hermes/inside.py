@@ -1,0 +1,64 @@
+"""Run by Hermes's own interpreter: puts one session into its store through Hermes's own code, and says what came of it.
+
+Standard library and Hermes only: Preheat is not there. The request is JSON on standard input, the answer one line on standard
+output that begins with `preheat:`. Opening the store for writing brings it up to date and may repair it, so whoever asks has
+looked first whether it is sound.
+"""
+
+import json
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+MARK = "preheat:"
+_KINDS = {
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_IOERR: "full",
+    sqlite3.SQLITE_READONLY: "unwritable",
+    sqlite3.SQLITE_CANTOPEN: "unwritable",
+    sqlite3.SQLITE_PERM: "unwritable",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "damaged",
+}
+
+
+def put(asked: dict[str, Any]) -> dict[str, Any]:
+    """Store the session; `kind` says what kept it from that."""
+    try:
+        import hermes_state  # type: ignore[import-not-found]
+    except ImportError as error:
+        return {"kind": "broken", "why": str(error)}
+    if not hasattr(hermes_state.SessionDB, "import_sessions"):
+        return {"kind": "old"}
+    known = getattr(hermes_state, "SCHEMA_VERSION", None)
+    if isinstance(known, int) and asked["schema"] > known:
+        return {"kind": "newer", "why": f"{asked['schema']} against {known}"}
+    store = hermes_state.SessionDB(Path(asked["store"]))
+    try:
+        answer = store.import_sessions([asked["session"]])
+    finally:
+        store.close()
+    if not answer.get("ok"):
+        return {"kind": "refused", "why": json.dumps(answer.get("errors"))[:500]}
+    return {"kind": "taken" if answer.get("imported") != 1 else ""}
+
+
+def main() -> None:
+    """Answer one request."""
+    try:
+        answer = put(json.load(sys.stdin))
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        answer = {"kind": _KINDS.get(code, "failed"), "why": str(error)}
+    except PermissionError as error:
+        answer = {"kind": "unwritable", "why": str(error)}
+    except Exception as error:  # noqa: BLE001 - another release may raise anything; it is told, not thrown
+        answer = {"kind": "failed", "why": f"{type(error).__name__}: {error}"}
+    print(f"{MARK}{json.dumps(answer)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A session made for Hermes: where it cannot be made the person is told why, and nothing is touched."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from preheat.agents.hermes import importing
+from preheat.errors import UserError
+from preheat.model.rendering import PREHEAT_CALL
+from preheat.provisioning import provision
+from tests.agents.test_seeded import in_form, warm
+from tests.provisioning.made import NOW
+
+
+# When it cannot be made.
+def placed(folder: Path, version: str) -> dict[str, str]:
+    """An installed Hermes of a version, as far as it can be seen without starting it."""
+    venv = folder / "venv"
+    (venv / "lib" / "python3.11" / "site-packages" / f"hermes_agent-{version}.dist-info").mkdir(parents=True)
+    (venv / "bin").mkdir()
+    (venv / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    for name, text in (("python", "#!/bin/sh\nexit 1\n"), ("hermes", f"#!{venv}/bin/python\n")):
+        (venv / "bin" / name).write_text(text)
+        (venv / "bin" / name).chmod(0o755)
+    return {"HOME": str(folder), "HERMES_HOME": str(folder / "own"), "PATH": str(venv / "bin")}
+
+
+def refused(environment: dict[str, str], folder: Path) -> str:
+    with pytest.raises(UserError) as caught:
+        importing.begin(in_form(warm(), "hermes-import"), str(folder), environment)
+    return str(caught.value)
+
+
+def test_hermes_is_not_there(tmp_path: Path) -> None:
+    """Where it was looked for, and what can be had without it."""
+    said = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
+    assert "Hermes was not found" in said
+    assert "on the PATH" in said
+    assert "--print" in said
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
+def test_hermes_is_too_old(tmp_path: Path, version: str) -> None:
+    """The version and the ways that it does have."""
+    said = refused(placed(tmp_path, version), tmp_path)
+    assert f"Hermes {version} takes no sessions in (that came with 0.19)" in said
+    assert "hermes-prefill" in said
+    assert "preheat install hermes" in said
+
+
+def test_hermes_was_never_started(tmp_path: Path) -> None:
+    """Its folder is for Hermes to make."""
+    said = refused(placed(tmp_path, "0.19.0"), tmp_path)
+    assert "start it once" in said
+    assert not (tmp_path / "own").exists()
+
+
+def test_an_interpreter_that_does_not_work(tmp_path: Path) -> None:
+    environment = placed(tmp_path, "0.19.0")
+    (tmp_path / "own").mkdir()
+    assert "it ended with 1 and said nothing" in refused(environment, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("contents", "why"),
+    [(b"no database " * 99, "damaged"), (b"SQLite format 3\x00" + b"\xff" * 4096, "damaged"), (None, "is no file")],
+)
+def test_a_store_that_is_none_is_left_alone(tmp_path: Path, contents: bytes | None, why: str) -> None:
+    """Hermes's code, which would repair it, is not even started."""
+    environment = placed(tmp_path, "0.19.0")
+    store = tmp_path / "own" / "state.db"
+    store.parent.mkdir()
+    if contents is None:
+        store.mkdir()
+    else:
+        store.write_bytes(contents)
+    said = refused(environment, tmp_path)
+    assert str(store) in said
+    assert why in said
+    assert [each.name for each in store.parent.iterdir()] == ["state.db"]
+    assert contents is None or store.read_bytes() == contents
+
+
+def test_the_document_is_a_session_without_an_identity() -> None:
+    """The same context gives the same document; ids and moments come when it is put into the store."""
+    made = in_form(warm(), "hermes-import")
+    assert set(made.document) == {"source", "title", "messages"}
+    assert made.document["title"] == "warm: fix the lint"
+    assert made.text == in_form(warm(), "hermes-import").text
+    first, second = (importing._session(made, "/w/shop", 1.0) for _ in range(2))
+    assert first["id"] != second["id"]
+    assert first["title"] != second["title"]
+    assert (first["cwd"], first["started_at"]) == ("/w/shop", 1.0)
+    ids = [each["id"] for message in first["messages"] for each in message.get("tool_calls", ())]
+    assert len(ids) == 2
+    assert all(each.startswith(PREHEAT_CALL) for each in ids)
+
+
+def test_nothing_to_say_is_no_session() -> None:
+    assert in_form(provision([], task="x", now=NOW), "hermes-import").text == ""

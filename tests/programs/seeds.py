@@ -1,0 +1,86 @@
+"""What the tests with the real Hermes start warm with, and the ways in which it gets there."""
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.agents import renderers_of
+from preheat.agents.hermes import importing
+from preheat.model.lesson import Example
+from preheat.model.rendering import Begun, Rendered
+from preheat.provisioning import provision, render
+from preheat.testing.programs import clean_environment, hermes
+from tests.provisioning.made import NOW, PROJECT, lesson, test_command
+
+COMMAND = "mise run lint"
+FACT = "mise run test"
+"""Stand in what is given, and nowhere else."""
+
+
+def program() -> str:
+    """The real program, or a skipped test; CI must have it."""
+    found = hermes.find_hermes()
+    if found is None:
+        message = "Hermes is not installed: run scripts/install-agents hermes"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def rendered(form: str, task: str = "Count a lot") -> Rendered:
+    """A fact and a real call, in one of Hermes's forms or as text."""
+    call = Example("terminal", {"command": COMMAND}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes")
+    made = provision(
+        [test_command(), lesson("e1", "example", text="A call.", example=call)],
+        task=task, agent="hermes", project=PROJECT, now=NOW, examples=form != "text",
+    )  # fmt: skip
+    return render(made, next((each for each in renderers_of("hermes") if each.name == form), form))
+
+
+def environment(home: str) -> dict[str, str]:
+    """As the program has it in a home of a test, with its launcher on the PATH."""
+    own = os.path.join(home, ".hermes")
+    found = clean_environment(home, {"HERMES_HOME": own})
+    return {**found, "PATH": os.pathsep.join((os.path.dirname(program()), found["PATH"]))}
+
+
+def imported(home: str, task: str = "Count a lot") -> Begun:
+    """A session in the program's store."""
+    folder = os.path.join(home, "project")
+    for needed in (os.path.join(home, ".hermes"), folder):
+        os.makedirs(needed, exist_ok=True)
+    return importing.begin(rendered("hermes-import", task), folder, environment(home))
+
+
+def plugin(home: str, code: str, name: str = "giving") -> str:
+    """A directory plugin of a few lines, enabled by the setting that comes back."""
+    folder = Path(home, ".hermes", "plugins", name)
+    folder.mkdir(parents=True)
+    (folder / "plugin.yaml").write_text(f"name: {name}\nversion: 0.0.1\n")
+    (folder / "__init__.py").write_text(code)
+    return f"plugins: {{enabled: [{name}]}}"
+
+
+def sent(finished: hermes.Finished) -> list[list[dict[str, Any]]]:
+    """The messages of every request of the main loop."""
+    bodies = [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
+    return [body["messages"] for body in bodies if "messages" in body]
+
+
+def sound(store: str) -> None:
+    """The store is whole, as SQLite sees it."""
+    connection = sqlite3.connect(store)
+    try:
+        assert [row[0] for row in connection.execute("PRAGMA integrity_check")] == ["ok"]
+    finally:
+        connection.close()
+
+
+def has(messages: list[dict[str, Any]], what: str) -> bool:
+    """Whether the bytes of a request hold a text."""
+    return what in json.dumps(messages)
