@@ -66,7 +66,7 @@ def test_where_nothing_is_known_nothing_is_printed(person: Person) -> None:
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
 def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
     """By its name; a form of one agent is for that agent."""
-    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", form)
+    done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", form, "--print")
     assert done.code == 0
     assert "make test" in done.out
     assert ("make upload" in done.out) == (not form.startswith("hermes"))

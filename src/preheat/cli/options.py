@@ -5,6 +5,7 @@ Knows nothing of what the commands do.
 
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,6 +87,11 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
 
     name = "session"
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from preheat.pipeline.caller import session_named
+
+        return session_named(str(value))
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from preheat.archive.queries import Filter, sessions
         from preheat.cli.text import moment, one_line
@@ -141,10 +147,13 @@ def chosen(options: dict[str, Any]) -> "Filter":
 
 @contextmanager
 def archive() -> Iterator[sqlite3.Connection]:
-    """The archive, which must be there already."""
+    """The archive, which must be there already. Where an agent's program asks, its new sessions are read first."""
     from preheat import pipeline
+    from preheat.pipeline.caller import caller
 
     folder = data_folder()
+    if caller():
+        _read_first(folder)
     if not pipeline.has_archive(folder):
         raise UserError(f"there is no archive in `{folder}` yet; `preheat sync` makes one")
     connection = pipeline.opened(folder)
@@ -152,3 +161,16 @@ def archive() -> Iterator[sqlite3.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def _read_first(folder: str) -> None:
+    """Quietly, but for what went wrong; what could be read is there then."""
+    from preheat.cli.interrupts import Interrupts
+    from preheat.cli.progress import SyncProgress
+    from preheat.cli.summary import problem_lines
+    from preheat.pipeline.caller import read_first
+
+    with Interrupts() as interrupts, SyncProgress(interrupts, quiet=False) as watcher:
+        report = read_first(folder, watcher)
+    for line in problem_lines(report) if report else ():
+        print(line, file=sys.stderr)

@@ -4,12 +4,14 @@ What is chosen and how it is worded is `preheat.provisioning`.
 """
 
 import os
+import shlex
 import sys
 import time
 from typing import TYPE_CHECKING
 
 import click
 
+from preheat.agents import begin_of
 from preheat.cli.options import Examples, json_option
 from preheat.cli.text import printable
 from preheat.cli.warming import (
@@ -29,7 +31,7 @@ from preheat.model.session import PREHEAT_MARK
 
 if TYPE_CHECKING:
     from preheat.model.context import Context
-    from preheat.model.rendering import Rendered, Renderer
+    from preheat.model.rendering import Begun, Rendered, Renderer
 
 
 @click.command(
@@ -52,6 +54,9 @@ Where nothing is close enough to the task, nothing is printed, and a line on the
 @context_options("text")
 @click.option("--template", metavar="NAME", help="From this template instead of all that was learned.")
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
+@click.option(
+    "--print", "only_print", is_flag=True, help="Print a session instead of putting it into the agent's store."
+)
 @click.option("--force", is_flag=True, help="Overwrite a file that Preheat did not write.")
 @click.option("--explain", is_flag=True, help="Say why each item was chosen, instead of printing it.")
 @json_option
@@ -63,6 +68,7 @@ def command(
     form: str,
     template: str | None,
     output: str | None,
+    only_print: bool,
     force: bool,
     explain: bool,
     as_json: bool,
@@ -76,17 +82,37 @@ def command(
     context = context_for(task_of(task), renderer, agent, project, budget, template)
     rendered = render(context, renderer)
     written = _write(rendered, renderer, output, force) if output and output != "-" else ""
+    begun = None
+    if renderer.begins and rendered.text and not (output or only_print or explain):
+        begun = begin_of(renderer.agent)(rendered, _folder(project), os.environ)
     if as_json:
-        print_document({**as_document(context, rendered), **({"written": written} if written else {})})
+        added = {**({"written": written} if written else {}), **({"begun": begun} if begun else {})}
+        print_document({**as_document(context, rendered), **added})
     elif explain:
         print("\n".join(explanation(context)))
+    elif begun:
+        _print_begun(begun, context)
     elif written:
         print(f"Wrote `{printable(written)}`: {printable(summary(context))}.")
     else:
         _print(rendered, context)
-    if template and not explain:
+    if context.template and not template:
+        note(f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` ends that")
+    if context.template and not explain:
         note_use(data_folder(), context, time.time())
     return 0
+
+
+def _folder(project: str | None) -> str:
+    """Where the session is to work: the project's folder if it is named by one, else here."""
+    named = os.path.abspath(os.path.expanduser(project)) if project else ""
+    return named if named and os.path.isdir(named) else os.getcwd()
+
+
+def _print_begun(begun: "Begun", context: "Context") -> None:
+    print(f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summary(context))}.")
+    print(f"  go on with it   {printable(shlex.join(begun.resume))}")
+    print(f"  delete it       {printable(shlex.join(begun.undo))}")
 
 
 def _print(rendered: "Rendered", context: "Context") -> None:

@@ -16,8 +16,8 @@ from preheat.errors import UserError
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
+    from preheat.tasks.suite import Suite
     from preheat.training.run import Plan
-    from preheat.training.suite import Suite
     from preheat.training.train import Outcome
 
 _STRATEGIES = ("none", "mask", "headtail", "markers")
@@ -73,8 +73,8 @@ def command(name: str, path: str, limit: int | None, strategy: str, as_json: boo
     the template NAME. Tasks that do not end well are left out; if none does, nothing is kept.
     """
     from preheat.cli.training_progress import TrainingProgress
+    from preheat.tasks.suite import Suite, read_suite
     from preheat.templates.names import check_name
-    from preheat.training.suite import Suite, read_suite
     from preheat.training.train import train
 
     check_name(name)

@@ -70,7 +70,8 @@ def task_of(given: str) -> str:
 def context_for(
     task: str, renderer: "Renderer", agent: str | None, project: str | None, budget: int, template: str | None
 ) -> "Context":
-    """What a session is given in a form, out of the archive or of a template."""
+    """What a session is given in a form: out of a template, the one that is loaded for the project unless one is named, or
+    out of the archive."""
     from preheat import pipeline
     from preheat.settings import data_folder
 
@@ -84,6 +85,7 @@ def context_for(
         budget=budget,
         template=template or "",
         examples=renderer.messages,
+        loaded=True,
     )
 
 

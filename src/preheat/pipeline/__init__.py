@@ -17,7 +17,16 @@ from preheat.pipeline.reading import (
     raw_bytes,
     sync,
 )
-from preheat.pipeline.warming import formats, keep_template, known_lessons, note_use, project_named, provision, render
+from preheat.pipeline.warming import (
+    formats,
+    keep_template,
+    known_lessons,
+    note_use,
+    project_named,
+    provision,
+    render,
+    resume_packet,
+)
 
 __all__ = [
     "AgentReport",
@@ -47,6 +56,7 @@ __all__ = [
     "provision",
     "raw_bytes",
     "render",
+    "resume_packet",
     "study",
     "sync",
 ]

@@ -7,10 +7,11 @@ import os
 import sqlite3
 import subprocess
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from preheat.archive.connect import connect
-from preheat.errors import NotFound
+from preheat.errors import NotFound, UserError
 from preheat.model.context import BUDGET
 from preheat.settings import archive_path
 
@@ -79,22 +80,35 @@ def provision(
     template: str = "",
     examples: bool = False,
     resuming: bool = False,
+    loaded: bool = False,
     now: float | None = None,
+    cwd: str = "",
 ) -> "Context":
-    """What a new session is given for a task: from what was learned in a project (its name or a folder in it, this folder
-    unless given), or from a template. With `examples` for a form that is made of messages; `resuming`: with where the last
-    session ended, whatever the task. Empty, with the reason, where nothing fits."""
+    """What a new session is given for a task: from what was learned in a project (its name or a folder in it; unless given
+    the one around `cwd`, which is this folder unless given, too), or from a template. With `examples` for a form that is
+    made of messages; `resuming`: with where the last session ended, whatever the task; `loaded`: from the template that a
+    person loaded for the project, where there is one and it has something for this session. Empty, with the reason, where
+    nothing fits."""
     from preheat.provisioning import provision as choose
 
     now = time.time() if now is None else now
-    where = project or os.getcwd()
+    where = project or cwd or os.getcwd()
+    if loaded and not template and (pinned := loaded_template(folder, where)):
+        with suppress(UserError):  # it may have gone since: `preheat doctor` says it
+            given = provision(
+                folder, task, agent=agent, project=project, budget=budget, template=pinned, examples=examples,
+                resuming=resuming, now=now, cwd=cwd,
+            )  # fmt: skip
+            if given.items or given.addendum:
+                return given
     if template:
         from preheat.templates.store import Store
 
         version = Store(folder).find(template)
         chosen = version.template
+        last = _last_session(folder, where) if resuming else []
         return choose(
-            [_as_of_now(lesson, where, now) for lesson in chosen.lessons],
+            [_as_of_now(lesson, where, now) for lesson in (*chosen.lessons, *last)],
             task=task,
             agent=agent,
             project=chosen.project,
@@ -128,6 +142,60 @@ def provision(
         examples=examples,
         now=now,
     )
+
+
+def project_folder(where: str) -> str:
+    """The folder that a project goes by: its repository's, of whatever folder in it; else the folder itself."""
+    from preheat.lessons.projects import root_of
+    from preheat.pipeline.learning import repository_of
+
+    folder = os.path.realpath(os.path.expanduser(where))
+    return root_of(folder, repository_of) or folder
+
+
+def loaded_template(folder: str, where: str) -> str:
+    """The version that is loaded for the project around a folder and can be handed out; empty where there is none."""
+    from preheat.templates.loaded import pins, standing
+
+    if not os.path.exists(os.path.join(folder, "templates")):
+        return ""
+    try:
+        pin = pins(folder).get(project_folder(where))
+    except UserError:  # `preheat doctor` says it; a session that starts has nothing to do with it
+        return ""
+    return pin.address if pin is not None and not standing(folder, pin).problem else ""
+
+
+def _last_session(folder: str, where: str) -> "list[Lesson]":
+    """Where the last session of a project ended, as if a person had asked for it: no template tells that."""
+    from preheat.archive.lessons import lessons, places
+
+    if not os.path.exists(archive_path(folder)):
+        return []
+    connection = connect(folder)
+    try:
+        name = _named(places(connection), where)
+        return [_wanted(lesson) for lesson in lessons(connection, (name,)) if lesson.packet is not None] if name else []
+    finally:
+        connection.close()
+
+
+def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> "Lesson | None":
+    """Where the last session of a project ended, as of now; None where none is known. The project is given as for
+    `provision`."""
+    now = time.time() if now is None else now
+    connection = connect(folder)
+    try:
+        from preheat.archive.lessons import lessons, places
+
+        known = places(connection)
+        name = project_named(connection, project) if project else (_named(known, cwd or os.getcwd()) or "")
+        roots = [place.root for place in known if place.name == name and os.path.isdir(place.root)]
+        found = [each for each in lessons(connection, (name,)) if name and each.packet is not None]
+    finally:
+        connection.close()
+    best = sorted(found, key=lambda each: not each.usable(now))[:1]
+    return _as_of_now(best[0], roots[0] if roots else cwd, now) if best else None
 
 
 def _wanted(lesson: "Lesson") -> "Lesson":

@@ -1,0 +1,210 @@
+"""`preheat warm load`, the commands that `warm` shares with its neighbours, the older spellings, and who calls."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.cli.warm import OLDER
+from preheat.model.live import HookEvent
+from preheat.pipeline.hooking import Hooking
+from preheat.settings import data_folder
+from preheat.templates.store import Store
+from preheat.testing.codex_rollout import THREAD, Rollout
+from tests.daemon.made import WRONG, learned
+from tests.ingest.test_learning import worked
+from tests.templates.made import AT, lesson, template
+
+from .conftest import FIRST, SECOND, Person, first_session
+from .taught import teach
+
+
+@pytest.fixture
+def here(person: Person, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """In a folder of a project, with a template of it."""
+    folder = tmp_path / "harbour"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "src").mkdir()
+    monkeypatch.chdir(folder / "src")
+    monkeypatch.delenv("PREHEAT_CALLER", raising=False)
+    Store(data_folder()).keep(template("mine"), "built", AT)
+    return person
+
+
+def loaded(person: Person, *arguments: str) -> Any:
+    done = person.run("warm", "load", *arguments, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def started(cwd: str, session: str = "s1") -> str:
+    """What a session that starts there is given."""
+    event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
+    given = Hooking(data_folder()).context(event, "mend the pier")
+    return given.text if given else ""
+
+
+# Loading.
+def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
+    """Told by hooks and by `warm start`, from any folder of the project, until it is taken back; the use is noted."""
+    assert loaded(here)["loaded"] is None
+    assert started(os.getcwd()) == ""
+    found = loaded(here, "mine")
+    assert found["project"] == os.path.dirname(os.getcwd())
+    assert found["loaded"]["digest"] == Store(data_folder()).state("mine").live
+    assert "`make clean test` works here" in started(os.getcwd())
+    assert len(list(Store(data_folder()).uses())) == 1
+    done = here.run("warm", "start", "--task", "mend the pier")
+    assert "`make clean test` works here" in done.out
+    assert "which is loaded for this project" in done.err
+    assert started(here.home) == ""
+    assert loaded(here, "--none")["loaded"] is None
+    assert started(os.getcwd()) == ""
+    assert "No template was loaded" in here.run("warm", "load", "--none").out
+
+
+def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
+    """The template is built anew: sessions get the old one, and a line says that there is a newer one."""
+    first = loaded(here, "mine")["loaded"]["digest"]
+    Store(data_folder()).keep(template("mine", lesson(use="make all")), "built", AT + 1)
+    assert "`make clean test` works here" in started(os.getcwd())
+    told = here.run("warm", "load").out
+    assert f"mine@{first[:10]}" in told
+    assert "preheat warm load mine" in told
+    assert loaded(here, "mine")["loaded"]["newer"] is None
+    assert "make all" in started(os.getcwd())
+
+
+def test_one_that_went_leaves_sessions_with_what_was_learned(here: Person) -> None:
+    """Deleted: sessions start as without it, and `load` and `doctor` say why."""
+    loaded(here, "mine")
+    Store(data_folder()).delete("mine", AT + 2)
+    assert started(os.getcwd()) == ""
+    assert "but not now" in here.run("warm", "load").out
+    assert loaded(here)["loaded"]["problem"]
+    done = here.run("doctor", "--json")
+    assert done.code == 1
+    assert any("`preheat warm load --none`" in line for line in json.loads(done.out)["findings"])
+
+
+def test_where_the_last_session_stopped_is_told_besides(here: Person) -> None:
+    """A template knows nothing of yesterday; the archive does."""
+    learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
+    assert "src/checkout.py" in started(os.getcwd())
+    loaded(here, "mine")
+    text = started(os.getcwd())
+    assert "`make clean test` works here" in text
+    assert "src/checkout.py" in text
+    assert f"`{WRONG}` fails here" not in text
+
+
+def test_wrong_use_is_one_line(here: Person) -> None:
+    """An unknown name, both ways at once, a folder that is none."""
+    for arguments, word in (
+        (["nope"], "no template `nope`"),
+        (["mine", "--none"], "not both"),
+        (["mine", "--project", "nowhere"], "is no folder"),
+    ):
+        done = here.run("warm", "load", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.count("\n") == 1
+        assert word in done.err
+
+
+def test_a_damaged_file_holds_no_session_up(here: Person) -> None:
+    """It starts with what was learned; whoever asks is told."""
+    loaded(here, "mine")
+    with open(os.path.join(data_folder(), "templates", "loaded.json"), "w", encoding="utf-8") as stream:
+        stream.write("{")
+    assert started(os.getcwd()) == ""
+    done = here.run("warm", "load")
+    assert done.code == 2
+    assert "is damaged" in done.err
+
+
+# Other spellings.
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (["warm", "analyze", FIRST], ["profile", FIRST]),
+        (["warm", "analyze"], ["profile"]),
+        (["warm", "compress-check"], ["compress-check"]),
+        (["warm", "compress-check", FIRST], ["compress-check", FIRST]),
+        (["warm", "list-templates"], ["warm", "list"]),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_they_give_the_same(archived: Person, ours: list[str], theirs: list[str]) -> None:
+    """To people and to programs."""
+    for more in ([], ["--json"]):
+        assert archived.run(*ours, *more) == archived.run(*theirs, *more)
+
+
+def test_two_sessions_are_compared_below_warm_too(person: Person) -> None:
+    """The same document as `preheat compare`."""
+    teach(person)
+    pair = ("00000001", "00000002")
+    assert person.run("warm", "compare", *pair, "--json") == person.run("compare", *pair, "--json")
+
+
+def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
+    """With a help page of their own, whose examples are spelled so."""
+    archived = teach(person)
+    listing = archived.run("warm", "--help").out
+    for name in OLDER:
+        assert f"  {name} " not in listing
+        done = archived.run("warm", name, "--help")
+        assert done.code == 0
+        assert f"Usage: preheat warm {name}" in done.out
+        assert f"  preheat warm {name}" in done.out.split("Examples:")[1]
+    made = archived.run("warm", "create-template", "latest", "--name", "mine", "--description", "ours", "--json")
+    assert made.code == 0, made.err
+    assert json.loads(archived.run("warm", "list-templates", "--json").out)[0]["description"] == "ours"
+    refused = archived.run("warm", "make-template")
+    assert refused.code == 2
+    assert "no command `make-template`" in refused.err
+
+
+# Who calls.
+def test_an_agent_that_calls_means_its_own_newest_session(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was ever read: its sessions are read now. `latest` is its own, though another agent's is newer."""
+    made = worked(1)
+    person.write(made)
+    assert person.run("warm", "extract", "latest", "--name", "mine").code == 2
+    monkeypatch.setenv("PREHEAT_CALLER", "claude_code")
+    done = person.run("warm", "extract", "latest", "--name", "mine")
+    assert done.code == 0, done.err
+    other = os.path.join(
+        person.home, ".codex", "sessions", "2026", "03", "18", f"rollout-2026-03-18T00-00-00-{THREAD}.jsonl"
+    )
+    os.makedirs(os.path.dirname(other))
+    with open(other, "wb") as stream:
+        stream.write(b"\n".join(Rollout().prompt("Mend the pier.").lines) + b"\n")
+    monkeypatch.delenv("PREHEAT_CALLER")
+    assert person.run("sync").code == 0
+    assert json.loads(person.run("profile", "latest", "--json").out)["agent"] == "codex"
+    monkeypatch.setenv("PREHEAT_CALLER", "claude_code")
+    assert json.loads(person.run("warm", "analyze", "latest", "--json").out)["agent"] == "claude_code"
+    monkeypatch.setenv("PREHEAT_CALLER", "gemini")
+    done = person.run("warm", "analyze", "latest")
+    assert done.code == 2
+    assert "gemini:latest" in done.err
+
+
+def test_an_unknown_caller_is_none(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable is no way to ask for anything else."""
+    monkeypatch.setenv("PREHEAT_CALLER", "../x")
+    assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == _newest()
+
+
+def test_the_newest_session_of_an_agent_can_be_named(archived: Person) -> None:
+    """By anyone, everywhere a session is named."""
+    assert json.loads(archived.run("profile", "claude_code:latest", "--json").out)["session"] == _newest()
+    done = archived.run("profile", "claude:latest")
+    assert done.code == 2
+    assert "claude:latest" in done.err
+
+
+def _newest() -> str:
+    return max((first_session().started, FIRST), (1_768_000_000.0, SECOND))[1]
