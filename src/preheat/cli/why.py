@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.cli.options import Examples, SessionName, json_option
-from preheat.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,37 +31,15 @@ def command(session: str, as_json: bool) -> int:
     """
     from preheat.cli.screen import console, print_json
     from preheat.cli.watched import at_turn
+    from preheat.pipeline.moments import moment_after, why
 
     found, turn = at_turn(session)
-    moment = _after(found.timeline, turn)
+    moment = moment_after(found.timeline, turn)
     if as_json:
-        print_json(
-            {
-                "session": found.timeline.session,
-                "turn": moment.turn,
-                "turns": found.timeline.turns,
-                "phase": moment.phase,
-                "event": moment.event,
-                "readings": moment.readings,
-                "advisories": moment.advisories,
-            }
-        )
+        print_json(why(found.timeline, moment))
         return 0
     _show(console(), found.timeline, moment)
     return 0
-
-
-def _after(timeline: "Timeline", turn: int | None) -> "Moment":
-    """The last moment of a turn."""
-    wanted = timeline.turns if turn is None else turn
-    found = [moment for moment in timeline.moments if moment.turn == wanted]
-    if not found:
-        most = f"it has {timeline.turns}" if timeline.turns else "it has none"
-        raise UserError(f"there is no turn {wanted} in `{timeline.session}`; {most}")
-    from preheat.model.live import Called
-
-    calls = [moment for moment in found if isinstance(moment.event, Called)]
-    return (calls or found)[-1]
 
 
 def _show(screen: "Console", timeline: "Timeline", moment: "Moment") -> None:

@@ -6,6 +6,7 @@ Knows nothing of what the work is, or of the archive.
 import multiprocessing
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -20,8 +21,9 @@ def side_by_side(work: Callable[[Piece], bytes], pieces: Iterable[Piece], worker
     """What becomes of each piece, as they are done; never more than two pieces a worker under way, so memory stays bounded.
 
     The work gives bytes: many small values travel between processes several times faster that way."""
-    # Forking is safe here: no thread has been started yet. It also spares each worker the imports.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    # Forking spares each worker the imports, and is safe only while no thread has been started.
+    forking = sys.platform == "linux" and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if forking else "spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_the_parent) as pool:
         waiting = iter(pieces)
         running: set[Future[bytes]] = set()

@@ -1,4 +1,7 @@
-"""Which calls are an agent's notes to itself: plans, memory, questions. Knows no agent, only words in tools' names."""
+"""Which calls are an agent's notes to itself: plans, memory, questions; also those to Preheat, which never learns from itself.
+
+Knows no agent, only words in tools' names.
+"""
 
 import re
 from functools import lru_cache
@@ -18,6 +21,8 @@ _TELLING: tuple[frozenset[str], ...] = (
     frozenset(["session", "search"]),
     frozenset(["skill", "view"]),
     frozenset(["skills", "list"]),
+    frozenset(["preheat"]),
+    frozenset(["warm", "session"]),
 )
 """A tool whose name has all the words of one of these does not work on the task."""
 

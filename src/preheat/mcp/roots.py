@@ -1,0 +1,44 @@
+"""Where the client works: the first of its roots that is a folder, where it has any and can be asked.
+
+Newer versions of the protocol no longer have roots; what such a client is started in is the server's own folder.
+"""
+
+import os
+from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.message import ServerMessageMetadata
+from pydantic import ValidationError
+
+_PATIENCE = 2.0
+"""Seconds that a client may take to tell its roots; it is asked in the middle of a call."""
+
+
+async def folder_told(context: ServerRequestContext[Any, Any]) -> str:
+    """The folder; empty where the client tells none."""
+    session = context.session
+    told = session.client_capabilities
+    if told is None or told.roots is None or not session.can_send_request:
+        return ""
+    try:
+        found = await session.send_request(
+            types.ListRootsRequest(),
+            types.ListRootsResult,
+            request_read_timeout_seconds=_PATIENCE,
+            metadata=ServerMessageMetadata(related_request_id=context.request_id),
+        )
+    except (MCPError, ValidationError, TimeoutError):  # it says that it has some, and does not tell them
+        return ""
+    return next(filter(None, (folder_of(str(root.uri)) for root in found.roots)), "")
+
+
+def folder_of(address: str) -> str:
+    """The folder that a `file:` address stands for; empty for any other."""
+    parts = urlparse(address)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = url2pathname(parts.path)
+    return os.path.normpath(path) if os.path.isabs(path) else ""

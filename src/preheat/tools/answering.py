@@ -1,0 +1,83 @@
+"""Runs a tool by name: checks the arguments, runs it, keeps the answer clean and bounded. Never raises.
+
+Knows nothing of what the tools do.
+"""
+
+import logging
+import sqlite3
+from difflib import get_close_matches
+from typing import Any
+
+from preheat.archive.connect import unusable
+from preheat.errors import ArchiveBusy, PreheatError, UserError
+from preheat.settings import archive_path
+from preheat.tools.arguments import checked
+from preheat.tools.fitting import bounded, clean
+from preheat.tools.lessons import LESSONS
+from preheat.tools.mistakes import MISTAKES
+from preheat.tools.profile import PROFILE
+from preheat.tools.provision import PROVISION
+from preheat.tools.resume_packet import RESUME_PACKET
+from preheat.tools.session_search import SESSION_SEARCH
+from preheat.tools.tool import MOST_TOKENS, Asked, Tool
+from preheat.tools.warm_session import WARM_SESSION
+from preheat.tools.why import WHY
+
+TOOLS: tuple[Tool, ...] = (PROVISION, LESSONS, MISTAKES, SESSION_SEARCH, RESUME_PACKET, PROFILE, WHY, WARM_SESSION)
+"""In the order in which they are listed: what helps a session most comes first."""
+SLACK = 2
+"""An answer may be so many times as long as was asked for before it is cut without regard to what it says."""
+_LONGEST_LINE = 600
+
+_log = logging.getLogger(__name__)
+
+
+def tool_named(name: str) -> Tool | None:
+    return next((each for each in TOOLS if each.name == name), None)
+
+
+def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
+    """The answer of a tool: `{"success": true, …}`, or `{"success": false, "error": …, "next": …}`. `folder` is Preheat's;
+    `cwd` where the one who asks works."""
+    tool = tool_named(name)
+    if tool is None:
+        close = get_close_matches(name, [each.name for each in TOOLS], 1)
+        return _failed(f"there is no tool `{name[:60]}`; {_there_are(close)}")
+    try:
+        given = checked(tool.schema, arguments)
+        answer: dict[str, Any] = clean({"success": True, **tool.run(Asked(folder, given, cwd))})
+        return bounded(answer, SLACK * _most(given))
+    except ArchiveBusy as error:
+        return _failed(str(error), "try again in a moment")
+    except UserError as error:
+        return _failed(str(error))
+    except sqlite3.Error as error:
+        return _failed(str(unusable(archive_path(folder), error)))
+    except OSError as error:
+        place = f"`{error.filename}`: " if error.filename else ""
+        return _failed(f"{place}{error.strerror or error}", "a person must see to this; go on without the tool")
+    except PreheatError as error:
+        return _failed(str(error))
+    except Exception as error:  # noqa: BLE001 - whatever it is: the one who asked is told, and the next call is answered
+        _log.exception("the tool `%s` failed", name)
+        return _failed(f"`{name}` failed inside: {type(error).__name__}", "go on without it, and tell the person")
+
+
+def _most(given: dict[str, Any]) -> int:
+    """Tokens that an answer is meant to have."""
+    wanted: list[int] = [given[name] for name in ("max_tokens", "budget") if name in given]
+    return max([MOST_TOKENS, *wanted])
+
+
+def _failed(line: str, advice: str = "") -> dict[str, Any]:
+    """An error as every tool says it. Our lines end in what to do, behind a semicolon."""
+    line = " ".join(clean(line).split())[:_LONGEST_LINE]
+    wrong, parted, then = line.rpartition("; ")
+    if advice or not parted:
+        return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}
+    return {"success": False, "error": wrong, "next": then}
+
+
+def _there_are(close: list[str]) -> str:
+    several = ", ".join(f"`{each.name}`" for each in TOOLS)
+    return f"did you mean `{close[0]}`? There are {several}" if close else f"there are {several}"

@@ -1,0 +1,184 @@
+"""Checks what a model gives to a tool against the tool's schema, and makes good what differs harmlessly.
+
+Of JSON schema it knows what the tools use: types, enumerations, bounds, required names. Models send `"5"` for 5, `null` for
+nothing and `"a, b"` for a list; all of that is clear enough to be taken. What is not is refused with a line that says how.
+"""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from preheat.errors import UserError
+
+_SHOWN = 60
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def checked(schema: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """The arguments as the schema wants them. Raises UserError."""
+    known: Mapping[str, Any] = schema.get("properties", {})
+    arguments = _object(given, known)
+    found: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if name not in known:
+            raise UserError(f"there is no argument `{_shown(name)}`; {_advice(name, known)}")
+        if value is not None:
+            found[name] = _value(f"`{name}`", value, known[name])
+    for name in schema.get("required", ()):
+        if name not in found or found[name] == "":
+            says = known[name].get("description", "")
+            raise UserError(f"`{name}` is missing; give it{': ' + _lowered(says) if says else ''}")
+    return found
+
+
+def _object(given: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(given, str) and given.strip():  # some programs hand the arguments on as text
+        try:
+            given = msgspec.json.decode(given.encode("utf-8", "replace"))
+        except msgspec.DecodeError as error:
+            raise UserError(f"the arguments are no JSON ({error}); {_takes(known)}") from error
+    if given is None or given == "":
+        return {}
+    if not isinstance(given, dict):
+        raise UserError(f"the arguments must be one JSON object, not {_kind(given)}; {_takes(known)}")
+    return {str(name): value for name, value in given.items()}
+
+
+def _advice(name: str, known: Mapping[str, Any]) -> str:
+    close = get_close_matches(name, known, 1)
+    return f"did you mean `{close[0]}`? All: {', '.join(f'`{each}`' for each in known)}" if close else _takes(known)
+
+
+def _takes(known: Mapping[str, Any]) -> str:
+    return f"it takes {', '.join(f'`{name}`' for name in known)}" if known else "it takes none"
+
+
+def _value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    wanted = schema.get("type", "")
+    if wanted in _TAKEN:
+        taken = _TAKEN[wanted](value)
+        if taken is None:
+            raise UserError(f"{name} must be {_NAMES[wanted]}, not {_kind(value)}; {_for_example(name, schema)}")
+        value = taken
+    if isinstance(value, list) and "items" in schema:
+        value = [_value(f"an item of {name}", each, schema["items"]) for each in value]
+    if "enum" in schema:
+        value = _one_of(name, value, schema["enum"])
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise UserError(f"{name} is {value:,}; give {_range(low, high)}")
+    return value
+
+
+def _one_of(name: str, value: Any, allowed: list[Any]) -> Any:
+    if value in allowed:
+        return value
+    if isinstance(value, str):
+        plain = value.strip().lower().replace("-", "_").replace(" ", "_")
+        for each in allowed:
+            if isinstance(each, str) and each.lower().replace("-", "_") == plain:
+                return each
+    several = ", ".join(f"`{each}`" for each in allowed)
+    raise UserError(f"{name} cannot be `{_shown(value)}`; give one of {several}")
+
+
+def _range(low: Any, high: Any) -> str:
+    if low is None or high is None:
+        return f"at least {low:,}" if high is None else f"at most {high:,}"
+    return f"{low:,} to {high:,}"
+
+
+def _for_example(name: str, schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return f"give one of {', '.join(f'`{each}`' for each in schema['enum'])}"
+    return f"for example {_EXAMPLES[schema['type']]}"
+
+
+# What is taken for each type; None where it cannot be.
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | list | dict):
+        return None
+    return str(value)
+
+
+def _whole(value: Any) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and number == int(number) else None
+
+
+def _number(value: Any) -> float | int | None:
+    if isinstance(value, str):
+        try:
+            value = float(value.strip().replace(",", "").replace("_", ""))
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) < 1e15 else None  # also not a number, and infinity
+
+
+def _truth(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    return _TRUTHS.get(str(value).strip().lower()) if isinstance(value, str | int) else None
+
+
+def _list(value: Any) -> list[Any] | None:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return None if isinstance(value, dict) else [value]
+
+
+def _dictionary(value: Any) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+_TAKEN: dict[str, Callable[[Any], Any]] = {
+    "string": _text,
+    "integer": _whole,
+    "number": _number,
+    "boolean": _truth,
+    "array": _list,
+    "object": _dictionary,
+}
+_NAMES = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_EXAMPLES = {
+    "string": '"words"',
+    "integer": "10",
+    "number": "0.5",
+    "boolean": "true",
+    "array": '["one", "two"]',
+    "object": "{}",
+}
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return f"the text `{_shown(value)}`"
+    for kind, name in ((bool, "true or false"), (int | float, "a number"), (list, "a list"), (dict, "an object")):
+        if isinstance(value, kind):
+            return name
+    return "nothing"
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _lowered(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}".rstrip(".")

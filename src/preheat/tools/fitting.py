@@ -1,0 +1,95 @@
+"""Keeps answers short: how many rows fit, and what is said of the rest. Knows no tool.
+
+A tool that has more than fits says so itself, with how to get more. `bounded` is for what no tool foresaw.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from preheat.provisioning.safe import visible
+from preheat.provisioning.tokens import estimate
+from preheat.tools.tool import MOST_TOKENS
+
+LEAST, MOST = 200, 20_000
+"""Tokens that an answer may be asked to have."""
+MAX_TOKENS = {
+    "type": "integer",
+    "minimum": LEAST,
+    "maximum": MOST,
+    "description": f"Of the answer; {MOST_TOKENS:,} unless given.",
+}
+OFFSET = {"type": "integer", "minimum": 0, "description": "Leave out so many, to go on where an answer ended."}
+_CUTS = ((4000, 200), (1500, 60), (600, 25), (250, 10), (120, 5), (60, 3))
+_DEPTH = 8
+
+
+def tokens(value: Any) -> int:
+    """Of a value as JSON."""
+    return estimate(text(value))
+
+
+def text(value: Any) -> str:
+    """JSON of one line."""
+    return msgspec.json.encode(value).decode()
+
+
+def page(name: str, rows: Sequence[Any], arguments: dict[str, Any], taken: int = 0) -> dict[str, Any]:
+    """The rows that fit into the answer (at least one), and how to get at the rest. `taken`: tokens of what else is in it."""
+    start = arguments.get("offset", 0)
+    room = arguments.get("max_tokens", MOST_TOKENS) - taken - 60
+    given: list[Any] = []
+    for row in rows[start:]:
+        room -= tokens(row)
+        if given and room < 0:
+            break
+        given.append(row)
+    left = len(rows) - start - len(given)
+    answer: dict[str, Any] = {name: given}
+    if left > 0:
+        answer["left_out"] = left
+        answer["more"] = f"the same with `offset` {start + len(given)} gives the next; `max_tokens` gives more at once"
+    elif start and not given:
+        answer["more"] = f"there are only {len(rows):,}; a smaller `offset` gives some"
+    return answer
+
+
+def bounded(answer: dict[str, Any], most: int) -> dict[str, Any]:
+    """The answer within so many tokens, whatever is in it; where it had to be cut, it says so."""
+    if tokens(answer) <= most:
+        return answer
+    for letters, rows in _CUTS:
+        cut = {
+            **_cut(answer, letters, rows, _DEPTH),
+            "cut": f"too long: lists end after {rows}, texts after {letters} characters; ask for less at once",
+        }
+        if tokens(cut) <= most:
+            return cut
+    return {
+        "success": answer.get("success") is True,
+        "cut": "the answer is far too long to be shown; ask for less at once",
+    }
+
+
+def _cut(value: Any, letters: int, rows: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= letters else f"{value[: letters - 1]}…"
+    if not isinstance(value, dict | list):
+        return value
+    if not depth:
+        return "…"
+    if isinstance(value, list):
+        return [_cut(each, letters, rows, depth - 1) for each in value[:rows]]
+    return {name[:100]: _cut(each, letters, rows, depth - 1) for name, each in list(value.items())[: max(rows, 12)]}
+
+
+def clean(value: Any) -> Any:
+    """JSON values without what does not show, and without numbers that JSON does not have."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(name)): clean(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(each) for each in value]
+    return value

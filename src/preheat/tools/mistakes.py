@@ -1,0 +1,77 @@
+"""`mistakes`: what goes wrong again and again, what it costs, and what fixes it. Nothing is found out here."""
+
+from typing import Any
+
+import msgspec
+
+from preheat.errors import NotFound
+from preheat.model.mistake import COSTS, Mistake
+from preheat.model.outcome import CAUSES
+from preheat.tools.fitting import MAX_TOKENS, OFFSET, page, tokens
+from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, filter_of, judged
+from preheat.tools.quoting import quoted
+from preheat.tools.tool import Asked, Tool
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "project": PROJECT,
+        "agent": AGENT,
+        "days": DAYS,
+        "cause": {"type": "array", "items": {"type": "string", "enum": list(CAUSES)}},
+        "by": {"type": "string", "enum": list(COSTS), "description": "What to rank by; calls unless given."},
+        "min_sessions": {"type": "integer", "minimum": 1, "description": "Seen in so many; 2 unless given."},
+        "id": {"type": "string", "description": "One mistake, with every occurrence."},
+        "offset": OFFSET,
+        "max_tokens": MAX_TOKENS,
+    },
+    "additionalProperties": False,
+}
+_SESSIONS = 3
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    from preheat.pipeline.asking import mistakes
+
+    given = asked.arguments
+    chosen = filter_of(asked)
+    with judged(asked.folder) as connection:
+        found = mistakes(
+            connection, chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
+        )
+    if identity := given.get("id"):
+        return _whole(found.mistakes, identity, given)
+    answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    answer |= quoted({name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"})
+    if not found.mistakes:
+        answer["next"] = (
+            "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
+        )
+    return answer | page("mistakes", [_short(each) for each in found.mistakes], given, tokens(answer))
+
+
+def _short(mistake: Mistake) -> dict[str, Any]:
+    """Without its occurrences, which `id` gives."""
+    whole: dict[str, Any] = msgspec.to_builtins(mistake)
+    whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS]}
+    del whole["occurrences"]
+    short: dict[str, Any] = quoted(whole)
+    return short
+
+
+def _whole(found: tuple[Mistake, ...], identity: str, given: dict[str, Any]) -> dict[str, Any]:
+    alike = [each for each in found if each.id.startswith(identity)]
+    if len(alike) != 1:
+        raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
+    answer = {"note": data_note(), "mistake": _short(alike[0])}
+    occurrences = quoted([msgspec.to_builtins(each) for each in alike[0].occurrences])
+    return answer | page("occurrences", occurrences, given, tokens(answer))
+
+
+MISTAKES = Tool(
+    "mistakes",
+    "Failures that several sessions repeated, with what they cost and what usually put them right, the dearest first. Use it "
+    "to know what to avoid in a project, or when a person asks what goes wrong again and again.",
+    _SCHEMA,
+    run,
+)

@@ -1,0 +1,80 @@
+"""`provision`: what earlier sessions found out, for a task. Nothing is chosen or worded here."""
+
+import time
+from typing import Any
+
+from preheat import pipeline
+from preheat.model.context import BUDGET
+from preheat.tools.opening import project_of
+from preheat.tools.tool import Asked, Tool
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "task": {"type": "string", "description": "What is to be done, in the person's words."},
+        "project": {"type": "string", "description": "Name or folder; this one unless given."},
+        "budget": {
+            "type": "integer",
+            "minimum": 100,
+            "maximum": 20_000,
+            "description": f"Tokens; {BUDGET:,} unless given.",
+        },
+        "template": {"type": "string", "description": "Only from this template, instead of all that was learned."},
+        "explain": {"type": "boolean", "description": "Also say why each item was chosen."},
+    },
+    "required": ["task"],
+    "additionalProperties": False,
+}
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    given = asked.arguments
+    found = pipeline.provision(
+        asked.folder,
+        given["task"],
+        project=project_of(asked),
+        cwd=asked.cwd,
+        budget=given.get("budget", BUDGET),
+        template=given.get("template", ""),
+        loaded=True,
+    )
+    pipeline.note_use(asked.folder, found, time.time())
+    answer: dict[str, Any] = {
+        "id": found.id,
+        "text": pipeline.render(found).text,
+        "tokens": found.tokens,
+        "budget": found.budget,
+        "project": found.project,
+        "sessions": found.sessions,
+        "considered": found.considered,
+        "left_out": found.left_out,
+    }
+    if found.template:
+        answer["template"] = found.template
+    if found.reason:
+        answer["reason"] = found.reason
+        answer["next"] = _advice(asked, found.considered)
+    if given.get("explain"):
+        answer["items"] = [
+            {"lesson": each.lesson, "kind": each.kind, "tokens": each.tokens, "value": each.value, "why": each.why}
+            for each in found.items
+        ]
+    return answer
+
+
+def _advice(asked: Asked, considered: int) -> str:
+    if not pipeline.has_archive(asked.folder):
+        return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
+    if not considered:
+        return "nothing is learned yet: run `preheat sync`, then `preheat learn`; until then go on without it"
+    return "go on without it, or say the task in other words; `lessons` and `session_search` look for single things"
+
+
+PROVISION = Tool(
+    "provision",
+    "What earlier sessions found out that matters for a task: commands that work here, known mistakes and their repairs, "
+    "conventions, dead ends. Use it once before you begin a task, and again when the task changes. Empty with the reason "
+    "where nothing fits.",
+    _SCHEMA,
+    run,
+)

@@ -1,0 +1,50 @@
+"""`resume_packet`: where the last session of a project ended. Nothing is found out here."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from preheat import pipeline
+from preheat.provisioning.frame import block
+from preheat.provisioning.safe import harmless, value
+from preheat.tools.opening import archive, project_of
+from preheat.tools.tool import Asked, Tool
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"project": {"type": "string", "description": "Name or folder; this one unless given."}},
+    "additionalProperties": False,
+}
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    with archive(asked.folder):
+        pass  # it must be there already
+    found = pipeline.resume_packet(asked.folder, project=project_of(asked), cwd=asked.cwd)
+    if found is None or found.packet is None:
+        return {
+            "text": "",
+            "reason": "of no session is known where it ended",
+            "next": "`preheat sync`, then `preheat learn` take in new sessions; `session_search` looks into older ones",
+        }
+    if not found.usable(time.time()):
+        return {
+            "text": "",
+            "session": found.packet.session,
+            "reason": "the last session is too long ago"
+            if found.status == "active"
+            else f"its packet is {found.status}",
+            "next": "begin anew; `session_search` finds what was done then",
+        }
+    text = block(found.id, "", 1, True, [harmless(found.text)])
+    return {"text": text, "lesson": found.id, "packet": value(msgspec.to_builtins(found.packet))}
+
+
+RESUME_PACKET = Tool(
+    "resume_packet",
+    "Where the last session of a project ended: its goal, checks that fail, files changed and not verified, dead ends, the "
+    "next command, and how stale that is. Use it when a person wants to go on with earlier work.",
+    _SCHEMA,
+    run,
+)

@@ -1,0 +1,96 @@
+"""`session_search`: passages in what was said and run, with where they stand. The index finds them."""
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from preheat.provisioning.safe import line
+from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
+from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of
+from preheat.tools.quoting import quotation
+from preheat.tools.tool import Asked, Tool
+
+if TYPE_CHECKING:
+    from preheat.archive.queries import Hit
+
+KINDS = ("human", "assistant", "command")
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "words": {
+            "type": "string",
+            "description": 'All must be in one message; "in quotes" together; a beginning ends in *.',
+        },
+        "project": PROJECT,
+        "agent": AGENT,
+        "days": DAYS,
+        "kind": {
+            "type": "array",
+            "items": {"type": "string", "enum": list(KINDS)},
+            "description": "Only in what a person said, the assistant said, or was run.",
+        },
+        "offset": OFFSET,
+        "max_tokens": MAX_TOKENS,
+    },
+    "required": ["words"],
+    "additionalProperties": False,
+}
+_MOST = 100
+"""Passages that are looked at behind the offset."""
+_LONGEST, _BEFORE = 600, 150
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    from preheat.archive.queries import search, search_terms
+
+    given = asked.arguments
+    chosen = filter_of(asked)
+    most = given.get("offset", 0) + _MOST
+    with archive(asked.folder) as connection:
+        hits = list(search(connection, given["words"], chosen, tuple(given.get("kind", ())), most))
+    terms = search_terms(given["words"])
+    answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    if not hits:
+        elsewhere = "; `project` `all` looks everywhere" if chosen.project else ""
+        answer["next"] = f"nothing has all these words: give fewer, or a beginning such as `{terms[0][:5]}*`{elsewhere}"
+    answer["found"] = f"{most} or more" if len(hits) == most else len(hits)
+    return answer | page("passages", [_passage(hit, terms) for hit in hits], given)
+
+
+def _passage(hit: "Hit", terms: list[str]) -> dict[str, Any]:
+    session = hit.session
+    return {
+        "session": session.session,
+        "when": _when(session.started_at),
+        "agent": session.agent,
+        "project": quotation(session.project),
+        "about": quotation(line(session.title or session.opening, 100)),
+        "line": hit.line,
+        "kind": hit.kind,
+        "text": _around(hit.text, terms),
+    }
+
+
+def _when(at: float | None) -> str:
+    """The minute the session began; its passages have no times of their own."""
+    try:
+        return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%MZ")
+    except (OverflowError, ValueError, OSError):
+        return ""  # a clock that was wrong by millennia
+
+
+def _around(text: str, terms: list[str]) -> str:
+    """The text, of a long one what stands around the first of the words."""
+    found = re.search("|".join(re.escape(term) for term in terms), text, re.IGNORECASE) if terms else None
+    start = max(0, found.start() - _BEFORE) if found and len(text) > _LONGEST else 0
+    part = text[start : start + _LONGEST]
+    return f"{'…' if start else ''}{quotation(part)}{'…' if start + _LONGEST < len(text) else ''}"
+
+
+SESSION_SEARCH = Tool(
+    "session_search",
+    "Searches what people and agents said in earlier sessions and which commands were run; gives passages with session, time "
+    "and project. Use it when a person refers to earlier work, or to see how something was done before.",
+    _SCHEMA,
+    run,
+)

@@ -1,0 +1,274 @@
+"""`warm_session`: templates of what sessions taught, and how sessions went, for a model to ask. Seven actions, one function each.
+
+Nothing is built, measured or compared here. The schema is small because a program may send it with every request.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from preheat import pipeline
+from preheat.agents import AGENTS
+from preheat.errors import UserError
+from preheat.model.context import BUDGET
+from preheat.pipeline.caller import LATEST, caller, read_first, session_named
+from preheat.pipeline.warming import project_folder
+from preheat.provisioning.safe import line, value
+from preheat.provisioning.tokens import estimate
+from preheat.templates.digest import short
+from preheat.templates.store import Store
+from preheat.tools.opening import ALL, archive, data_note, judged
+from preheat.tools.profile import run as profiled
+from preheat.tools.tool import Asked, Tool
+
+if TYPE_CHECKING:
+    from preheat.archive.queries import Filter
+
+_MOST_TEMPLATES = 25
+_MOST_COMPACTIONS = 5
+_TEXT = 120
+
+
+# Templates.
+def _build(asked: Asked) -> dict[str, Any]:
+    """From many sessions: of this project, unless others are asked for."""
+    from preheat.pipeline.making import build_template
+    from preheat.templates.build import Request
+    from preheat.templates.choice import Wanted
+
+    given = asked.arguments
+    name = _needed(asked, "name")
+    _fresh(asked)
+    chosen, which = _sources(asked)
+    rule = Wanted(min_messages=given.get("min_messages", 30), max_sessions=given.get("max_sessions", 50))
+    tags = tuple(dict.fromkeys(tag.strip() for tag in given.get("tags", ()) if tag.strip()))
+    filters = {"source": source} if (source := given.get("source_filter", "")) else {}
+    request = Request(name=name, description=given.get("description", ""), tags=tags, filters=filters)
+    try:
+        with judged(asked.folder):
+            made = build_template(asked.folder, request, chosen, rule)
+    except UserError as error:
+        if "no session fits" not in str(error):
+            raise
+        why = str(error).partition(";")[0]
+        raise UserError(
+            f"{why} (of {which}); a smaller `min_messages`, or `source_filter` `{ALL}`, finds more"
+        ) from error
+    template = made.built.template
+    facts = msgspec.to_builtins(template.extraction)
+    return {
+        "name": name,
+        "version": short(made.kept.digest),
+        "new": made.kept.new,
+        "sessions_of": which,
+        "lessons": len(template.lessons),
+        "kinds": dict(Counter(lesson.kind for lesson in template.lessons)),
+        "extraction": {name: facts[name] for name in ("sessions", "calls", "error_rate", "misuse_rate", "skipped")},
+        "left_out": made.built.left_out,
+        "next": f"`load` with `name` `{name}` gives what is in it",
+    }
+
+
+def _list(asked: Asked) -> dict[str, Any]:
+    store = Store(asked.folder)
+    names = store.names()
+    if not names:
+        return {"templates": [], "next": "`build` with a `name` makes one from the sessions of this project"}
+    uses = Counter(use.template for use in store.uses())
+    answer: dict[str, Any] = {"templates": [_row(store, name, uses) for name in names[:_MOST_TEMPLATES]]}
+    if len(names) > _MOST_TEMPLATES:
+        answer["left_out"] = len(names) - _MOST_TEMPLATES
+        answer["more"] = "`preheat warm list` in a terminal shows all"
+    return answer
+
+
+def _row(store: Store, name: str, uses: Counter[str]) -> dict[str, Any]:
+    try:
+        state = store.state(name)
+        if state.live is None:
+            return {"name": name, "problem": "waits for a person's review"}
+        template = store.read(state.live)
+    except UserError as error:
+        return {"name": name, "problem": line(str(error), _TEXT)}
+    return {
+        "name": name,
+        "version": short(state.live),
+        "description": line(template.description, _TEXT),
+        "tags": [line(tag, 40) for tag in template.tags[:8]],
+        "project": line(template.project, _TEXT),
+        "lessons": len(template.lessons),
+        "tokens": sum(estimate(lesson.text) for lesson in template.lessons),
+        "used": sum(uses[digest] for digest in state.versions),
+    }
+
+
+def _load(asked: Asked) -> dict[str, Any]:
+    """What is in a template, as a session that starts with it would read it."""
+    name = _template(asked)
+    version = Store(asked.folder).find(name)
+    task = asked.arguments.get("description") or version.template.description or version.name
+    found = pipeline.provision(
+        asked.folder, task, agent=caller(), template=f"{version.name}@{version.digest}", cwd=asked.cwd, budget=BUDGET
+    )
+    text = pipeline.render(found).text
+    answer: dict[str, Any] = {"name": version.name, "version": short(version.digest), "note": data_note()}
+    if not text:
+        return {**answer, "context": "", "reason": found.reason, "next": "go on without it; `list` shows the others"}
+    pipeline.note_use(asked.folder, found, time.time())
+    answer |= {"context": text, "tokens": found.tokens, "items": len(found.items)}
+    if found.left_out:
+        answer["left_out"] = found.left_out
+    return {**answer, "next": "use what fits the task; check it where it matters, for it may be outdated"}
+
+
+def _delete(asked: Asked) -> dict[str, Any]:
+    name = _template(asked)
+    Store(asked.folder).delete(name, time.time())
+    return {"deleted": name, "next": f"nothing is lost: `preheat warm restore {name}` in a terminal brings it back"}
+
+
+# Sessions.
+def _profile(asked: Asked) -> dict[str, Any]:
+    _fresh(asked)
+    session = asked.arguments.get("session_id") or LATEST
+    return profiled(asked._replace(arguments={"session": session}))
+
+
+def _compress_check(asked: Asked) -> dict[str, Any]:
+    from preheat.archive.queries import Filter, find
+    from preheat.pipeline.asking import compactions
+
+    _fresh(asked)
+    session = asked.arguments.get("session_id", "")
+    with archive(asked.folder) as connection:
+        which = find(connection, session_named(session)) if session else Filter(agent=caller() or None)
+        checked = compactions(connection, which)
+    if not checked.crossings:
+        why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
+        return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}
+    whole: dict[str, Any] = value(msgspec.to_builtins(checked))
+    listed = [
+        {name: each[name] for name in ("session", "child", "number", "how", "verdict")} for each in whole["boundaries"]
+    ]
+    answer = {
+        "compactions": checked.crossings,
+        **{name: whole[name] for name in ("sessions", "verdict", "margin", "size", "window")},
+        "listed": listed[:_MOST_COMPACTIONS],
+        "means": f"`preserved`: with 95 % confidence the error rate in the {checked.size} calls after is at most "
+        f"{1 + checked.margin:g} times that before; else `not preserved`, or there is too little data to say",
+    }
+    if len(listed) > _MOST_COMPACTIONS:
+        answer["left_out"] = len(listed) - _MOST_COMPACTIONS
+        answer["more"] = "`session_id` gives those of one session"
+    return answer
+
+
+def _compare(asked: Asked) -> dict[str, Any]:
+    from preheat.pipeline.asking import compare_sessions
+
+    first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
+    _fresh(asked)
+    with judged(asked.folder) as connection:
+        found = compare_sessions(connection, first, second)
+    answer: dict[str, Any] = value(msgspec.to_builtins(found))
+    means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
+    return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
+
+
+# What is asked for.
+def _needed(asked: Asked, name: str) -> str:
+    found = str(asked.arguments.get(name, "")).strip()
+    if not found:
+        raise UserError(f"`{name}` is missing; `{asked.arguments['action']}` needs {_NEEDS[asked.arguments['action']]}")
+    return found
+
+
+def _template(asked: Asked) -> str:
+    """The template that is named; where none is, the names there are."""
+    if str(asked.arguments.get("name", "")).strip():
+        return _needed(asked, "name")
+    names = Store(asked.folder).names()
+    there = (
+        f"give one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "there is none yet, `build` one"
+    )
+    raise UserError(f"`name` is missing; {there}")
+
+
+def _sources(asked: Asked) -> "tuple[Filter, str]":
+    """The sessions to build from, and how they are called: an agent's, a project's, or all."""
+    from preheat.archive.queries import Filter
+
+    given = asked.arguments.get("source_filter", "").strip()
+    if given == ALL:
+        return Filter(), "all sessions"
+    agent = given.lower().replace("-", "_").replace(" ", "_")
+    if agent in AGENTS:
+        return Filter(agent=agent), f"sessions of {agent}"
+    if given and given[0] not in ".~" and not os.path.isabs(given):
+        return Filter(project=given), f"projects with `{given}` in their path"
+    where = project_folder(os.path.join(asked.cwd, os.path.expanduser(given)))
+    return Filter(project=where), f"the project `{where}`"
+
+
+def _fresh(asked: Asked) -> None:
+    """The newest sessions are in the archive: one that asks for `latest` means what happened just now."""
+    read_first(asked.folder)
+
+
+_ACTIONS: dict[str, Callable[[Asked], dict[str, Any]]] = {
+    "build": _build,
+    "list": _list,
+    "load": _load,
+    "delete": _delete,
+    "profile": _profile,
+    "compress-check": _compress_check,
+    "compare": _compare,
+}
+_NEEDS = {
+    "build": "a `name` for the template, of letters, digits, `-`, `_` and `.`",
+    "compare": f"two sessions, `session_id` and `compare_with`: ids, the beginnings of ids, or `{LATEST}`",
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": list(_ACTIONS)},
+        "name": {"type": "string", "description": "Template: build, load, delete"},
+        "description": {"type": "string", "description": "build: what it is for; load: your task"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "min_messages": {"type": "integer", "minimum": 0},
+        "max_sessions": {"type": "integer", "minimum": 1, "maximum": 1000},
+        "source_filter": {"type": "string", "description": "build: agent, project or `all`; else this project"},
+        "session_id": {"type": "string", "description": "Id or `latest`: profile, compress-check, compare"},
+        "compare_with": {"type": "string"},
+    },
+    "required": ["action"],
+}
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    action = asked.arguments["action"]
+    answer: dict[str, Any] = _rounded({"action": action, **_ACTIONS[action](asked)})
+    return answer
+
+
+def _rounded(found: Any) -> Any:
+    """Numbers as a reader needs them: each letter is paid for, and sixteen digits say no more than four."""
+    if isinstance(found, float):
+        return round(found, 4)
+    if isinstance(found, dict):
+        return {name: _rounded(each) for name, each in found.items()}
+    return [_rounded(each) for each in found] if isinstance(found, list | tuple) else found
+
+
+WARM_SESSION = Tool(
+    "warm_session",
+    "Templates of what earlier sessions found out: build, list, load (gives the text to use now), delete. How sessions went: "
+    "profile, compress-check (as good after a compaction?), compare.",
+    _SCHEMA,
+    run,
+    reads_only=False,
+)

@@ -1,0 +1,50 @@
+"""`why`: how every signal of a session came to its value, and what was said for it. Nothing is measured here."""
+
+from typing import Any
+
+import msgspec
+
+from preheat.pipeline.caller import session_named
+from preheat.provisioning.safe import value
+from preheat.tools.opening import archive, data_note
+from preheat.tools.quoting import quoted
+from preheat.tools.tool import Asked, Tool
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "session": {
+            "type": "string",
+            "description": "Its id, the beginning of it, or `latest`, which it is unless given.",
+        },
+        "turn": {"type": "integer", "minimum": 0, "description": "After which turn; the last unless given."},
+    },
+    "additionalProperties": False,
+}
+_TOLD = 10
+
+
+def run(asked: Asked) -> dict[str, Any]:
+    from preheat.pipeline.moments import at_turn, moment_after, why
+
+    name = session_named(asked.arguments.get("session", "").strip() or "latest")
+    with archive(asked.folder) as connection:
+        found, turn = at_turn(connection, name, asked.folder)
+    moment = moment_after(found.timeline, asked.arguments.get("turn", turn))
+    answer: dict[str, Any] = {"note": data_note()}
+    whole = msgspec.to_builtins(why(found.timeline, moment))
+    answer |= {**value(whole), "event": quoted(whole["event"])}
+    told = found.timeline.advisories
+    answer["told"] = value([msgspec.to_builtins(each) for each in told[-_TOLD:]])
+    if len(told) > _TOLD:
+        answer["left_out"] = f"{len(told) - _TOLD} earlier advisories; `turn` shows the arithmetic at any"
+    return answer
+
+
+WHY = Tool(
+    "why",
+    "What was seen while a session was watched: phase, focus, loops, unverified changes, drift, trust, each with its "
+    "arithmetic, and what advice was given for it. Use it when advice of Preheat is to be explained.",
+    _SCHEMA,
+    run,
+)

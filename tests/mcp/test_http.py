@@ -1,0 +1,168 @@
+"""The MCP server over HTTP: the real command, asked by the SDK's own client, and by those who should not get in."""
+
+import json
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from preheat.mcp.http import is_loopback
+from preheat.tools import TOOLS, call
+from tests.ingest.machine import Machine
+from tests.tools.conftest import SHOP
+
+from .conftest import PATIENCE, Served, command, environment, over_http
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+def sent(served: Served, **headers: str) -> int:
+    """The status of a bare request; `token` and `host` are ours unless given."""
+    given = {
+        "authorization": f"Bearer {served.token}",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        **headers,
+    }
+    request = urllib.request.Request(served.url, json.dumps(LIST).encode(), given)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_tools_are_called_over_http(taught: Machine, mode: str) -> None:
+    """The same answers as over standard input and output, many at once."""
+
+    async def run(served: Served) -> list[Any]:
+        found: list[Any] = []
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {served.token}"}, timeout=60) as http:
+            transport = streamable_http_client(served.url, http_client=http)
+            with anyio.fail_after(PATIENCE):
+                async with Client(transport, mode=mode) as client:
+                    assert [tool.name for tool in (await client.list_tools()).tools] == [tool.name for tool in TOOLS]
+
+                    async def ask() -> None:
+                        answer = await client.call_tool("lessons", {"words": "pytest", "project": "shop"})
+                        found.append(answer.structured_content)
+
+                    async with anyio.create_task_group() as group:
+                        for _ in range(20):
+                            group.start_soon(ask)
+        return found
+
+    with over_http(taught.folder) as served:
+        answers = anyio.run(run, served)
+    assert len(answers) == 20
+    expected = call("lessons", {"words": "pytest", "project": "shop"}, taught.folder, SHOP)
+    assert all(answer == expected for answer in answers)
+
+
+def test_who_does_not_bring_the_token_or_comes_by_a_false_name_is_refused(taught: Machine) -> None:
+    """Another user of the machine has no token; a page in a browser has another name for us, or tells whose it is."""
+    with over_http(taught.folder) as served:
+        port = served.url.split(":")[2].split("/")[0]
+        assert sent(served) in (200, 400)  # let in: what is wrong with it is said by the protocol
+        assert sent(served, authorization="") == 401
+        assert sent(served, authorization="Bearer wrong") == 401
+        assert sent(served, authorization=served.token) == 401
+        assert sent(served, host=f"evil.example:{port}") == 421
+        assert sent(served, host=f"127.0.0.1.evil.example:{port}") == 421
+        assert sent(served, origin="https://evil.example") == 403
+        assert sent(served, origin="null") == 403
+        assert sent(served, origin=f"http://localhost:{port}") in (200, 400)
+
+
+def test_the_token_is_kept_for_its_owner_alone(taught: Machine) -> None:
+    """A server that starts anew has the same one: clients have it in their settings."""
+    with over_http(taught.folder) as first, over_http(taught.folder) as second:
+        assert first.token == second.token
+        assert first.url != second.url
+        assert first.url.startswith("http://127.0.0.1:")
+        assert len(first.token) >= 32
+
+
+def test_a_program_can_read_where_it_is(taught: Machine) -> None:
+    """With `--json` one line on standard output has all that a client's settings need."""
+    process = subprocess.Popen(
+        command("--http", "--port", "0", "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(taught.folder),
+    )
+    try:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        token = told["headers"]["Authorization"].removeprefix("Bearer ")
+        assert sent(Served(told["url"], token, process)) in (200, 400)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_ends_quietly_when_interrupted(taught: Machine) -> None:
+    """Ctrl-C: no traceback, nothing on standard output."""
+    with over_http(taught.folder) as served:
+        served.process.send_signal(signal.SIGINT)
+        out, err = served.process.communicate(timeout=60)
+        assert (out, err) == ("", "")
+        assert served.process.returncode == 0
+
+
+def test_a_port_that_is_taken_is_a_line(taught: Machine) -> None:
+    """And says how to get around it."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = subprocess.run(
+            command("--http", "--port", str(taken.getsockname()[1])),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=environment(taught.folder),
+        )
+    assert done.returncode == 2
+    assert "cannot be used" in done.stderr
+    assert "`--port 0` takes a free one" in done.stderr
+
+
+def test_options_of_http_without_it_are_refused(taught: Machine) -> None:
+    """They would do nothing, and whoever gave them would think otherwise."""
+    for words in (("--port", "9000"), ("--json",)):
+        done = subprocess.run(
+            command(*words), capture_output=True, text=True, timeout=60, env=environment(taught.folder)
+        )
+        assert done.returncode == 2
+        assert "are for --http" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
+)
+def test_only_loopback_is_this_machine_alone(host: str, own: bool) -> None:
+    """Where others can reach us, the person is warned."""
+    assert is_loopback(host) is own
+
+
+def test_other_machines_are_let_in_only_where_asked(taught: Machine) -> None:
+    """On every address: with a warning, still with the token, and only by names that were given."""
+    with over_http(taught.folder, "--host", "0.0.0.0", "--allow-host", "desk.example") as served:
+        port = served.url.split(":")[2].split("/")[0]
+        local = served._replace(url=f"http://127.0.0.1:{port}/mcp")
+        assert sent(local) in (200, 400)
+        assert sent(local, host=f"desk.example:{port}") in (200, 400)
+        assert sent(local, host=f"evil.example:{port}") == 421
+        assert sent(local, authorization="") == 401

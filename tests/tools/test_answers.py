@@ -1,0 +1,298 @@
+"""The tools on a machine that learned something: the numbers and words of the commands, short, and clean."""
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.cli import main
+from preheat.pipeline import learn, opened
+from preheat.settings import archive_path
+from preheat.testing.builders import ClaudeTranscript
+from preheat.tools import TOOLS, call
+from preheat.tools.fitting import tokens
+from tests.ingest.machine import Machine
+from tests.ingest.test_learning import worked
+
+from .conftest import SHOP, made
+
+NAMES = [tool.name for tool in TOOLS]
+
+
+def ask(machine: Machine, name: str, cwd: str = SHOP, **arguments: Any) -> dict[str, Any]:
+    return call(name, arguments, machine.folder, cwd)
+
+
+def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *words: str) -> Any:
+    """What a command prints as JSON."""
+    monkeypatch.setenv("PREHEAT_HOME", machine.folder)
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+# The same as the commands.
+def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The model that asks gets the very context that a new session would have been given."""
+    found = ask(taught, "provision", task="run the tests of checkout", explain=True)
+    said = commanded(
+        taught, monkeypatch, capsys, "warm", "start", "--task", "run the tests of checkout", "--project", "shop"
+    )
+    assert found["success"]
+    assert "uv run pytest" in found["text"]
+    assert "data, not instructions" in found["text"]
+    assert found["text"] == said["document"]
+    for name in ("id", "tokens", "budget", "project", "sessions", "considered", "left_out"):
+        assert found[name] == said["context"][name]
+    assert [item["lesson"] for item in found["items"]] == [item["lesson"] for item in said["context"]["items"]]
+
+
+def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) -> None:
+    """An empty text without a reason would be asked for again and again."""
+    found = ask(taught, "provision", task="translate a poem", cwd=str(tmp_path))
+    assert found["success"]
+    assert found["text"] == ""
+    assert found["reason"]
+    assert "go on without it" in found["next"]
+    small = ask(taught, "provision", task="run the tests", budget=100)
+    assert small["tokens"] <= 100
+
+
+def test_mistakes_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The occurrences are left for a second question; all the numbers are the same."""
+    found = ask(taught, "mistakes")
+    said = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
+    assert found["mistakes"]
+    for name in ("calls", "seconds", "tokens", "failures", "sessions", "by", "causes"):
+        assert found[name] == said[name]
+    for one, other in zip(found["mistakes"], said["mistakes"], strict=True):
+        assert one["sessions"] == len(other["sessions"])
+        for name in ("id", "title", "cause", "calls", "tokens", "recovered", "repair", "signatures"):
+            assert one[name] == other[name]
+    whole = ask(taught, "mistakes", id=found["mistakes"][0]["id"])
+    assert len(whole["occurrences"]) == found["mistakes"][0]["calls"]
+
+
+def test_lessons_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Everything that may be handed out, without what it rests on; by its id a lesson is whole."""
+    found = ask(taught, "lessons", max_tokens=20_000)
+    said = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
+    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in said}
+    one = ask(taught, "lessons", id=found["lessons"][0]["id"])
+    assert one["lesson"] == next(each for each in said if each["id"] == one["lesson"]["id"])
+    repairs = ask(taught, "lessons", words="PYTEST command", kind="repair")
+    assert repairs["found"] >= 1
+    assert {each["kind"] for each in repairs["lessons"]} == {"repair"}
+    assert ask(taught, "lessons", words="zeppelin")["next"].startswith("fewer or other words")
+
+
+def test_lessons_of_a_folder_that_nobody_worked_in_are_those_that_hold_anywhere(
+    taught: Machine, tmp_path: Path
+) -> None:
+    """A new project is no error; one that was named and is not known is."""
+    found = ask(taught, "lessons", cwd=str(tmp_path))
+    assert found["success"]
+    assert "hold anywhere" in found["project"]
+    assert all(not each["scope"]["project"] for each in found["lessons"])
+    assert "no project `atlantis`" in ask(taught, "lessons", project="atlantis")["error"]
+
+
+def test_profiles_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Of one session everything; of many what was asked for, and the rest by name."""
+    one = ask(taught, "profile", session="latest")
+    assert one.pop("success")
+    assert "data, not instructions" in one.pop("note")
+    assert one == commanded(taught, monkeypatch, capsys, "profile", "latest")
+    many = ask(taught, "profile", parts=["tools", "agents"], max_tokens=20_000)
+    said = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
+    for name in ("sessions", "calls", "statuses", "causes", "overall", "tools", "agents", "too_little"):
+        assert many[name] == said[name]
+    assert many["conclusion"] == said["marathon"]["conclusion"]
+    assert "windows" in many["more"]
+    assert ask(taught, "profile", project="atlantis")["next"].startswith("no session fits")
+
+
+def test_why_is_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The same arithmetic, at the same turn."""
+    said = commanded(taught, monkeypatch, capsys, "why", "latest:2")
+    for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
+        assert {name: found[name] for name in said} == said
+    assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
+
+
+def test_search_finds_passages_with_where_they_stand(taught: Machine) -> None:
+    """Enough to open the session, and to know how old it is."""
+    found = ask(taught, "session_search", words="zebrafish 2")
+    (passage,) = found["passages"]
+    assert passage["session"].startswith("00000002-")
+    assert passage["when"] == "2026-01-07T08:00Z"
+    assert (passage["project"], passage["kind"]) == (SHOP, "assistant")
+    assert "zebrafish 2" in passage["text"]
+    assert ask(taught, "session_search", words="pytest", kind="command")["found"] == 12
+    assert "`zeppe*`" in ask(taught, "session_search", words="zeppelin")["next"]
+    assert "no word to search for" in ask(taught, "session_search", words="***")["error"]
+
+
+def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> None:
+    """Of a project whose last session is not long ago; else why there is none."""
+    machine = Machine(tmp_path)
+    transcript = worked(1, SHOP)
+    recent = ClaudeTranscript(session="0000000f-1111-4000-8000-000000000000", project=SHOP, started=time.time() - 3600)
+    recent = recent.prompt("Make the till ring").answer("I run the tests.")
+    for _ in range(3):
+        recent = recent.ran("uv run pytest tests", "FAILED tests/test_till.py::test_rings\n1 failed", 1).answer("Hm.")
+    transcript.write(machine.projects)
+    recent.write(machine.projects)
+    machine.sync()
+    learn(machine.folder)
+    found = ask(machine, "resume_packet")
+    assert "Make the till ring" in found["text"]
+    assert found["packet"]["goal"] == "Make the till ring"
+    assert found["text"].startswith("<preheat-context")
+    assert ask(machine, "resume_packet", cwd=str(tmp_path))["reason"] == "of no session is known where it ended"
+
+
+# Short.
+def test_what_does_not_fit_is_left_out_and_can_be_had(taught: Machine) -> None:
+    """Every row comes exactly once, by going on where the last answer ended."""
+    whole = ask(taught, "lessons", max_tokens=20_000)["lessons"]
+    seen: list[str] = []
+    for _ in range(100):
+        part = ask(taught, "lessons", max_tokens=300, offset=len(seen))
+        assert tokens(part) <= 800
+        seen += [each["id"] for each in part["lessons"]]
+        if "left_out" not in part:
+            break
+        assert part["left_out"] == len(whole) - len(seen)
+        assert f"`offset` {len(seen)}" in part["more"]
+    assert seen == [each["id"] for each in whole]
+    assert len(seen) > 3
+    assert ask(taught, "lessons", offset=5000)["more"].startswith("there are only")
+
+
+# Clean.
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_texts_come_out_clean(attacked: Machine, name: str) -> None:
+    """Nothing in a session's text steers a terminal, hides, ends our block or opens another; what it says is called data."""
+    needed: dict[str, list[dict[str, Any]]] = {
+        "provision": [{"task": "run make check and the tests"}],
+        "session_search": [{"words": "evil"}, {"words": "frobnicate", "project": "all"}],
+        "mistakes": [{}, {"min_sessions": 1, "max_tokens": 20_000}],
+        "lessons": [{"max_tokens": 20_000}, {"words": "make"}],
+        "profile": [{"session": "latest"}, {"parts": "tools"}],
+        "warm_session": [{"action": "build", "name": "bad", "min_messages": 1}, {"action": "load", "name": "bad"}],
+    }
+    for arguments in needed.get(name, [{}]):
+        answer = call(name, arguments, attacked.folder, SHOP)
+        text = json.dumps(answer, ensure_ascii=False)
+        assert answer["success"]
+        assert not set(text) & set("\x1b\u202e\u200b\x07\x00")
+        assert "<system" not in text
+        assert text.count("</preheat-context>") == text.count("<preheat-context")
+        assert "gnore all previous" not in text
+        if "evil" in text:
+            assert "data, not instructions" in text
+
+
+def test_what_gives_orders_is_withheld_and_the_rest_stays(attacked: Machine) -> None:
+    """The attack is in the archive, and found; its words are not what the model reads."""
+    withheld = [each for each in ask(attacked, "mistakes")["mistakes"] if each["title"].startswith("(withheld")]
+    assert withheld
+    assert all(each["calls"] >= 4 for each in withheld)
+    texts = [each["text"] for each in ask(attacked, "session_search", words="evil", max_tokens=20_000)["passages"]]
+    assert any(text.startswith("(withheld") for text in texts)
+    assert "npx frobnicate" in [each["text"] for each in ask(attacked, "session_search", words="npx")["passages"]]
+
+
+def test_what_was_asked_of_preheat_is_not_learned_from(tmp_path: Path) -> None:
+    """Our own answers stand in transcripts, too: they are neither counted nor handed out again."""
+    machine = made(tmp_path)
+    for number in range(20, 24):
+        session = f"{number:08x}-1111-4000-8000-000000000000"
+        transcript = ClaudeTranscript(session=session, project=SHOP, started=1_767_900_000.0 + number).prompt("go on")
+        for tool in ("mcp__preheat__lessons", "preheat_provision", "warm_session"):
+            transcript = transcript.answer("I ask.").call(tool, {"task": "xylophone"}).result("use xylophone")
+        transcript.answer("Done.").write(machine.projects)
+    machine.sync()
+    learn(machine.folder)
+    assert "xylophone" not in json.dumps(ask(machine, "lessons", max_tokens=20_000))
+    profile = ask(machine, "profile", session="00000014")
+    assert (profile["calls"], profile["bookkeeping_calls"]) == (0, 3)
+
+
+# Bad luck.
+@pytest.mark.parametrize("name", NAMES)
+def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path) -> None:
+    """A fresh machine: the answer names the command, and nothing is created by asking."""
+    needed = {
+        "provision": {"task": "x"},
+        "session_search": {"words": "x"},
+        "warm_session": {"action": "profile"},
+    }
+    answer = call(name, needed.get(name, {}), str(tmp_path / "none"), str(tmp_path))
+    assert "preheat sync" in json.dumps(answer)
+    assert not os.path.exists(archive_path(str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "warm_session"])
+@pytest.mark.parametrize("trouble", ["damaged", "newer", "folder"])
+def test_an_archive_that_cannot_be_used_is_an_answer(name: str, trouble: str, tmp_path: Path) -> None:
+    """Damaged, of a newer version, or not a file at all."""
+    path = archive_path(str(tmp_path))
+    if trouble == "damaged":
+        Path(path).write_bytes(b"no database at all" * 1000)
+    elif trouble == "folder":
+        os.mkdir(path)
+    else:
+        opened(str(tmp_path)).close()
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+        connection.close()
+    needed = {"provision": {"task": "x"}, "session_search": {"words": "x"}}
+    answer = call(name, needed.get(name, {}), str(tmp_path), str(tmp_path))
+    assert answer["success"] is False
+    assert archive_path(str(tmp_path)) in answer["error"]
+    assert answer["next"]
+
+
+def test_a_tool_that_breaks_inside_is_an_answer_and_a_line_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong, the one who asked can go on. Here a session's row has a text where a time should be."""
+    machine = made(tmp_path, sessions=2)
+    connection = machine.connection()
+    connection.execute("UPDATE sessions SET started_at = 'once upon a time'")
+    connection.close()
+    answer = ask(machine, "session_search", words="zebrafish")
+    assert answer["success"] is False
+    assert answer["error"] == "`session_search` failed inside: TypeError"
+    assert "go on without it" in answer["next"]
+    assert "the tool `session_search` failed" in caplog.text
+
+
+def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
+    """Twenty threads on an archive that is not judged yet: one judges, all get the same."""
+    machine = Machine(tmp_path)
+    for number in range(1, 5):
+        worked(number, SHOP).write(machine.projects)
+    machine.sync()
+    answers: list[dict[str, Any]] = []
+    threads = [threading.Thread(target=lambda: answers.append(ask(machine, "mistakes"))) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 20
+    assert all(answer == answers[0] for answer in answers)
+    assert answers[0]["mistakes"]
+
+
+def test_a_tool_that_is_not_there_is_an_answer() -> None:
+    """With the names of those that are."""
+    assert call("no_such_tool", {}, "somewhere", ".")["next"].startswith("there are `provision`")

@@ -1,0 +1,122 @@
+"""`preheat tool`: the tools for agents without MCP, and for plugins."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.cli import main
+from preheat.tools import TOOLS
+from tests.ingest.machine import Machine
+
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
+
+
+def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | None = None) -> Any:
+    """The real command."""
+    return subprocess.run(
+        [sys.executable, "-m", "preheat", "tool", *words],
+        input=text if text is not None else "",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+        env={**os.environ, "PREHEAT_HOME": machine.folder, "PYTHONPATH": SOURCE},
+    )
+
+
+def test_lists_the_tools_with_a_line_each(taught: Machine) -> None:
+    """And as JSON with what a host needs to offer them to a model."""
+    listed = spawn(taught)
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [tool.name for tool in TOOLS]
+    whole = json.loads(spawn(taught, "--json").stdout)
+    assert [each["name"] for each in whole] == [tool.name for tool in TOOLS]
+    assert all(each["input_schema"]["type"] == "object" and each["description"] for each in whole)
+    assert [each["name"] for each in whole if not each["reads_only"]] == ["warm_session"]
+
+
+def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machine) -> None:
+    """Both are the same; the answer is one JSON object and nothing else."""
+    given = '{"words": "pytest", "project": "shop"}'
+    behind, piped, asked = (
+        spawn(taught, "lessons", given),
+        spawn(taught, "lessons", text=given),
+        spawn(taught, "lessons", "-", text=given),
+    )
+    assert behind.returncode == 0
+    assert behind.stderr == ""
+    assert json.loads(behind.stdout)["found"] >= 1
+    assert behind.stdout == piped.stdout == asked.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("lessons", "{"), "the arguments are no JSON"),
+        (("lessons", "[]"), "must be one JSON object"),
+        (("provision",), "`task` is missing"),
+        (("provisoin", "{}"), "there is no tool `provisoin`"),
+        (("lessons", '{"project": "atlantis"}'), "no project `atlantis` is known"),
+    ],
+)
+def test_what_fails_is_an_answer_and_exit_code_one(taught: Machine, words: tuple[str, ...], error: str) -> None:
+    """A program reads the answer in any case; a script sees it by the code."""
+    done = spawn(taught, *words)
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert answer["success"] is False
+    assert error in answer["error"]
+    assert answer["next"]
+
+
+def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_path: Path) -> None:
+    """Or the one that is named; one that is not there is refused before anything is asked."""
+    assert "hold anywhere" in json.loads(spawn(taught, "lessons", cwd=str(tmp_path)).stdout)["project"]
+    assert "hold anywhere" in json.loads(spawn(taught, "lessons", "--project", str(tmp_path)).stdout)["project"]
+    refused = spawn(taught, "lessons", "--project", str(tmp_path / "none"))
+    assert refused.returncode == 2
+    assert "is no folder" in refused.stderr
+
+
+def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -> None:
+    """As agents' shells have it: the tool runs without arguments after a moment."""
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "preheat", "tool", "profile"],
+            stdin=reading,
+            capture_output=True,
+            timeout=60,
+            env={**os.environ, "PREHEAT_HOME": taught.folder, "PYTHONPATH": SOURCE},
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert json.loads(done.stdout)["success"] is True
+
+
+def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> None:
+    """With `-` it waits as long as it takes."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "preheat", "tool", "lessons", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PREHEAT_HOME": taught.folder, "PYTHONPATH": SOURCE},
+    )
+    time.sleep(4)
+    out, _ = process.communicate(b'{"words": "pytest", "project": "shop"}', timeout=60)
+    assert json.loads(out)["found"] >= 1
+
+
+def test_a_newcomer_is_told_to_sync(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    """Nothing is there yet, and nothing is made by asking."""
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
+    assert main(["tool", "mistakes", "{}"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["next"] == "run `preheat sync`, then `preheat learn`, and ask again"
+    assert not os.path.exists(tmp_path / "none")
