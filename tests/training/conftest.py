@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from preheat.agents.headless import Headless
+from preheat.tasks.suite import Suite, Task
 from preheat.training.run import Plan
-from preheat.training.suite import Suite, Task
 from tests.shared import TESTS
 
 

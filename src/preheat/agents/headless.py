@@ -3,12 +3,34 @@
 Knows no agent: each that can be started so has a module `headless` in its folder. Nothing is run here.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from preheat.agents import LIVE
+from preheat.agents import AGENTS
+
+
+class Endpoint(NamedTuple):
+    """A model behind an address that speaks as OpenAI's does."""
+
+    url: str
+    """Up to `/v1`."""
+    model: str
+    key: str = ""
+    """The environment variable that holds the key; empty: none is needed. The key itself is never written to a file."""
+
+
+class Settled(NamedTuple):
+    """What sets an agent up in an empty home, so that it asks one endpoint and nobody else."""
+
+    files: Mapping[str, str] = {}
+    """By their paths below the home."""
+    environment: Mapping[str, str] = {}
+    options: tuple[str, ...] = ()
+    model: str = ""
+    """The model as the agent calls it; empty where a file says it."""
 
 
 class Asked(NamedTuple):
@@ -19,6 +41,10 @@ class Asked(NamedTuple):
     """Empty for the one that the agent takes by itself."""
     options: tuple[str, ...] = ()
     """More options of the agent's own, as the person gave them."""
+    record: str = ""
+    """Where the session is to be written, for an agent that has no place of its own for it."""
+    turns: int = 0
+    """How many turns it may take, where the agent can be told; 0 for what it takes by itself."""
 
 
 class Headless(NamedTuple):
@@ -34,11 +60,21 @@ class Headless(NamedTuple):
     environment: Mapping[str, str] = {}
     tried: str = ""
     """The version of the program that a training was tried with; empty where it was with none."""
+    settle: Callable[[Endpoint, str, Mapping[str, str]], Settled] | None = None
+    """Sets it up for an endpoint, in a home, with an environment that has the key; None where nobody has found out how."""
+    file: str = ""
+    """The file in its working folder that it reads by itself when it starts; empty: none."""
+    recorded: str = ""
+    """How the file ends that it is told to write its session to; empty: it has a place of its own."""
+
+    def record(self, folder: str, name: str) -> str:
+        """Where a session is to be written; empty where the agent knows by itself."""
+        return os.path.join(folder, f"{name}{self.recorded}") if self.recorded else ""
 
 
 def headless_agents() -> tuple[str, ...]:
     """The agents that can be started so."""
-    return tuple(agent for agent in LIVE if find_spec(f"preheat.agents.{agent}.headless"))
+    return tuple(agent for agent in AGENTS if find_spec(f"preheat.agents.{agent}.headless"))
 
 
 def headless_of(agent: str) -> Headless | None:

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from preheat.tasks.files import write_whole
+
 Status: TypeAlias = Literal["verified", "done", "not verified", "failed", "timed out", "not set up"]
 """`done`: the agent ended well and nothing was there to verify by. `failed`: it did not end well."""
 GOOD: frozenset[Status] = frozenset(["verified", "done"])
@@ -58,12 +60,7 @@ def load(path: str, setting: str) -> State | None:
 
 
 def save(path: str, state: State) -> None:
-    """Whole or not at all, and only for the person."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    new = f"{path}.new-{os.getpid()}"
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
-        stream.write(msgspec.json.encode(state))
-    os.replace(new, path)
+    write_whole(path, msgspec.json.encode(state))
 
 
 def drop(path: str) -> None:

@@ -27,12 +27,12 @@ from preheat.model.session import UserMessage
 from preheat.model.template import Template
 from preheat.pipeline.learning import seen
 from preheat.pipeline.warming import keep_template
+from preheat.tasks.suite import Suite, Task
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
 from preheat.training.examples import Trained, examples
 from preheat.training.run import Plan, mark, run_tasks
 from preheat.training.state import Ran, State, drop, load, save, state_path
-from preheat.training.suite import Suite, Task
 
 TRANSFERABLE: frozenset[LessonKind] = frozenset(["convention", "repair", "dead_end", "error", "sequence", "example"])
 """Kinds that mean something outside the folders of a training: files and half-done work of those are gone."""
@@ -75,6 +75,7 @@ def train(
     watcher = watcher or Watcher()
     check_name(name)
     path = state_path(folder, name)
+    plan = plan._replace(records=f"{path.removesuffix('.json')}.records")
     setting = _setting(suite, plan)
     before = load(path, setting)
     state = before or State(setting, uuid4().hex[:12], os.path.realpath(tempfile.mkdtemp(prefix="preheat-train-")))
@@ -92,6 +93,7 @@ def train(
             shutil.rmtree(state.base, ignore_errors=True)
     outcome = _learned(folder, name, suite, plan, strategy, state, watcher)
     drop(path)
+    shutil.rmtree(plan.records, ignore_errors=True)
     return outcome
 
 

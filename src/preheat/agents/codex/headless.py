@@ -1,6 +1,36 @@
 """How Codex is started without a terminal: `codex exec`, which asks nobody and keeps commands inside its sandbox."""
 
-from preheat.agents.headless import Asked, Headless, given, with_model
+import json
+from collections.abc import Mapping
+
+from preheat.agents.headless import Asked, Endpoint, Headless, Settled, given, with_model
+
+_CONFIGURATION = """\
+model = {model}
+model_provider = "endpoint"
+approval_policy = "never"
+check_for_update_on_startup = false
+web_search = "disabled"
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[otel]
+exporter = "none"
+
+[features]
+apps = false
+plugins = false
+remote_plugin = false
+
+[model_providers.endpoint]
+name = "Endpoint"
+base_url = {url}
+wire_api = "responses"
+"""
 
 
 def arguments(asked: Asked) -> list[str]:
@@ -10,4 +40,12 @@ def arguments(asked: Asked) -> list[str]:
     return ["exec", "--skip-git-repo-check", *sandbox, *with_model(asked), *asked.options, "-"]
 
 
-HEADLESS = Headless("codex", arguments, reads_input=True, tried="0.166.0")
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+    """The endpoint must speak OpenAI's responses: this version knows nothing else."""
+    text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url))
+    if endpoint.key:
+        text += f"env_key = {json.dumps(endpoint.key)}\n"
+    return Settled({".codex/config.toml": text}, {"CODEX_HOME": f"{home}/.codex"})
+
+
+HEADLESS = Headless("codex", arguments, reads_input=True, tried="0.166.0", settle=settle, file="AGENTS.md")

@@ -2,4 +2,4 @@
 
 from preheat.agents.places import Places, nothing, nowhere
 
-PLACES = Places("mini_swe_agent", "mini-swe-agent", 1, nowhere, nothing)
+PLACES = Places("mini_swe_agent", "mini-swe-agent", 2, nowhere, nothing)

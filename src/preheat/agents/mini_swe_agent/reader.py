@@ -25,6 +25,7 @@ from preheat.agents.documents import DocumentParser
 from preheat.agents.parsing import Draft, frame_of, loose, origin_of, seconds
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import (
+    PREHEAT_RUN,
     AssistantMessage,
     Other,
     Reasoning,
@@ -42,6 +43,10 @@ _FENCES = ("```bash", "```mswea_bash_command")
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>\s*")
 _TIMED_OUT = "The last command <command>"
 _FORMAT_ERROR = "FormatError"
+_NOT_EXECUTED = "action was not executed"
+"""Stands behind a call that ended the run, and so has no result: that is no failure."""
+_TASK = 2
+"""The message with the task, behind the system's."""
 
 
 class TrajectoryParser(DocumentParser):
@@ -174,6 +179,8 @@ class TrajectoryParser(DocumentParser):
         else:
             images = images_in(message.get("content"))
             origin = origin_of(text, injected=False)
+            if line == _TASK and PREHEAT_RUN in text:  # the program's own words stand before the task
+                self._draft.heading.starter = "preheat"
             self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
     def _refused(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
@@ -250,6 +257,8 @@ def _of_items(message: dict[str, Any], kind: str) -> str:
 def _verdict(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
     """Exit code, error flag and details, as far as the program recorded them."""
     trouble = string(extra.get("exception_info"))
+    if trouble == _NOT_EXECUTED:
+        return None, None, {"exception": trouble}
     if trouble:
         # The program then writes -1 in place of an exit code.
         return None, True, {"exception": string(extra.get("exception_type")) or trouble[:200]}

@@ -1,10 +1,44 @@
 """How OpenCode is started without a terminal: `opencode run`, with the permissions of the person's own settings."""
 
-from preheat.agents.headless import Asked, Headless, with_model
+import json
+from collections.abc import Mapping
+
+from preheat.agents.headless import Asked, Endpoint, Headless, Settled, with_model
+
+QUIET = (
+    "OPENCODE_DISABLE_AUTOUPDATE",
+    "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+    "OPENCODE_DISABLE_SHARE",
+)
+"""Turns off what it would fetch or send by itself."""
+_PROVIDER = "endpoint"
 
 
 def arguments(asked: Asked) -> list[str]:
     return ["run", *with_model(asked), *asked.options]
 
 
-HEADLESS = Headless("opencode", arguments, reads_input=True, tried="1.18.33")
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+    """The client for servers of OpenAI's kind is built into the program. Nobody sits there to allow a call: all are."""
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": endpoint.url, "apiKey": f"{{env:{endpoint.key}}}" if endpoint.key else "none"},
+        "models": {endpoint.model: {}},
+    }
+    settings = {
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"{_PROVIDER}/{endpoint.model}",
+        "small_model": f"{_PROVIDER}/{endpoint.model}",
+        "provider": {_PROVIDER: provider},
+        "permission": {"*": "allow"},
+    }
+    return Settled(
+        {".config/opencode/opencode.json": json.dumps(settings)},
+        {"XDG_STATE_HOME": f"{home}/.local/state", **dict.fromkeys(QUIET, "1")},
+    )
+
+
+HEADLESS = Headless("opencode", arguments, reads_input=True, tried="1.18.33", settle=settle, file="AGENTS.md")

@@ -11,18 +11,11 @@ from typing import Any
 
 import msgspec
 
+from preheat.agents.opencode.headless import QUIET as QUIET
 from preheat.testing import programs
 from preheat.testing.model_server import AUXILIARY_TEXT, MODEL, ModelServer, Request
 from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
-
-QUIET = (
-    "OPENCODE_DISABLE_AUTOUPDATE",
-    "OPENCODE_DISABLE_MODELS_FETCH",
-    "OPENCODE_DISABLE_LSP_DOWNLOAD",
-    "OPENCODE_DISABLE_DEFAULT_PLUGINS",
-    "OPENCODE_DISABLE_SHARE",
-)
 
 
 class Job(msgspec.Struct, kw_only=True):

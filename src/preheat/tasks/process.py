@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, NamedTuple
 
 _TAIL = 4_000
@@ -25,9 +25,16 @@ class Ended(NamedTuple):
 
 
 def run(
-    command: Sequence[str], folder: str, environment: Mapping[str, str], seconds: float, given: str | None = None
+    command: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    seconds: float,
+    given: str | None = None,
+    started_as: Callable[[int], object] = lambda process: None,
+    most: int = _TAIL,
 ) -> Ended:
-    """Run a program; `given` is what it reads. An interruption ends the program, too."""
+    """Run a program; `given` is what it reads, `most` how many bytes are kept of the end of what it prints. An interruption
+    ends the program, too; `started_as` is told the number of its process group."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as read:
         if given is not None:
@@ -47,11 +54,12 @@ def run(
             return Ended(_NOT_STARTED, time.monotonic() - started, str(error))
         code: int | None = None
         try:
+            started_as(process.pid)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout=seconds)
         finally:
             _end(process)
-        return Ended(code, time.monotonic() - started, _tail(printed))
+        return Ended(code, time.monotonic() - started, _tail(printed, most))
 
 
 def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: float) -> Ended:
@@ -69,7 +77,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _tail(printed: IO[bytes]) -> str:
+def _tail(printed: IO[bytes], most: int) -> str:
     size = printed.seek(0, os.SEEK_END)
-    printed.seek(max(0, size - _TAIL))
+    printed.seek(max(0, size - most))
     return printed.read().decode("utf-8", "replace").strip()

@@ -16,10 +16,27 @@ from preheat.errors import UserError
 
 LARGEST = 1_000_000
 """Bytes; tasks are prompts and a few commands."""
-MOST_TASKS = 200
+MOST_TASKS = 2_000
+MOST_REPEATS = 100
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
-_SUITE_FIELDS = ("name", "tasks")
-_TASK_FIELDS = ("id", "prompt", "setup", "verify", "timeout")
+_DEFAULTS = ("setup", "verify", "timeout")
+_TASK_FIELDS = ("id", "prompt", *_DEFAULTS, "group")
+_TEXTS = (
+    "agent",
+    "model",
+    "endpoint",
+    "template",
+    "lessons",
+    "context",
+    "placebo",
+    "session",
+    "project",
+    "metric",
+    "give",
+)
+_NUMBERS = {"repeats": (1, MOST_REPEATS), "seed": (0, 2**31), "budget": (1, 1_000_000), "turns": (1, 10_000),
+            "tokens": (1, 10**9)}  # fmt: skip
+_SUITE_FIELDS = ("name", "tasks", "defaults", "arms", "margin", *_TEXTS, *_NUMBERS)
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +50,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Shell commands that succeed if the task was done."""
     timeout: float | None = None
     """Seconds for the agent; None for what the run says."""
+    group: str = ""
+    """Tasks of one group are told together, too; empty: of none."""
 
     @property
     def digest(self) -> str:
@@ -40,11 +59,35 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         return sha256(msgspec.json.encode(self)).hexdigest()[:16]
 
 
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a suite asks to be run in the lab; what is None, or empty, is left to the command line. Training uses none of it."""
+
+    arms: tuple[str, ...] = ()
+    agent: str = ""
+    model: str = ""
+    endpoint: str = ""
+    template: str = ""
+    lessons: str = ""
+    context: str = ""
+    placebo: str = ""
+    session: str = ""
+    project: str = ""
+    metric: str = ""
+    give: str = ""
+    margin: float | None = None
+    repeats: int | None = None
+    seed: int | None = None
+    budget: int | None = None
+    turns: int | None = None
+    tokens: int | None = None
+
+
 class Suite(msgspec.Struct, frozen=True):
     """Tasks to be run one after the other."""
 
     name: str
     tasks: tuple[Task, ...]
+    settings: Settings = Settings()
 
 
 def read_suite(path: str) -> Suite:
@@ -81,16 +124,48 @@ def parse_suite(text: str, path: str) -> Suite:
         _fault(path, listed.start_mark.line, "`tasks` is a list of tasks, at least one")
     if len(listed.value) > MOST_TASKS:
         _fault(path, listed.start_mark.line, f"more than {MOST_TASKS} tasks")
+    defaults = _defaults(fields.get("defaults"), path)
     tasks: dict[str, Task] = {}
     for number, node in enumerate(listed.value, 1):
-        task = _task(node, path, number)
+        task = _task(node, path, number, defaults)
         if task.id in tasks:
             _fault(path, node.start_mark.line, f"there are two tasks `{task.id}`")
         tasks[task.id] = task
-    return Suite(name, tuple(tasks.values()))
+    return Suite(name, tuple(tasks.values()), _settings(fields, path))
 
 
-def _task(node: yaml.Node, path: str, number: int) -> Task:
+def _settings(fields: dict[str, Any], path: str) -> Settings:
+    found: dict[str, Any] = {name: _text(fields[name], path, name) for name in _TEXTS if name in fields}
+    for name, (least, most) in _NUMBERS.items():
+        if name in fields:
+            found[name] = _whole(fields[name], path, name, least, most)
+    if "margin" in fields:
+        found["margin"] = _number(fields["margin"], path, "`margin` is a number above 0", 1e12)
+    if "arms" in fields:
+        found["arms"] = _names(fields["arms"], path)
+    return Settings(**found)
+
+
+def _names(node: yaml.Node, path: str) -> tuple[str, ...]:
+    """A list, or one text with commas."""
+    if isinstance(node, yaml.SequenceNode):
+        return tuple(_text(each, path, "arms") for each in node.value)
+    return tuple(part.strip() for part in _text(node, path, "arms").split(",") if part.strip())
+
+
+def _defaults(node: yaml.Node | None, path: str) -> dict[str, Any]:
+    """What holds for every task that does not say otherwise."""
+    return {} if node is None else _common(_mapping(node, path, "`defaults`", _DEFAULTS), path)
+
+
+def _common(fields: dict[str, Any], path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {name: _text(fields[name], path, name) for name in ("setup", "verify") if name in fields}
+    if "timeout" in fields:
+        found["timeout"] = _number(fields["timeout"], path, "`timeout` is a number of seconds", 86400)
+    return found
+
+
+def _task(node: yaml.Node, path: str, number: int, defaults: dict[str, Any]) -> Task:
     fields = _mapping(node, path, "a task", _TASK_FIELDS)
     for wanted in ("id", "prompt"):
         if wanted not in fields:
@@ -100,11 +175,11 @@ def _task(node: yaml.Node, path: str, number: int) -> Task:
         _fault(
             path, fields["id"].start_mark.line, f"`{own[:80]}` is no id: letters, digits, `-`, `_` and `.`, at most 64"
         )
-    texts = {name: _text(fields[name], path, name) for name in ("prompt", "setup", "verify") if name in fields}
-    if not texts["prompt"].strip():
+    prompt = _text(fields["prompt"], path, "prompt")
+    group = _text(fields["group"], path, "group") if "group" in fields else ""
+    if not prompt.strip():
         _fault(path, fields["prompt"].start_mark.line, f"the prompt of `{own}` is empty")
-    timeout = _seconds(fields["timeout"], path) if "timeout" in fields else None
-    return Task(id=own, timeout=timeout, **texts)
+    return Task(id=own, prompt=prompt, group=group, **{**defaults, **_common(fields, path)})
 
 
 def _mapping(node: yaml.Node, path: str, what: str, known: tuple[str, ...]) -> dict[str, Any]:
@@ -129,14 +204,21 @@ def _text(node: yaml.Node, path: str, name: str) -> str:
     return str(node.value)
 
 
-def _seconds(node: yaml.Node, path: str) -> float:
+def _number(node: yaml.Node, path: str, what: str, most: float) -> float:
     try:
-        seconds = float(node.value) if isinstance(node, yaml.ScalarNode) else 0.0
+        number = float(node.value) if isinstance(node, yaml.ScalarNode) else 0.0
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86400:
-        _fault(path, node.start_mark.line, "`timeout` is a number of seconds")
-    return seconds
+        number = 0.0
+    if not 0 < number <= most:
+        _fault(path, node.start_mark.line, what)
+    return number
+
+
+def _whole(node: yaml.Node, path: str, name: str, least: int, most: int) -> int:
+    text = node.value if isinstance(node, yaml.ScalarNode) else ""
+    if not re.fullmatch("[0-9]{1,12}", text) or not least <= int(text) <= most:
+        _fault(path, node.start_mark.line, f"`{name}` is a whole number from {least} to {most:,}")
+    return int(text)
 
 
 def _fault(path: str, line: int, what: str) -> NoReturn:

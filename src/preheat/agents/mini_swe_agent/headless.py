@@ -1,0 +1,31 @@
+"""How mini-swe-agent is started without a terminal: `mini --yolo`. It asks nobody and runs whatever the model asks for."""
+
+from collections.abc import Mapping
+
+from preheat.agents.headless import Asked, Endpoint, Headless, Settled, with_model
+
+
+def arguments(asked: Asked) -> list[str]:
+    """Once it has an own configuration it no longer takes its default one, so that is named first."""
+    record = ["--output", asked.record] if asked.record else []
+    turns = ["--config", f"agent.step_limit={asked.turns}"] if asked.turns else []
+    own = ["--yolo", "--exit-immediately", *record, *with_model(asked), "--config", "mini.yaml", *turns]
+    return [*own, *asked.options, f"--task={asked.prompt}"]
+
+
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+    """Its client for OpenAI's kind of servers takes the key from one variable only; nothing is fetched from elsewhere."""
+    settings = (f"model.model_kwargs.api_base={endpoint.url}", "model.cost_tracking=ignore_errors")
+    return Settled(
+        environment={
+            "MSWEA_CONFIGURED": "true",
+            "MSWEA_GLOBAL_CONFIG_DIR": f"{home}/.config/mini-swe-agent",
+            "OPENAI_API_KEY": environment.get(endpoint.key, "") or "none",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+        },
+        options=tuple(part for setting in settings for part in ("--config", setting)),
+        model=f"openai/{endpoint.model}",
+    )
+
+
+HEADLESS = Headless("mini", arguments, tried="2.4.6", settle=settle, recorded=".traj.json")

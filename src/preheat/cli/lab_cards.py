@@ -1,0 +1,109 @@
+"""A lab's report on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
+
+from typing import TYPE_CHECKING
+
+from preheat.cli.experiment_cards import number
+from preheat.cli.screen import clean, console, say
+from preheat.cli.text import columns, day
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.lab.levels import Level
+    from preheat.lab.report import Report
+    from preheat.model.experiment import Estimate
+
+_COLOURS = {"helps": "green", "hurts": "red"}
+_METRICS = ("success", "misuse", "errors", "seconds", "tokens")
+
+
+def show_report(found: "Report") -> None:
+    screen = console()
+    plan = found.plan
+    say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
+    for sentence in filter(None, (found.fewest, *(held.sentence + "." for held in found.strategies))):
+        say(screen, clean(sentence))
+    say(screen)
+    about = f"{found.runs} of {found.planned} runs, {len(plan.tasks)} tasks, {plan.repeats} each"
+    say(screen, clean(f"{found.name} (since {day(plan.at)}): {about}, by {plan.agent} with {plan.model}"))
+    given = "before the prompt" if plan.give == "prompt" else "as a file"
+    decided = f"decided by {plan.metric}, margin {number(plan.metric, plan.margin)}"
+    say(screen, f"  {decided}; seed {plan.seed}; contexts are given {given}", "dim")
+    _levels(screen, found)
+    _comparisons(screen, found)
+    _doses(screen, found)
+    _rest(screen, found)
+
+
+def _levels(screen: "Console", found: "Report") -> None:
+    arms: dict[str, dict[str, Level]] = {}
+    for each in found.levels:
+        arms.setdefault(each.arm, {})[each.metric] = each
+    rows = [["  arm", "given", "runs", *_METRICS]]
+    for arm, by in arms.items():
+        runs = max(each.runs for each in by.values())
+        rows.append([f"  {arm}", found.contexts.get(arm, ""), str(runs), *(_level(by[metric]) for metric in _METRICS)])
+    say(screen)
+    for line in columns(rows, left=2):
+        say(screen, clean(line))
+
+
+def _level(each: "Level") -> str:
+    if each.value is None:
+        return "-"
+    if each.low is None or each.high is None:
+        return number(each.metric, each.value)
+    low, high = (number(each.metric, end).removesuffix(" %").removesuffix(" s") for end in (each.low, each.high))
+    return f"{number(each.metric, each.value)} ({low} to {high})"
+
+
+def _comparisons(screen: "Console", found: "Report") -> None:
+    rows = [["  difference", "arms (tasks)", "", "95 %", "p, flips", "p, of all", "verdict"]]
+    for each in found.comparisons:
+        estimate = each.estimate
+        rows.append([*_row(estimate), _chance(each.flips_p), _chance(each.corrected_p), each.verdict])
+    rows += ([*_row(estimate), "", "", ""] for estimate in found.others)
+    say(screen)
+    for index, line in enumerate(columns(rows, left=2)):
+        say(screen, clean(line), "" if index and index <= len(found.comparisons) else "dim")
+    for each in found.comparisons[1:]:
+        say(screen, f"  {clean(each.sentence)}")
+    for guard in found.guardrails:
+        say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
+
+
+def _row(estimate: "Estimate") -> list[str]:
+    metric = estimate.metric
+    reach = "-"
+    if estimate.low is not None and estimate.high is not None:
+        reach = f"{number(metric, estimate.low, sign=True)} to {number(metric, estimate.high, sign=True)}"
+    pair = f"{estimate.arm} - {estimate.against} ({estimate.clusters})"
+    return [f"  {metric}", pair, number(metric, estimate.difference, sign=True), reach]
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def _doses(screen: "Console", found: "Report") -> None:
+    if found.doses is None or not found.doses.doses:
+        return
+    metric = found.plan.metric
+    rows = [["  items", metric, "never falling", "95 %"]]
+    for dose in found.doses.doses:
+        reach = f"{number(metric, dose.low)} to {number(metric, dose.high)}"
+        rows.append([f"  {dose.items}", number(metric, dose.level), number(metric, dose.fitted), reach])
+    say(screen)
+    for line in columns(rows, left=1):
+        say(screen, clean(line))
+
+
+def _rest(screen: "Console", found: "Report") -> None:
+    say(screen)
+    for group, arms in found.groups.items():
+        say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {told} passed" for arm, told in arms.items())))
+    for kind, counts in found.endings.items():
+        say(screen, clean(f"  {kind}: " + ", ".join(f"{count} {arm}" for arm, count in counts.items())))
+    say(screen, f"  {clean(found.delivered)}")
+    for problem in found.problems:
+        say(screen, f"  ! {clean(problem)}", "yellow")

@@ -1,0 +1,37 @@
+"""`preheat lab report`: what a lab has shown, the plain sentence first."""
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.settings import data_folder
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat lab report shop
+  preheat lab report path/to/a/lab
+  preheat lab report shop --json | jq '.tried[] | select(.arm == "warm")'
+
+Exit code 1: the report names problems.""",
+)
+@click.argument("name", metavar="NAME|FOLDER")
+@json_option
+def command(name: str, as_json: bool) -> int:
+    """Show what a lab has shown.
+
+    Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was
+    given, its run counts in its arm.
+    """
+    from preheat.cli.lab_cards import show_report
+    from preheat.cli.screen import print_json
+    from preheat.lab.report import report
+    from preheat.lab.state import lab_named
+
+    lab = lab_named(data_folder(), name)
+    found = report(lab.plan(), lab.tried())
+    if as_json:
+        print_json(found)
+    else:
+        show_report(found)
+    return 1 if found.problems else 0

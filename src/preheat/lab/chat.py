@@ -1,0 +1,189 @@
+"""A plain agent of our own: messages and one tool that runs commands, in a folder, against any OpenAI-compatible endpoint.
+
+No program is needed for it. Writes what was said as OpenAI chat messages, which Preheat's own reader takes in.
+"""
+
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from preheat.lab.state import Ending
+from preheat.tasks.process import run
+
+SYSTEM = (
+    "You are a coding agent. You work in a folder by running shell commands with the bash tool. "
+    "When the task is done, answer without calling the tool."
+)
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "bash",
+        "description": "Run a shell command in the folder of the task. Each call is a new shell.",
+        "parameters": {
+            "type": "object",
+            "properties": {"command": {"type": "string", "description": "The command."}},
+            "required": ["command"],
+        },
+    },
+}
+TURNS = 50
+"""What a conversation may take where nobody says otherwise."""
+_COMMAND = 120.0
+"""Seconds for one command."""
+_OUTPUT = 20_000
+_AGAIN = (1.0, 3.0, 9.0)
+"""Pauses before a question is asked again, where the server said that it could not answer now."""
+_NOT_NOW = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
+_SENT = ("role", "content", "tool_calls", "reasoning_content")
+
+
+class Chat(NamedTuple):
+    """Where and how a conversation goes on."""
+
+    url: str
+    model: str
+    key: str
+    """The key itself; empty: none."""
+    folder: str
+    environment: Mapping[str, str]
+    seconds: float
+    turns: int = TURNS
+    tokens: int = 0
+    """All that go in and come out; 0: no limit."""
+
+
+class Said(NamedTuple):
+    ending: Ending
+    seconds: float
+    note: str = ""
+
+
+class _Stopped(Exception):  # noqa: N818 - reads as a sentence where it is raised
+    """The conversation is over."""
+
+    def __init__(self, ending: Ending, note: str = "") -> None:
+        super().__init__(note)
+        self.ending, self.note = ending, note
+
+
+def converse(chat: Chat, prompt: str, name: str, record: str) -> Said:
+    """Ask, run what is asked for, until the model calls no more or a limit is reached. What was said until then is written to
+    `record`, whatever happens."""
+    talk = _Talk(chat, prompt)
+    try:
+        talk.go_on()
+        ending: Ending = "well"
+        note = ""
+    except _Stopped as stopped:
+        ending, note = stopped.ending, stopped.note
+    finally:
+        _write(record, {"id": name, "model": chat.model, "created": talk.began, "messages": talk.kept})
+    return Said(ending, time.time() - talk.began, note)
+
+
+class _Talk:
+    def __init__(self, chat: Chat, prompt: str) -> None:
+        self._chat = chat
+        self.began = time.time()
+        self._end = time.monotonic() + chat.seconds
+        self._tokens = 0
+        self._messages: list[dict[str, Any]] = []
+        self.kept: list[dict[str, Any]] = []
+        self._add({"role": "system", "content": SYSTEM})
+        self._add({"role": "user", "content": prompt})
+
+    def _add(self, message: dict[str, Any], **more: Any) -> None:
+        """As it is sent, and as it is kept."""
+        self._messages.append(message)
+        self.kept.append({**message, "timestamp": time.time(), **more})
+
+    def go_on(self) -> None:
+        for _ in range(self._chat.turns):
+            answer = self._answer()
+            calls = answer.get("tool_calls") or []
+            if not calls:
+                return
+            for call in calls:
+                told = self._ran(call)
+                self._add({"role": "tool", "tool_call_id": str(call.get("id") or ""), "content": told})
+            if self._chat.tokens and self._tokens >= self._chat.tokens:
+                raise _Stopped("over its tokens", f"{self._tokens:,} tokens")
+        raise _Stopped("over its turns", f"{self._chat.turns} turns")
+
+    def _answer(self) -> dict[str, Any]:
+        document = self._post()
+        try:
+            message = document["choices"][0]["message"]
+            calls = message.get("tool_calls") or []
+            usage = document.get("usage") or {}
+            self._tokens += int(usage.get("total_tokens") or 0)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+            raise _Stopped("failed", f"no chat completion came back: {str(document)[:200]}") from error
+        message = {name: message[name] for name in _SENT if message.get(name) is not None}
+        message.setdefault("content", None if calls else "")
+        self._add(message, usage=usage, **({"id": document["id"]} if isinstance(document.get("id"), str) else {}))
+        return message
+
+    def _ran(self, call: Any) -> str:
+        """What a call gave, with how it ended in the first line."""
+        function = call.get("function") if isinstance(call, dict) else None
+        function = function if isinstance(function, dict) else {}
+        if function.get("name") != "bash":
+            return f"Error: there is no tool `{function.get('name')}`; there is `bash`"
+        try:
+            command = msgspec.json.decode(function.get("arguments") or "", type=dict[str, Any])["command"]
+        except (msgspec.MsgspecError, KeyError, TypeError, UnicodeEncodeError):
+            return 'Error: the arguments are no JSON object with a text "command"'
+        if not isinstance(command, str):
+            return 'Error: "command" is a text'
+        chat = self._chat
+        seconds = min(_COMMAND, max(1.0, self._left()))
+        ended = run(["bash", "-c", command], chat.folder, chat.environment, seconds, most=_OUTPUT)
+        if ended.code is None:
+            return f"<returncode>124</returncode>\n<output>\n{ended.said}\nnot over after {seconds:.0f} s: ended\n</output>"
+        return f"<returncode>{ended.code}</returncode>\n<output>\n{ended.said}\n</output>"
+
+    def _left(self) -> float:
+        return self._end - time.monotonic()
+
+    def _post(self) -> Any:
+        body = {"model": self._chat.model, "messages": self._messages, "tools": [TOOL]}
+        for pause in (*_AGAIN, None):
+            if self._left() <= 0:
+                raise _Stopped("timed out")
+            try:
+                return self._asked(msgspec.json.encode(body))
+            except urllib.error.HTTPError as error:
+                said = error.read(400).decode("utf-8", "replace")
+                if error.code not in _NOT_NOW or pause is None:
+                    raise _Stopped("failed", f"HTTP {error.code}: {said}") from error
+            except TimeoutError as error:
+                raise _Stopped("timed out") from error
+            except (OSError, ValueError) as error:  # no connection, or an answer that is no JSON
+                if pause is None:
+                    raise _Stopped("failed", str(error)[:400]) from error
+            time.sleep(max(0.0, min(pause, self._left())))
+        raise AssertionError("the last question either was answered or raised")
+
+    def _asked(self, body: bytes) -> Any:
+        headers = {"content-type": "application/json"}
+        if self._chat.key:
+            headers["authorization"] = f"Bearer {self._chat.key}"
+        address = f"{self._chat.url.rstrip('/')}/chat/completions"
+        request = urllib.request.Request(address, data=body, headers=headers)  # noqa: S310 - checked to be http(s)
+        with urllib.request.urlopen(request, timeout=max(0.1, self._left())) as answer:  # noqa: S310
+            try:
+                return msgspec.json.decode(answer.read())
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise ValueError(f"no JSON came back: {error}") from error
+
+
+def _write(path: str, document: dict[str, Any]) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as stream:
+        stream.write(msgspec.json.encode(document))

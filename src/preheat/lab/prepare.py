@@ -1,0 +1,227 @@
+"""From a suite and options to a plan: what is asked for is checked, and the contexts are made, before anything runs."""
+
+import os
+import shutil
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any, cast
+from uuid import uuid4
+
+import msgspec
+
+from preheat.agents import places_of
+from preheat.agents.headless import Headless, headless_agents, headless_of
+from preheat.errors import UserError
+from preheat.lab.arms import Sources, arms_named, contexts
+from preheat.lab.plan import CHAT, MARGINS, STRATEGIES, Give, LabPlan, digest, order, prompt
+from preheat.lab.run import Bench
+from preheat.lab.state import Lab, labs
+from preheat.model.context import BUDGET
+from preheat.model.experiment import MetricName
+from preheat.tasks.suite import Suite, Task
+from preheat.templates.names import check_name
+
+_METRICS = ("success", "misuse", "errors", "seconds", "tokens")
+_PATHS = ("context", "project")
+_ARGUMENT = 120_000
+"""Bytes that a system lets a program have as one word."""
+_PATIENCE = 10.0
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person asks for; empty or None where the suite, or a default, decides."""
+
+    agent: str = ""
+    program: str = ""
+    endpoint: str = ""
+    model: str = ""
+    key: str = ""
+    arms: tuple[str, ...] = ()
+    template: str = ""
+    lessons: str = ""
+    context: str = ""
+    placebo: str = ""
+    session: str = ""
+    project: str = ""
+    give: str = ""
+    metric: str = ""
+    margin: float | None = None
+    budget: int | None = None
+    repeats: int | None = None
+    seed: int | None = None
+    turns: int | None = None
+    tokens: int | None = None
+    timeout: float = 600.0
+    options: tuple[str, ...] = ()
+
+
+def wanted_with(suite: Suite, path: str, wanted: Wanted) -> Wanted:
+    """What is asked for, with what the suite says where nothing is. Paths in a suite begin at its folder."""
+    found: dict[str, Any] = {}
+    folder = os.path.dirname(os.path.abspath(path))
+    for name in type(suite.settings).__struct_fields__:
+        own, theirs = getattr(wanted, name), getattr(suite.settings, name)
+        if own in ("", None, ()) and theirs not in ("", None, ()):
+            is_path = name in _PATHS or (name == "placebo" and not theirs.startswith(("template:", "project:")))
+            found[name] = os.path.join(folder, os.path.expanduser(theirs)) if is_path else theirs
+    return msgspec.structs.replace(wanted, **found)
+
+
+def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_work: bool = False) -> Bench:
+    """What it takes on this machine. Raises UserError with what is missing."""
+    if wanted.key and not environment.get(wanted.key):
+        raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
+    if wanted.agent in ("", CHAT):
+        return Bench(folder, environment, key=wanted.key, keep_work=keep_work)
+    headless = headless_of(wanted.agent)
+    if headless is None or headless.settle is None:
+        able = ", ".join((CHAT, *(agent for agent in headless_agents() if _settles(headless_of(agent)))))
+        raise UserError(
+            f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows {able}"
+        )
+    name = wanted.program or headless.program
+    program = shutil.which(os.path.expanduser(name))
+    if program is None:
+        raise UserError(f"`{name}` is not installed, or not on the PATH; `--program` says where it is")
+    return Bench(folder, environment, headless, os.path.abspath(program), wanted.key, keep_work)
+
+
+def _settles(headless: Headless | None) -> bool:
+    return headless is not None and headless.settle is not None
+
+
+def prepare(suite: Suite, wanted: Wanted, bench: Bench, name: str, restart: bool = False) -> tuple[Lab, LabPlan]:
+    """The plan of a lab: the one that is under way if the same is asked for, else a new one."""
+    check_name(name)
+    lab = Lab(os.path.join(labs(bench.folder), name))
+    asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
+    if lab.exists and not restart:
+        plan = lab.plan()
+        if plan.asked != asked:
+            raise UserError(
+                f"there is a lab `{name}` that was started in another way ({len(lab.tried())} of {len(order(plan))} runs are"
+                " over); `--name` gives this one another name, `--restart` puts the other one aside"
+            )
+        return lab, plan
+    plan = planned(suite, wanted, bench, name, asked)
+    if lab.exists:
+        lab.set_aside()
+    return lab, plan
+
+
+def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, asked: str = "") -> LabPlan:
+    """A plan with its contexts. Nothing is written."""
+    arms = arms_named(wanted.arms or ("cold", "warm"))
+    _checked(wanted, bench)
+    metric = _metric(wanted.metric, suite.tasks)
+    session = wanted.session if any(arm in STRATEGIES for arm in arms) else ""
+    agent = wanted.agent or CHAT
+    sources = Sources(
+        bench.folder,
+        wanted.template,
+        wanted.lessons,
+        wanted.context,
+        wanted.placebo,
+        session,
+        wanted.budget or BUDGET,
+        "" if agent == CHAT else agent,
+    )
+    made = contexts(suite.tasks, arms, sources)
+    plan = LabPlan(
+        name=name,
+        run=uuid4().hex[:12],
+        at=time.time(),
+        suite=suite.name,
+        tasks=suite.tasks,
+        arms=arms,
+        repeats=wanted.repeats or 1,
+        seed=wanted.seed or 0,
+        agent=agent,
+        endpoint=wanted.endpoint.rstrip("/"),
+        model=wanted.model,
+        options=wanted.options,
+        project=_project(wanted.project),
+        give=cast(Give, wanted.give or "prompt"),
+        timeout=wanted.timeout,
+        turns=wanted.turns or 0,
+        tokens=wanted.tokens or 0,
+        metric=metric,
+        margin=wanted.margin or MARGINS.get(metric, 0.0) or _tenth(metric),
+        sources=_told(sources, wanted),
+        given=made.given,
+        texts=made.texts,
+        asked=asked,
+    )
+    _fits(plan, bench)
+    return plan
+
+
+def _checked(wanted: Wanted, bench: Bench) -> None:
+    if not wanted.endpoint or not wanted.model:
+        raise UserError("a lab asks one model: name it with `--endpoint http://…/v1 --model NAME`, or in the suite")
+    if not wanted.endpoint.startswith(("http://", "https://")):
+        raise UserError(f"`{wanted.endpoint}` is no address; one looks like `http://127.0.0.1:8080/v1`")
+    if wanted.give not in ("", "prompt", "file"):
+        raise UserError(f"`give` is `prompt` or `file`, not `{wanted.give}`")
+    if wanted.give == "file" and not (bench.headless and bench.headless.file):
+        raise UserError("this agent reads no file by itself when it starts; leave `--give file` out")
+
+
+def _metric(wanted: str, tasks: tuple[Task, ...]) -> MetricName:
+    if wanted and wanted not in _METRICS:
+        raise UserError(f"there is no metric `{wanted}` in the lab; there are {', '.join(_METRICS)}")
+    if wanted == "success" and not any(task.verify for task in tasks):
+        raise UserError("no task has a `verify` command: nothing says whether one succeeded; take `--metric misuse`")
+    verified = all(task.verify for task in tasks)
+    return cast(MetricName, wanted or ("success" if verified else "misuse"))
+
+
+def _tenth(metric: str) -> float:
+    raise UserError(f"how many {metric} are no difference? say it with `--margin`")
+
+
+def _project(wanted: str) -> str:
+    if not wanted:
+        return ""
+    folder = os.path.realpath(os.path.expanduser(wanted))
+    if not os.path.isdir(folder):
+        raise UserError(f"`{wanted}` is no folder")
+    return folder
+
+
+def _told(sources: Sources, wanted: Wanted) -> dict[str, str]:
+    named = {
+        "template": sources.template,
+        "lessons": sources.lessons,
+        "context": sources.context,
+        "placebo": sources.placebo,
+        "session": sources.session,
+    }
+    return {name: value for name, value in named.items() if value} | {"budget": str(sources.budget)}
+
+
+def _fits(plan: LabPlan, bench: Bench) -> None:
+    """A program that takes the prompt as a word cannot take one of any length."""
+    if bench.headless is None or bench.headless.reads_input:
+        return
+    longest = max(order(plan), key=lambda cell: len(prompt(plan, cell)))
+    size = len(prompt(plan, longest).encode("utf-8", "replace"))
+    if size > _ARGUMENT:
+        raise UserError(
+            f"the prompt of `{longest.task}` in `{longest.arm}` has {size:,} bytes, and `{bench.headless.program}` takes"
+            f" {_ARGUMENT:,}; leave that arm out, or take another agent"
+        )
+
+
+def reachable(endpoint: str) -> None:
+    """Raises UserError if nothing answers there at all; what it says does not matter."""
+    try:
+        with urllib.request.urlopen(f"{endpoint.rstrip('/')}/models", timeout=_PATIENCE):  # noqa: S310 - http(s) only
+            pass
+    except urllib.error.HTTPError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise UserError(f"nothing answers at `{endpoint}` ({reason}); is the server running?") from error

@@ -1,0 +1,256 @@
+"""Runs the cells of a lab, each in a home and a folder of its own, and notes what came of each before the next begins.
+
+Knows nothing of what an arm gives or of what the numbers show.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.agents.headless import Asked, Endpoint, Headless
+from preheat.errors import UserError
+from preheat.lab.chat import TURNS, Chat, converse
+from preheat.lab.measure import take_in
+from preheat.lab.plan import CHAT, Cell, LabPlan, order, prompt
+from preheat.lab.state import Ending, Lab, Running, Status, Tried
+from preheat.tasks.folders import fresh
+from preheat.tasks.process import Ended, run, run_shell
+from preheat.tasks.suite import Task
+from preheat.tasks.transcripts import stamps, written
+
+_NOTE = 400
+_SILENT = 3
+"""Runs in a row without any answer of the model, after which nobody goes on asking."""
+_KEPT = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SHELL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
+    "no_proxy", "SYSTEMROOT", "PATHEXT", "COMSPEC",
+)  # fmt: skip
+"""Of the person's environment: what a program needs to run and to reach an endpoint, and nothing that says who they are."""
+_CHAT_READER = "openai_chat"
+
+
+class Bench(NamedTuple):
+    """What a lab needs of this machine."""
+
+    folder: str
+    """Preheat's own."""
+    environment: Mapping[str, str]
+    headless: Headless | None = None
+    """None for our own loop."""
+    program: str = ""
+    key: str = ""
+    """The variable that holds the endpoint's key."""
+    keep_work: bool = False
+
+
+class Watcher:
+    """Told how a lab goes on; this one keeps silent."""
+
+    def begin(self, runs: int, done: int) -> None:
+        """So many runs, of which so many are over already."""
+
+    def ran(self, tried: Tried) -> None:
+        """One more is."""
+
+
+def run_lab(lab: Lab, plan: LabPlan, bench: Bench, watcher: Watcher | None = None) -> list[Tried]:
+    """Run what is not over yet. Raises UserError when the model has stopped answering."""
+    watcher = watcher or Watcher()
+    end_leftover(lab)
+    known = {each.cell: each for each in lab.tried()}
+    cells = order(plan)
+    watcher.begin(len(cells), sum(cell in known for cell in cells))
+    base = os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
+    silent: list[Tried] = []
+
+    def keep(some: list[Tried]) -> None:
+        for each in some:
+            lab.add(each)
+            known[each.cell] = each
+            watcher.ran(each)
+
+    try:
+        for cell in (cell for cell in cells if cell not in known):
+            tried = run_cell(lab, plan, cell, bench, base)
+            silent.append(tried)
+            if tried.ending != "no answer":
+                keep(silent)
+                silent = []
+            elif len(silent) >= _SILENT:  # not the arm's doing: these runs are done again
+                raise UserError(
+                    f"the model at `{plan.endpoint}` gave no answer in {_SILENT} runs, one after the other"
+                    f" ({tried.note[-200:] or 'nothing was said why'}); started again in the same way, the lab goes on from"
+                    f" there; `preheat lab report {plan.name}` shows what there is"
+                )
+        keep(silent)
+    finally:
+        lab.note_running(None)
+        if not bench.keep_work:
+            shutil.rmtree(base, ignore_errors=True)
+    return [known[cell] for cell in cells]
+
+
+def end_leftover(lab: Lab) -> None:
+    """End what goes on working for a lab that was killed, and take its folders away."""
+    left = lab.running()
+    if left is None:
+        return
+    if left.process and sys.platform != "win32":
+        with contextlib.suppress(OSError):  # gone already, or no `/proc` here
+            where = os.readlink(f"/proc/{left.process}/cwd")
+            if where.startswith(left.base):  # numbers of processes are used again
+                os.killpg(left.process, signal.SIGKILL)
+    if os.path.basename(left.base).startswith("preheat-lab-"):
+        shutil.rmtree(left.base, ignore_errors=True)
+    lab.note_running(None)
+
+
+def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tried:
+    """One run, from its folders to its numbers."""
+    own = os.path.join(base, "runs", cell.id.replace("=", ""))
+    # The folder is the same for all arms of a task, one after the other: its name stands before the model.
+    folder = fresh(os.path.join(base, "work", cell.task), plan.project, cell.task)
+    surroundings = _surroundings(bench, own)
+    lab.note_running(Running(base))
+    at = time.time()
+    try:
+        task = plan.task(cell.task)
+        limit = task.timeout or plan.timeout
+        theirs = {**bench.environment, "PREHEAT_RUN": "1"}
+        if task.setup:
+            prepared = run_shell(task.setup, folder, theirs, limit)
+            if prepared.code != 0:
+                note = "ran out of time" if prepared.code is None else _short(prepared.said)
+                return _tried(plan, cell, at, "not set up", note=note)
+        done = _asked(lab, plan, cell, bench, folder, surroundings, base)
+        status, note = _verified(task, folder, theirs, limit)
+        found = take_in(bench.folder, _CHAT_READER if plan.agent == CHAT else plan.agent, done.files)
+        ending = _ending(plan, done.ending, found.answers, found.tokens)
+        said = "; ".join(part for part in (_short(done.said) if ending != "well" else "", note, found.problem) if part)
+        return _tried(
+            plan, cell, at, status, ending=ending, seconds=round(done.seconds, 3), tokens=found.tokens, calls=found.calls,
+            misuse=found.misuse, errors=found.errors, answers=found.answers, sessions=found.sessions, shown=found.shown,
+            note=said[-2 * _NOTE :],
+        )  # fmt: skip
+    finally:
+        if not bench.keep_work:
+            shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
+            shutil.rmtree(own, ignore_errors=True)
+
+
+def _tried(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> Tried:
+    started = Tried(
+        task=cell.task, arm=cell.arm, repeat=cell.repeat, status=status, at=at, context=plan.given_to(cell).context
+    )
+    return msgspec.structs.replace(started, **more)
+
+
+def _ending(plan: LabPlan, ending: Ending, answers: int, tokens: int) -> Ending:
+    if not answers:
+        return "no answer"
+    return "over its tokens" if ending == "well" and plan.tokens and tokens > plan.tokens else ending
+
+
+def _verified(task: Task, folder: str, environment: Mapping[str, str], limit: float) -> tuple[Status, str]:
+    """Whatever became of the agent: what it has done by then counts."""
+    if not task.verify:
+        return "done", ""
+    verified = run_shell(task.verify, folder, environment, limit)
+    if verified.code == 0:
+        return "passed", ""
+    return "not passed", "verifying ran out of time" if verified.code is None else _short(verified.said)
+
+
+class _Done(NamedTuple):
+    """What the agent did."""
+
+    ending: Ending
+    seconds: float
+    said: str
+    files: list[str]
+
+
+def _asked(
+    lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, folder: str, surroundings: Mapping[str, str], base: str
+) -> _Done:
+    home, text = surroundings["HOME"], prompt(plan, cell)
+    limit = plan.task(cell.task).timeout or plan.timeout
+    if bench.headless is None:
+        record = os.path.join(home, f"{plan.run}-{cell.id}.json")
+        key = bench.environment.get(bench.key, "") if bench.key else ""
+        turns = plan.turns or TURNS
+        chat = Chat(plan.endpoint, plan.model, key, folder, surroundings, limit, turns, plan.tokens)
+        said = converse(chat, text, f"{plan.run}-{cell.id}", record)
+        return _Done(said.ending, said.seconds, said.note, [record])
+    settle = bench.headless.settle
+    if settle is None:
+        raise UserError(f"Preheat does not know how to give an endpoint to `{bench.headless.program}`")
+    settled = settle(Endpoint(plan.endpoint, plan.model, bench.key), home, surroundings)
+    for name, contents in settled.files.items():
+        _write(os.path.join(home, name), contents)
+    _give_as_file(plan, cell, bench.headless, folder)
+    # Hooks of ours that are installed leave such a run alone.
+    environment = {**surroundings, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
+    record = bench.headless.record(home, f"{plan.run}-{cell.id}")
+    known = stamps(plan.agent, environment)
+    asked = Asked(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
+    command = [bench.program, *bench.headless.arguments(asked)]
+    read = text if bench.headless.reads_input else None
+    ended = run(command, folder, environment, limit, read, lambda process: lab.note_running(Running(base, process)))
+    return _Done(_program_ending(ended), ended.seconds, ended.said, written(plan.agent, environment, known, record))
+
+
+def _program_ending(ended: Ended) -> Ending:
+    return "timed out" if ended.code is None else "failed" if ended.code else "well"
+
+
+def _give_as_file(plan: LabPlan, cell: Cell, headless: Headless, folder: str) -> None:
+    """Behind what the project's own file says."""
+    text = plan.texts.get(plan.given_to(cell).context, "")
+    if plan.give != "file" or not text:
+        return
+    path = os.path.join(folder, headless.file)
+    before = ""
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        before = stream.read().rstrip() + "\n\n"
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.write(f"{before}{text}\n")
+
+
+def _surroundings(bench: Bench, own: str) -> dict[str, str]:
+    """A home with nothing in it, and an environment with nothing of the person's but what it takes to run."""
+    shutil.rmtree(own, ignore_errors=True)
+    home, scratch = os.path.join(own, "home"), os.path.join(own, "tmp")
+    for path in (home, scratch):
+        os.makedirs(path)
+    kept = {name: bench.environment[name] for name in (*_KEPT, bench.key) if name in bench.environment}
+    return {
+        **kept,
+        "HOME": home,
+        "USERPROFILE": home,
+        "XDG_CONFIG_HOME": os.path.join(home, ".config"),
+        "XDG_DATA_HOME": os.path.join(home, ".local", "share"),
+        "XDG_CACHE_HOME": os.path.join(home, ".cache"),
+        "TMPDIR": scratch,
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+    }
+
+
+def _write(path: str, contents: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+        stream.write(contents)
+
+
+def _short(said: str) -> str:
+    return " ".join(said.split())[-_NOTE:]

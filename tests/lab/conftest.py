@@ -1,0 +1,34 @@
+"""Plans and runs that never were, for what is computed from them."""
+
+from collections.abc import Callable
+
+from preheat.lab.plan import Given, LabPlan
+from preheat.lab.state import Tried
+from preheat.tasks.suite import Task
+
+Outcome = Callable[[str, str, int], Tried]
+
+
+def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: int = 1, **more: object) -> LabPlan:
+    named = tuple(Task(id=f"t{number}", prompt=f"Do {number}.", verify="true") for number in range(tasks))
+    given = {
+        arm: {
+            task.id: Given() if arm == "cold" else Given(context=f"{arm}".encode().hex()[:12], tokens=100)
+            for task in named
+        }
+        for arm in arms
+    }
+    settings: dict[str, object] = {
+        "name": "lab", "run": "0" * 12, "at": 1.0, "suite": "s", "tasks": named, "arms": arms, "repeats": repeats, "seed": 1,
+        "agent": "chat", "endpoint": "http://localhost/v1", "model": "m", "given": given,
+    }  # fmt: skip
+    return LabPlan(**{**settings, **more})  # type: ignore[arg-type]
+
+
+def a_run(plan: LabPlan, task: str, arm: str, repeat: int = 1, passed: bool = True, **more: object) -> Tried:
+    context = plan.given[arm][task].context
+    fields: dict[str, object] = {
+        "status": "passed" if passed else "not passed", "seconds": 10.0, "tokens": 1000, "calls": 10, "misuse": 1, "errors": 2,
+        "answers": 3, "sessions": (f"x:{task}{arm}{repeat}",), "context": context, "shown": (context,) if context else (),
+    }  # fmt: skip
+    return Tried(task=task, arm=arm, repeat=repeat, **{**fields, **more})  # type: ignore[arg-type]

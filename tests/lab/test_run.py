@@ -1,0 +1,220 @@
+"""Runs of a lab with our own loop, against the scripted model: limits, set-ups, isolation, and what is left behind."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from preheat import pipeline
+from preheat.agents.headless import Endpoint, headless_of
+from preheat.errors import UserError
+from preheat.lab.prepare import Wanted, bench_for, prepare, wanted_with
+from preheat.lab.run import Watcher, run_lab
+from preheat.lab.state import Lab, Running, Tried
+from preheat.tasks.suite import Suite, Task, parse_suite
+from preheat.testing.builders import ClaudeTranscript
+from preheat.testing.model_server import Call, ModelServer, Reply, Request
+
+
+class Setting:
+    """A machine with nothing on it, and the runs of a suite there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = str(folder / "preheat")
+        self.known = str(folder / "known.md")
+        (folder / "known.md").write_text("- It is done by `touch done.txt`\n")
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PERSONAL": "mine", "KEY": "hush"}
+
+    def run(self, server: ModelServer, *tasks: Task, watcher: Watcher | None = None, **more: object) -> list[Tried]:
+        settings: dict[str, object] = {"endpoint": server.url, "model": "scripted", "context": self.known, "key": "KEY"}
+        wanted = Wanted(**{**settings, **more})  # type: ignore[arg-type]
+        bench = bench_for(self.data, wanted, self.environment)
+        lab, plan = prepare(Suite("s", tasks), wanted, bench, "s")
+        if not lab.exists:
+            lab.begin(plan)
+        return run_lab(lab, plan, bench, watcher)
+
+
+@pytest.fixture
+def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    return Setting(tmp_path)
+
+
+def bash(command: str) -> Reply:
+    return Reply(calls=[Call("bash", {"command": command})])
+
+
+def test_an_agent_sees_nothing_of_the_persons(setting: Setting) -> None:
+    """Neither their variables nor their home, and nothing that another arm left."""
+
+    def decide(request: Request) -> Reply:
+        body = json.dumps(request.body)
+        return (
+            Reply("Done.") if "returncode" in body else bash('env; ls -A "$HOME" . ; touch left.txt "$HOME/left.txt"')
+        )
+
+    with ModelServer(decide=decide) as server:
+        tried = setting.run(server, Task(id="look", prompt="Look.", verify="true"))
+        seen = [
+            json.dumps(request.body) for request in server.main_requests if "returncode" in json.dumps(request.body)
+        ]
+    assert len(tried) == len(seen) == 2
+    for each in seen:
+        assert "PERSONAL" not in each
+        assert str(setting.folder / "known.md") not in each
+        assert each.count("left.txt") == 2  # in the command itself
+        assert f"HOME={setting.folder}\\n" not in each
+    assert os.listdir(setting.folder / "scratch") == []
+
+
+def test_a_set_up_that_fails_asks_nobody(setting: Setting) -> None:
+    """The task is named with the reason; the others go on."""
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        broken = Task(id="broken", prompt="x", setup="echo no such branch >&2; false", verify="true")
+        tried = setting.run(server, broken, Task(id="good", prompt="y", verify="true"))
+        assert len(server.main_requests) == 2
+    assert {each.status for each in tried if each.task == "broken"} == {"not set up"}
+    assert {each.note for each in tried if each.task == "broken"} == {"no such branch"}
+    assert {each.status for each in tried if each.task == "good"} == {"passed"}
+
+
+def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
+    """Each ends a run, and the run says which one it was; what was done until then is verified."""
+    endless = Task(id="endless", prompt="Go on.", verify="test -e done.txt")
+    with ModelServer(decide=lambda request: bash("touch done.txt")) as server:
+        assert {(each.ending, each.status) for each in setting.run(server, endless, turns=3)} == {
+            ("over its turns", "passed")
+        }
+    setting.data += "2"
+    with ModelServer(decide=lambda request: bash("true")) as server:
+        tried = setting.run(server, endless, tokens=300)
+        assert {(each.ending, each.status) for each in tried} == {("over its tokens", "not passed")}
+        assert {each.answers for each in tried} == {3}
+    setting.data += "3"
+    slow = Task(id="slow", prompt="Go on.", verify="true", timeout=1.0)
+    with ModelServer(decide=lambda request: bash("sleep 30")) as server:
+        assert {each.ending for each in setting.run(server, slow, turns=2)} <= {"timed out", "over its turns"}
+
+
+def test_calls_that_are_none_are_answered(setting: Setting) -> None:
+    """A tool that does not exist, and arguments that are no JSON, come back as errors; the judge sees them as mistakes."""
+    script = [
+        Reply(calls=[Call("python", {"code": "1"})]), Reply(calls=[Call("bash", "{not json")]), Reply("Done."),
+    ] * 2  # fmt: skip
+    with ModelServer(script) as server:
+        tried = setting.run(server, Task(id="odd", prompt="x", verify="true"))
+        said = json.dumps(server.main_requests[2].body)
+    assert "there is no tool `python`" in said
+    assert "the arguments are no JSON object" in said
+    assert {each.status for each in tried} == {"passed"}
+
+
+def test_what_is_over_is_not_run_again(setting: Setting) -> None:
+    """Interrupted after the first run, it goes on with the second; the contexts are those of the first start."""
+
+    class Impatient(Watcher):
+        def ran(self, tried: Tried) -> None:
+            raise KeyboardInterrupt
+
+    tasks = (Task(id="a", prompt="x", verify="true"), Task(id="b", prompt="y", verify="true"))
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        with pytest.raises(KeyboardInterrupt):
+            setting.run(server, *tasks, watcher=Impatient())
+        (setting.folder / "known.md").write_text("- Something else\n")
+        tried = setting.run(server, *tasks)
+        assert len(server.main_requests) == 4
+        assert len(tried) == 4
+        given = [request for request in server.main_requests if "preheat-context" in json.dumps(request.body)]
+        assert len(given) == 2
+        assert all("touch done.txt" in json.dumps(request.body) for request in given)
+        with pytest.raises(UserError, match="was started in another way \\(4 of 4 runs are over\\)"):
+            setting.run(server, *tasks, seed=7)
+    assert os.listdir(setting.folder / "scratch") == []
+
+
+def test_a_leftover_of_another_is_not_touched(setting: Setting, tmp_path: Path) -> None:
+    """A number that now is another process's is left alone: it does not work below the lab's folder."""
+    base = tmp_path / "scratch" / "preheat-lab-old"
+    base.mkdir()
+    lab = Lab(str(tmp_path / "preheat" / "lab" / "s"))
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        setting.run(server, Task(id="a", prompt="x", verify="true"))
+        lab.note_running(Running(str(base), os.getpid()))
+        setting.run(server, Task(id="a", prompt="x", verify="true"))
+    assert not base.exists()
+    assert lab.running() is None
+
+
+def test_a_past_session_by_every_strategy(setting: Setting) -> None:
+    """Each strategy's text reaches the model whole, and is as long as that strategy leaves it."""
+    told = ClaudeTranscript(session="11111111-1111-4000-8000-000000000000", project="/home/dev/shop", started=1.7e9)
+    told = told.prompt("Make it work")
+    for number in range(30):
+        told = told.answer(f"Step {number}.").ran(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
+    path = told.answer("Done.").write(str(setting.folder / "projects"))
+    pipeline.sync(setting.data, files=[("claude_code", str(path))])
+    key = "claude_code:11111111-1111-4000-8000-000000000000"
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        arms = ("none", "mask", "headtail", "markers")
+        tried = setting.run(server, Task(id="a", prompt="x", verify="true"), arms=arms, session=key, context="")
+    assert all(each.delivered and each.context for each in tried)
+    given = {arm: some["a"].tokens for arm, some in Lab(os.path.join(setting.data, "lab", "s")).plan().given.items()}
+    assert given["none"] > given["mask"] > 0
+    assert given["none"] > given["markers"] > 0
+
+
+def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
+    """The command line goes before the suite; paths in a suite begin at its folder."""
+    suite = parse_suite(
+        "arms: [cold, k=1, 2]\nrepeats: 3\nmodel: theirs\ncontext: known.md\nplacebo: template:other\n"
+        "defaults: {timeout: 9, verify: 'true'}\ntasks:\n  - {id: a, prompt: x, group: g}\n"
+        "  - {id: b, prompt: y, verify: 'false'}\n",
+        "x.yaml",
+    )
+    found = wanted_with(suite, str(tmp_path / "x.yaml"), Wanted(model="mine"))
+    assert (found.arms, found.repeats, found.model) == (("cold", "k=1", "2"), 3, "mine")
+    assert found.context == str(tmp_path / "known.md")
+    assert found.placebo == "template:other"
+    assert [(task.timeout, task.verify, task.group) for task in suite.tasks] == [(9, "true", "g"), (9, "false", "")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted(endpoint="", model="m"), "a lab asks one model"),
+        (Wanted(endpoint="ftp://x", model="m"), "is no address"),
+        (Wanted(endpoint="http://x/v1", model="m", metric="joy"), "no metric `joy`"),
+        (Wanted(endpoint="http://x/v1", model="m", metric="tokens"), "say it with `--margin`"),
+        (Wanted(endpoint="http://x/v1", model="m", give="file"), "reads no file by itself"),
+        (Wanted(endpoint="http://x/v1", model="m", key="NOT_SET"), "`NOT_SET` is not set"),
+        (Wanted(endpoint="http://x/v1", model="m", agent="pi"), "does not know how to give Pi"),
+        (Wanted(endpoint="http://x/v1", model="m", project="/no/such"), "is no folder"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: Wanted, said: str) -> None:
+    """Each in one line, and nothing is written."""
+    with pytest.raises(UserError, match=said):
+        prepare(
+            Suite("s", (Task(id="a", prompt="x", verify="true"),)),
+            msgspec.structs.replace(wanted, context=setting.known),
+            bench_for(setting.data, wanted, setting.environment),
+            "s",
+        )
+    assert not os.path.exists(os.path.join(setting.data, "lab"))
+
+
+@pytest.mark.parametrize("agent", ["codex", "hermes", "opencode", "mini_swe_agent"])
+def test_no_key_is_written_to_a_file(agent: str) -> None:
+    """Only the name of the variable is."""
+    headless = headless_of(agent)
+    assert headless is not None
+    assert headless.settle is not None
+    settled = headless.settle(Endpoint("http://x/v1", "m", "KEY"), "/home/x", {"KEY": "hush"})
+    assert "hush" not in str(settled.files) + str(settled.options)

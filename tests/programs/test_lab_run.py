@@ -1,0 +1,201 @@
+"""`preheat lab run` with real agent programs, and with our own loop, against a model that knows a task only when it is told.
+
+Two tasks in two arms each: what the arms were given must show in what came of them.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.testing.model_server import ModelServer
+from preheat.testing.programs import clean_environment, find
+from preheat.testing.script import Reply
+from tests.programs.lab_model import KNOWN, SUITE, Model
+
+pytestmark = pytest.mark.program
+
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+PROGRAMS = {
+    "codex": (("codex", "codex", "node_modules", ".bin", "codex"), Model("exec_command", "cmd")),
+    "hermes": (("hermes", "hermes", "bin", "hermes"), Model("terminal", "command")),
+    "opencode": (
+        ("opencode", "opencode", "node_modules", ".bin", "opencode"),
+        Model("bash", "command", description="Do it"),
+    ),
+    "mini-swe-agent": (("mini", "mini-swe-agent", "bin", "mini"), Model("bash", "command", SUBMIT)),
+}
+OPTIONS = {"codex": ("--", "--sandbox", "danger-full-access")}
+
+
+def program_of(name: str) -> str:
+    """The program's path; without it the test is left out, but not where everything must be there."""
+    path = find(*PROGRAMS[name][0])
+    if path is None:
+        reason = f"the `{name}` program is not installed: run `scripts/install-agents {name}`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def command(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> tuple[list[str], dict[str, str]]:
+    """The command line and its surroundings: a machine with nothing of Preheat's on it."""
+    (folder / "suite.yaml").write_text(suite)
+    (folder / "known.md").write_text(KNOWN)
+    source = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
+    (folder / "scratch").mkdir(exist_ok=True)
+    own = {"PREHEAT_HOME": str(folder / "preheat"), "PYTHONPATH": source, "LAB_KEY": "secret-of-the-test"}
+    own["TMPDIR"] = str(folder / "scratch")
+    given = (
+        "--endpoint",
+        url,
+        "--model",
+        "scripted",
+        "--api-key-env",
+        "LAB_KEY",
+        "--context",
+        str(folder / "known.md"),
+    )
+    words = [sys.executable, "-m", "preheat", "lab", "run", str(folder / "suite.yaml"), "--json", *given, *arguments]
+    return words, clean_environment(str(folder), own)
+
+
+def run(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> "subprocess.CompletedProcess[str]":
+    words, environment = command(folder, url, *arguments, suite=suite)
+    return subprocess.run(
+        words, env=environment, cwd=folder, capture_output=True, text=True, timeout=600, check=False
+    )  # fmt: skip
+
+
+def check(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    """Every warm run passed and no cold one did; the transcripts prove what was given; and nothing is claimed from two tasks."""
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    by_cell = {(run["task"], run["arm"]): run for run in said["tried"]}
+    assert {cell: run["status"] for cell, run in by_cell.items()} == {
+        ("alpha", "cold"): "not passed",
+        ("beta", "cold"): "not passed",
+        ("alpha", "warm"): "passed",
+        ("beta", "warm"): "passed",
+    }
+    for (_, arm), each in by_cell.items():
+        assert each.get("ending", "well") == "well", each
+        assert len(each["sessions"]) == 1
+        assert each["tokens"] > 0
+        assert each["calls"] >= 1
+        assert each.get("errors", 0) == (arm == "cold")
+    assert said["delivered"].startswith("2 of 2 transcripts show the context that was to be given; 2 of 2 that were")
+    assert said["verdict"] == "too little data"
+    assert said["comparisons"][0]["estimate"]["difference"] == 1.0
+    assert said["problems"] == []
+    return said
+
+
+def archived(folder: Path) -> list[dict[str, Any]]:
+    """The sessions of the archive, by the command line."""
+    words, environment = command(folder, "http://127.0.0.1:9/v1")
+    listed = [*words[:3], "sessions", "list", "--json"]
+    done = subprocess.run(listed, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    found = json.loads(done.stdout)
+    return list(found["sessions"] if isinstance(found, dict) else found)
+
+
+def nothing_is_left(folder: Path) -> None:
+    """The key stands in no file that is left, and no folder of a run is."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert b"secret-of-the-test" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_with_a_real_program(name: str, tmp_path: Path) -> None:
+    """Set up in a home of its own for the endpoint, asked, verified, and its transcript taken in as Preheat's own session."""
+    program = program_of(name)
+    with ModelServer(decide=PROGRAMS[name][1]) as server:
+        done = run(tmp_path, server.url, "--agent", name, "--program", program, *OPTIONS.get(name, ()))
+    check(done)
+    assert {each["starter"] for each in archived(tmp_path)} == {"preheat"}
+    nothing_is_left(tmp_path)
+
+
+def test_given_as_a_file(tmp_path: Path) -> None:
+    """In the file that the program reads by itself, and its transcript proves it; the prompts are then the same in all arms."""
+    program = program_of("codex")
+    with ModelServer(decide=PROGRAMS["codex"][1]) as server:
+        given = ("--agent", "codex", "--program", program, "--give", "file", *OPTIONS["codex"])
+        check(run(tmp_path, server.url, *given))
+
+
+def test_with_our_own_loop(tmp_path: Path) -> None:
+    """No program is needed; the transcript is one that our own reader takes in."""
+    with ModelServer(decide=Model("bash", "command")) as server:
+        done = run(tmp_path, server.url)
+        asked = server.main_requests[0].body
+    check(done)
+    assert [tool["function"]["name"] for tool in asked["tools"]] == ["bash"]
+    assert {(each["agent"], each["starter"]) for each in archived(tmp_path)} == {("openai_chat", "preheat")}
+    nothing_is_left(tmp_path)
+
+
+EIGHT = "name: eight\ndefaults: {timeout: 60}\ntasks:\n" + "".join(
+    f"  - id: {name}{number}\n    prompt: Make {name}.txt as it is done here.\n    verify: grep -q good-{name} {name}.txt\n"
+    for number in range(4)
+    for name in ("alpha", "beta")
+)
+
+
+def test_killed_and_gone_on_with(tmp_path: Path) -> None:
+    """Killed without a chance to say anything: what was over is not run again, and eight tasks are enough to tell that warm
+    helps, that the note does as well, and that a placebo does nothing."""
+    arms = ("--arms", "cold,warm,placebo,note")
+    with ModelServer(decide=Model("bash", "command")) as server:
+        words, environment = command(tmp_path, server.url, *arms, suite=EIGHT)
+        with subprocess.Popen(words, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+            runs = tmp_path / "preheat" / "lab" / "eight" / "runs.jsonl"
+            while process.poll() is None and (not runs.exists() or runs.read_bytes().count(b"\n") < 5):
+                time.sleep(0.02)
+            assert process.poll() is None, "it was over before it could be killed"
+            process.send_signal(signal.SIGKILL)
+        before = runs.read_bytes()
+        known = before[: before.rfind(b"\n") + 1]
+        done = run(tmp_path, server.url, *arms, suite=EIGHT)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert runs.read_bytes().startswith(known)
+    said = json.loads(done.stdout)
+    assert len(said["tried"]) == 32
+    assert said["verdict"] == "helps"
+    told = {(each["estimate"]["arm"], each["estimate"]["against"]): each for each in said["comparisons"]}
+    assert told["note", "cold"]["verdict"] == "helps"
+    assert told["warm", "note"]["estimate"]["difference"] == 0
+    assert told["placebo", "cold"]["estimate"]["difference"] == 0
+    assert said["delivered"].startswith("24 of 24")
+    left = [name for name in os.listdir(tmp_path / "scratch") if name.startswith("preheat-lab-")]
+    assert left == []  # also those of the one that was killed
+
+
+def test_an_endpoint_that_is_not_there(tmp_path: Path) -> None:
+    """Said at once, in one line, before anything is planned."""
+    done = run(tmp_path, "http://127.0.0.1:9/v1")
+    assert done.returncode == 2
+    assert "nothing answers at `http://127.0.0.1:9/v1`" in done.stderr
+    assert not (tmp_path / "preheat" / "lab").exists()
+
+
+def test_a_model_that_stops_answering(tmp_path: Path) -> None:
+    """Three runs in a row without an answer are no failures of an arm: the lab stops and keeps nothing of them."""
+    with ModelServer(decide=lambda request: Reply("no such model", status=404)) as server:
+        done = run(tmp_path, server.url)
+    assert done.returncode == 2
+    assert "gave no answer in 3 runs" in done.stderr
+    assert not (tmp_path / "preheat" / "lab" / "two" / "runs.jsonl").exists()
+    with ModelServer(decide=Model("bash", "command"), port=0) as server:
+        other = run(tmp_path, server.url)  # another address is another lab
+        assert "`--restart` puts the other one aside" in other.stderr
+        check(run(tmp_path, server.url, "--restart"))
