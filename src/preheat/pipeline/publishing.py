@@ -305,7 +305,7 @@ class _Export:
             trajectories=trajectories,
             empty=self._empty,
             names=self._found.names.count,
-            replaced=dict(sorted(self._anonymiser.counts.items())),
+            replaced={sort: number for sort, number in sorted(self._anonymiser.counts.items()) if number},
             left_out=dict(sorted(left_out.items())),
             lessons_left_out=lessons_left_out,
             bytes=0,

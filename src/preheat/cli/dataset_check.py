@@ -1,0 +1,64 @@
+"""`preheat dataset check`: looks through a dataset for leaks. What is one is decided in `preheat.dataset.leaks`."""
+
+import sys
+
+import click
+
+from preheat.cli.options import Examples, json_option
+from preheat.settings import data_folder
+
+_MOST = 50
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat dataset check out
+  preheat dataset check out --allow data@example.org     the address that you put into the datasheet
+  preheat dataset check out --json | jq '.leaks[].file'
+
+Exit codes: 0 nothing found; 1 something that looks like somebody's, or a file that was changed.""",
+)
+@click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
+@click.option(
+    "--allow", multiple=True, metavar="TEXT", help="No leak: a contact address, a word that is nobody's name."
+)
+@json_option
+def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
+    """Look through a dataset for anything that gives somebody away.
+
+    Addresses, paths, ids, phone numbers and secrets by their form; persons, machines, organisations, repositories and projects
+    by every name that the archive on this machine knows.
+    """
+    from preheat import pipeline
+    from preheat.cli.dataset_progress import Bars
+    from preheat.cli.screen import clean, console, hint, print_json, say
+    from preheat.cli.text import count
+    from preheat.pipeline.publishing import check_dataset
+
+    home = data_folder()
+    connection = pipeline.opened(home) if pipeline.has_archive(home) else None
+    try:
+        found = check_dataset(connection, folder, allow, Bars())
+    finally:
+        if connection is not None:
+            connection.close()
+    bad = bool(found.leaks or found.changed)
+    if as_json:
+        leaks = [each._asdict() for each in found.leaks]
+        print_json({"files": found.files, "names": found.names, "leaks": leaks, "changed": found.changed})
+        return 1 if bad else 0
+    if connection is None:
+        print("preheat: there is no archive here, so names could not be looked for; only forms were", file=sys.stderr)
+    screen = console()
+    for each in found.leaks[:_MOST]:
+        say(screen, f"{clean(each.file)}:{each.line}: {each.sort}: {clean(each.text)}", "red")
+    if len(found.leaks) > _MOST:
+        say(screen, f"and {len(found.leaks) - _MOST:,} more")
+    for line in found.changed:
+        say(screen, clean(line), "yellow")
+    if bad:
+        hint("What is nobody's is let through by --allow TEXT; otherwise make the dataset anew, or report a defect.")
+        return 1
+    say(screen, f"Nothing found: {count(found.files, 'file')}, {count(found.names, 'name')} looked for.")
+    return 0

@@ -1,0 +1,142 @@
+"""`preheat dataset export`: writes an anonymous dataset. What may be told is decided in `preheat.dataset`."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from preheat.cli.options import Examples, archive, chosen, filter_options, json_option
+from preheat.errors import UserError
+from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from preheat.pipeline.publishing import Published
+
+_WARNING = (
+    "The trajectories will hold what people, models and tools said. Names, paths, addresses and ids that can be recognised are"
+    " replaced, but a text can tell who somebody is in its own words. Read a sample before you pass it on."
+)
+
+
+@click.command(
+    cls=Examples,
+    epilog="""\
+  preheat dataset export out --dry-run                   what would be in it, and what would be left out
+  preheat dataset export out                             numbers and forms only
+  preheat dataset export out --since 90d --min-projects 5
+  preheat dataset export out --trajectories              every session as ATIF, without a word of anybody
+  preheat dataset export out --salt-file ~/salt          the same pseudonyms (and bytes) next time
+
+What occurs in fewer projects than --min-projects is left out, or told in general terms. The licence and a few other lines of
+out/datasheet.md are yours to fill in.""",
+)
+@click.argument("folder", type=click.Path(), metavar="FOLDER")
+@filter_options
+@click.option(
+    "--templates", "templates", multiple=True, metavar="NAME", help="Only these templates; `none` for no template."
+)
+@click.option("--trajectories", is_flag=True, help="Also every session as an ATIF trajectory.")
+@click.option(
+    "--texts", type=click.Choice(["none", "masked", "anonymised"]), default="none", show_default=True,
+    help="What trajectories keep of prompts, answers, arguments and outputs.",
+)  # fmt: skip
+@click.option(
+    "--min-projects", "least", type=click.IntRange(1), default=3, show_default=True, metavar="K",
+    help="Tell only what so many projects have.",
+)  # fmt: skip
+@click.option(
+    "--salt-file", type=click.Path(dir_okay=False), metavar="FILE", help="Take the salt from there, or put it there."
+)
+@click.option("--allow", multiple=True, metavar="WORD", help="Nobody's name: neither taken out nor reported.")
+@click.option("--dry-run", is_flag=True, help="Do everything but write.")
+@click.option("--yes", is_flag=True, help="Do not ask before texts are written.")
+@json_option
+def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
+    """Write sessions' markers, lessons and templates as an anonymous dataset.
+
+    FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands
+    that enough projects share, a datasheet, a schema and a manifest. No text that anybody wrote is in it, unless you ask.
+    """
+    from preheat.cli.dataset_progress import Bars
+    from preheat.cli.screen import print_json
+    from preheat.pipeline.publishing import Wanted, export_dataset, salt_in
+
+    wanted = chosen(options)
+    texts, trajectories, salt_file = options["texts"], options["trajectories"], options["salt_file"]
+    if texts != "none" and not trajectories:
+        raise click.UsageError("--texts says what trajectories keep; give --trajectories too")
+    if salt_file and os.path.abspath(salt_file).startswith(os.path.join(os.path.abspath(folder), "")):
+        raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
+    with archive() as connection:
+        if texts == "anonymised" and not dry_run and not yes:
+            _ask()
+        templates = tuple(name for name in options["templates"] if name != "none")
+        report = export_dataset(
+            data_folder(),
+            connection,
+            folder,
+            Wanted(
+                sessions=wanted,
+                templates=templates if options["templates"] else None,
+                trajectories=trajectories,
+                texts=texts,
+                least=options["least"],
+                salt=salt_in(salt_file),
+                allowed=options["allow"],
+            ),
+            dry_run,
+            Bars(),
+        )
+    if as_json:
+        print_json(report)
+    else:
+        _show(report, folder, options["least"])
+    return 1 if report.unreadable else 0
+
+
+def _ask() -> None:
+    print(_WARNING, file=sys.stderr)
+    if not sys.stdin.isatty():
+        raise UserError("texts are written only if you say so: give --yes, or leave out `--texts anonymised`")
+    click.confirm("Write them?", abort=True, err=True)
+
+
+def _show(report: "Published", folder: str, least: int) -> None:
+    from preheat.cli.screen import console, hint, say
+    from preheat.cli.text import count, printable, size
+
+    screen = console()
+    what = f"{count(report.sessions, 'session')} of {count(report.projects, 'project')}, {count(report.calls, 'call')}"
+    if report.folder:
+        say(screen, f"Wrote {what} to `{printable(folder)}` ({size(report.bytes)}).", "bold")
+    else:
+        say(screen, f"Would write {what} ({size(report.bytes)}). Nothing was written.", "bold")
+    if report.without_project:
+        say(screen, f"  {count(report.without_project, 'session')} name no project, and count for none")
+    for name, number in report.rows.items():
+        say(screen, f"  {number:>7,}  {name}")
+    if report.trajectories is not None:
+        empty = f" ({count(report.empty, 'session')} without a message left out)" if report.empty else ""
+        say(screen, f"  {report.trajectories:>7,}  trajectories/{empty}")
+    _told(f"Left out or made general: in fewer than {count(least, 'project')}", report.left_out)
+    _told("Lessons left out", report.lessons_left_out)
+    _told("Replaced", report.replaced)
+    say(
+        screen,
+        f"Searched every file for {count(report.names, 'name')} of your archive, addresses, paths and secrets: none.",
+    )
+    for line in report.unreadable[:5]:
+        print(f"preheat: left out: {printable(line)}", file=sys.stderr)
+    if report.folder:
+        place = printable(os.path.join(folder, "datasheet.md"))
+        hint(
+            f"Fill in the licence and the lines marked as yours in `{place}`, and read a sample before you pass it on."
+        )
+
+
+def _told(title: str, counts: dict[str, int]) -> None:
+    from preheat.cli.screen import console, say
+
+    if counts:
+        say(console(), f"{title}: {', '.join(f'{name} {number:,}' for name, number in counts.items())}")

@@ -1,0 +1,57 @@
+"""The search for leaks finds what is there, says where, and lets nothing pass because of how it is packed."""
+
+import json
+
+import pytest
+
+from preheat.dataset.leaks import Leak, Look, in_file
+from preheat.dataset.names import Name, Names
+from preheat.ingest.redact import redact
+
+LOOK = Look(Names([Name("person", "jquill"), Name("project", "inkwell")]), redact)
+
+
+@pytest.mark.parametrize(
+    ("text", "sort"),
+    [
+        ("made by JQuill", "person"),
+        ("the inkwell_build", "project"),
+        ("me@inky.example", "email"),
+        ("/Users/somebody/x", "path"),
+        ("D:\\work\\x", "path"),
+        ("https://inky.example/x", "url"),
+        ("ghp_Zk3vQ9xT7bLm2RwY8nHc5JdPfA1sGu4EoKiV", "secret"),
+        ("123e4567-e89b-42d3-a456-426614174000", "id"),
+        ("+41 79 555 66 77", "phone"),
+        ("10.1.2.3", "ip"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sessions.jsonl", "trajectories/session-b.json", "datasheet.md"])
+def test_a_planted_leak_is_found_with_its_line(name: str, text: str, sort: str) -> None:
+    """In rows, in documents and in prose, as a value and as a member's name."""
+    if name.endswith(".md"):
+        lines = ["fine", "fine", f"so {text} it is"]
+    elif name.endswith(".jsonl"):
+        lines = [json.dumps({"a": "fine"}), json.dumps(["fine"]), json.dumps({"b": [{f"x {text}": text}]})]
+    else:
+        lines = ["{", '"a": "fine",', f'"b": {json.dumps(text)}', "}"]
+    found = list(in_file(name, "\n".join(lines).encode(), LOOK))
+    assert any(leak.file == name and leak.line == 3 and leak.sort == sort for leak in found)
+
+
+def test_what_is_not_json_is_looked_at_all_the_same() -> None:
+    """A damaged line hides nothing."""
+    assert list(in_file("sessions.jsonl", b'{"a": "jquill"', LOOK)) == [Leak("sessions.jsonl", 1, "person", "jquill")]
+    assert list(in_file("x.json", b'{"a": "jquill"', LOOK)) == [Leak("x.json", 1, "person", "jquill")]
+
+
+def test_words_of_the_pages_are_let_through_only_there() -> None:
+    """A project that is called like a word of the datasheet does not make every datasheet a leak."""
+    look = LOOK._replace(own=frozenset(("inkwell",)))
+    assert not list(in_file("datasheet.md", b"an inkwell", look))
+    assert list(in_file("sessions.jsonl", b'"an inkwell"', look))
+
+
+def test_what_a_person_allows_is_no_leak() -> None:
+    """A contact address in the datasheet is there on purpose."""
+    assert not list(in_file("datasheet.md", b"ask data@inky.example", LOOK._replace(allowed=("data@inky.example",))))

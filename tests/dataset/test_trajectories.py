@@ -1,0 +1,90 @@
+"""A published session has its events and none of its names; as ATIF it is valid, and our own reader takes it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from preheat.agents.sources import read
+from preheat.dataset.anonymise import Anonymiser
+from preheat.dataset.names import Names, in_heading, in_text
+from preheat.dataset.pseudonyms import Pseudonyms
+from preheat.dataset.trajectories import BEGINNING, TEXTS, Telling, Texts, published
+from preheat.exports.atif import trajectory
+from preheat.ingest.redact import redact
+from preheat.model.session import Other, Session, ToolCall, ToolResult, UserMessage, joined
+from preheat.pipeline.surveying import texts
+from tests.cli.test_export import checked
+
+from .planted import Identity, found_in, identities, session_of
+
+SALT = b"0123456789abcdef" * 2
+
+
+def telling(session: Session, kept: Texts) -> Telling:
+    found = {name for text in texts(session) for name in in_text(text)} | {*in_heading(session.project, session.branch)}
+    anonymiser = Anonymiser(Pseudonyms(SALT), Names(found), redact)
+    return Telling(
+        kept, Pseudonyms(SALT), anonymiser, lambda folder: "project-b", lambda tool: tool if tool == "Bash" else "",
+        lambda model: "other" if model else "", lambda agent, version: "1.0", lambda text: "cat …",
+        frozenset((f"claude_code:{session.parent}",)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", TEXTS)
+@settings(max_examples=40, deadline=None)
+@given(identity=identities())
+def test_nobody_comes_out_of_any_field(kept: Texts, identity: Identity) -> None:
+    """Planted in every field of every event and of the heading; searched for in the whole trajectory, notes included."""
+    session = session_of(identity)
+    document = msgspec.json.encode(trajectory(published(session, telling(session, kept))))
+    assert found_in(document.decode(), identity) == []
+    assert "1770000" not in document.decode()
+    checked(document)
+
+
+@pytest.mark.parametrize("kept", TEXTS)
+def test_our_reader_takes_it_and_finds_the_same_session(kept: Texts, tmp_path: Path) -> None:
+    """Read again, it is the published session event by event."""
+    session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
+    made = published(session, telling(session, kept))
+    path = tmp_path / "session.json"
+    path.write_bytes(msgspec.json.encode(trajectory(made)))
+    [back] = read(str(path))
+    assert back.events == made.events
+    assert back.id == made.id
+
+
+def test_what_happened_stays() -> None:
+    """Calls, results, their order, spans of time, flags and codes; by default no word."""
+    session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
+    made = published(session, telling(session, "none"))
+    assert [call.tool for call, _ in joined(made)] == ["other", "Bash"]
+    assert [call.kind for call, _ in joined(made)] == ["other", "shell"]
+    (_, nothing), (call, result) = joined(made)
+    assert nothing is None
+    assert call.input == {"form": "cat …"}
+    assert isinstance(result, ToolResult)
+    assert (result.is_error, result.exit_code, result.seconds, result.text) == (True, 1, 2.5, "")
+    assert made.started_at == BEGINNING
+    assert made.events[0].at == BEGINNING
+    assert made.ended_at == BEGINNING + 10
+    assert [event.text for event in made.events if isinstance(event, UserMessage)] == ["", ""]
+    assert [event.name for event in made.events if isinstance(event, Other)] == ["context_window", "late_ending"]
+    assert made.parent is not None
+    assert made.title == made.branch == ""
+    assert made.problems == ()
+
+
+def test_masked_texts_keep_their_shape() -> None:
+    """Lengths of words and lines, and nothing else; arguments too, without the names of members."""
+    session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
+    made = published(session, telling(session, "masked"))
+    before, after = session.events[0], made.events[0]
+    assert isinstance(before, UserMessage)
+    assert isinstance(after, UserMessage)
+    assert [len(line) for line in after.text.split("\n")] == [len(line) for line in before.text.split("\n")]
+    assert set(after.text) <= {"x", " ", "\n"}
+    call = next(event for event in made.events if isinstance(event, ToolCall))
+    assert set(call.input) == {"text"}
