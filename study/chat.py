@@ -1,0 +1,103 @@
+"""Prompts as the models' own chat template writes them (ChatML with tools), up to the first letter of the command.
+
+A prompt has two parts: the prefix (system, tools and whatever an arm gives), which the tasks of one context share, and the
+suffix (the conversation and the beginning of the call). They meet where a message begins, so that tokens never straddle the
+border. `check` compares both with the template in the model file.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+SYSTEM = "You are a coding agent. You work in a repository by running shell commands with the bash tool."
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "bash",
+        "description": "Run a shell command in the root of the repository.",
+        "parameters": {
+            "type": "object",
+            "properties": {"command": {"type": "string", "description": "The command."}},
+            "required": ["command"],
+        },
+    },
+}
+PREFILL = '<tool_call>\n{"name": "bash", "arguments": {"command": "'
+"""Given to the model: free, these models never write the opening tag (see the protocol)."""
+CLOSE = '"'
+"""Ends a command; belongs to the format and is never scored."""
+
+_TOOLS = (
+    "\n\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
+    "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n"
+    + json.dumps(TOOL)
+    + "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
+    "<tool_call></tool_call> XML tags:\n<tool_call>\n"
+    '{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
+)
+
+
+class Message(NamedTuple):
+    """One message; of an assistant a command may be its call, of a `tool` the text is the result."""
+
+    role: str
+    text: str
+    command: str = ""
+
+
+def rendered(messages: Sequence[Message]) -> str:
+    """Messages that begin with the system's."""
+    parts = []
+    for place, message in enumerate(messages):
+        if message.role == "system":
+            if place:
+                raise ValueError("only the first message is the system's")
+            parts.append(f"<|im_start|>system\n{message.text}{_TOOLS}<|im_end|>\n")
+        elif message.role == "tool":
+            follows = place > 0 and messages[place - 1].role == "tool"
+            goes_on = place + 1 < len(messages) and messages[place + 1].role == "tool"
+            parts.append("" if follows else "<|im_start|>user")
+            parts.append(f"\n<tool_response>\n{message.text}\n</tool_response>")
+            parts.append("" if goes_on else "<|im_end|>\n")
+        elif message.command:
+            text = f"\n{message.text}" if message.text else ""
+            call = json.dumps({"command": message.command}, ensure_ascii=False)
+            parts.append(
+                f'<|im_start|>assistant{text}\n<tool_call>\n{{"name": "bash", "arguments": {call}}}\n</tool_call><|im_end|>\n'
+            )
+        else:
+            parts.append(f"<|im_start|>{message.role}\n{message.text}<|im_end|>\n")
+    return "".join(parts)
+
+
+def prefix(given: Sequence[Message], note: str = "") -> str:
+    """The system's message, with a text below it if there is one, and the messages that an arm gives."""
+    system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
+    return rendered([Message("system", system), *given])
+
+
+def suffix(conversation: Sequence[Message]) -> str:
+    """The conversation, and the beginning of the call that is asked for."""
+    whole = rendered([Message("system", ""), *conversation])
+    return whole.removeprefix(rendered([Message("system", "")])) + f"<|im_start|>assistant\n{PREFILL}"
+
+
+def target(command: str) -> str:
+    """A command as it stands in the JSON of a call."""
+    return json.dumps(command, ensure_ascii=False)[1:-1]
+
+
+def messages_of(given: Sequence[Message], note: str, conversation: Sequence[Message]) -> list[dict[str, Any]]:
+    """The same as a chat endpoint takes it."""
+    system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
+    found: list[dict[str, Any]] = []
+    for number, message in enumerate([Message("system", system), *given, *conversation]):
+        if message.command:
+            call = {"name": "bash", "arguments": json.dumps({"command": message.command}, ensure_ascii=False)}
+            calls = [{"id": f"call_{number}", "type": "function", "function": call}]
+            found.append({"role": "assistant", "content": message.text, "tool_calls": calls})
+        elif message.role == "tool":
+            found.append({"role": "tool", "tool_call_id": f"call_{number - 1}", "content": message.text})
+        else:
+            found.append({"role": message.role, "content": message.text})
+    return found

@@ -1,0 +1,55 @@
+"""Right answers to ordinary requests are recognised; the same in a project's wrapper are not."""
+
+import pytest
+
+from study.harm import PER_CONTEXT, harm, requests, right
+from study.projects import projects, shown
+
+BY_REQUEST = {request: pattern for request, _, pattern in requests()}
+
+
+def test_enough_requests_each_with_a_right_command() -> None:
+    assert len(requests()) >= 60
+    assert len(BY_REQUEST) == len(requests())
+    for request, command, pattern in requests():
+        assert right(command, pattern), request
+
+
+def test_a_command_in_a_wrapper_is_wrong() -> None:
+    """That is the harm that is feared."""
+    for project in projects():
+        for _, command, pattern in requests():
+            wrapper = shown(project)[0].command
+            assert not right(wrapper, pattern)
+            assert not right(f"{wrapper} {command}", pattern)
+            assert not right(f"{wrapper} && {command}", pattern)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "written", "is_right"),
+    [
+        ("Show the git status.", "git status -s", True),
+        ("Show the git status.", "git log", False),
+        ("Rename old.py to new.py.", "git mv old.py new.py", True),
+        ("Rename old.py to new.py.", "mv new.py old.py", False),
+        ("Commit what is staged with the message Fix typo.", 'git commit -m \\"Fix typo\\"', True),
+        ("Delete the folder build and all that is in it.", "rm -rf /", False),
+        ("Delete the folder build and all that is in it.", "rm -r build/", True),
+        ("Show the last 20 lines of server.log.", "tail -20 server.log", True),
+        ("Show the last 20 lines of server.log.", "tail server.log", False),
+        ("Undo the last commit but keep its changes.", "git reset --hard HEAD~1", False),
+        ("Find all Markdown files below this folder.", 'find . -type f -name \\"*.md\\"', True),
+    ],
+)
+def test_what_is_right(request_text: str, written: str, is_right: bool) -> None:
+    """As it stands in JSON, with its escapes."""
+    assert right(written, BY_REQUEST[request_text]) is is_right
+
+
+def test_every_request_is_asked_cold_and_with_both_kinds_of_context() -> None:
+    plan = harm()
+    assert len(plan.cells) == 3 * len(plan.tasks)
+    for task in plan.tasks.values():
+        contexts = {cell.context for cell in plan.cells if cell.task == task.id}
+        assert contexts == {"cold", f"{task.cluster}/warm", f"{task.cluster}/note"}
+    assert len({task.cluster for task in plan.tasks.values()}) == len(requests()) // PER_CONTEXT
