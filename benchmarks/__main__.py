@@ -21,6 +21,8 @@ NAMES = (
     "loops",
     "signals",
     "latency",
+    "hermes",
+    "statistics",
 )
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 

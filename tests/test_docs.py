@@ -25,7 +25,7 @@ PAGES = [
     if name.endswith(".md")
 ]
 LESSONS_AND_SEEDS = (("concepts", "lessons.md"), ("reference", "seeds.md"))
-GROUPS = ("sessions", "lessons", "warm")
+GROUPS = ("sessions", "lessons", "warm", "experiment", "lab", "dataset")
 """Commands that have commands of their own."""
 
 

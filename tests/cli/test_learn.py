@@ -196,8 +196,9 @@ def test_what_attackers_say_is_handed_out_in_no_form(attacked: Person) -> None:
     for form in formats():
         for task in tasks:
             done = attacked.run(
-                "warm", "start", "--task", task, "--project", "shop", "--format", form.name, "--budget", "9000"
-            )
+                "warm", "start", "--task", task, "--project", "shop", "--format", form.name, "--budget", "9000",
+                *(["--print"] if form.begins else []),
+            )  # fmt: skip
             assert done.code == 0
             assert "uv run pytest tests" in done.out
             told = done.out.lower().replace("<preheat-context", "").replace("</preheat-context>", "")

@@ -41,7 +41,7 @@ def test_without_a_command_it_says_which_there_are(person: Person) -> None:
     """One line, not the whole help page on one."""
     for group, some in (
         ("lessons", "list, pin, release, retire, show"),
-        ("warm", "start, test, "),
+        ("warm", "start, load, test, "),
         ("sessions", "list"),
     ):
         done = person.run(group)

@@ -149,6 +149,7 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
     all of them is answered with what works, and the settings are afterwards what they were, to the byte."""
     before = home.settings()
     home.learn()
+    Path(home.data, "settings.toml").write_text("[experiment]\nholdout = 0\n")  # every session is warm, every word said
     home.preheat("install", home.agent)
     assert home.settings() != before
     ran = home.run(["ls", WRONG])
