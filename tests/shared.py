@@ -16,6 +16,16 @@ needs_corpus = pytest.mark.skipif(
 )
 
 
+def real_program(found: str | None, name: str) -> str:
+    """The path of a real program; where it is not installed the test is skipped with what to do, and fails in CI."""
+    if found is None:
+        message = f"{name} is not installed: run scripts/install-agents {name}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
 def fixture_files(agent: str) -> Iterator[str]:
     """The recorded sessions of an agent, as paths below the fixtures."""
     root = os.path.join(FIXTURES, agent)

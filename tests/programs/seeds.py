@@ -6,8 +6,6 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from preheat.agents import renderers_of
 from preheat.agents.hermes import importing
 from preheat.model.lesson import Example
@@ -15,6 +13,7 @@ from preheat.model.rendering import Begun, Rendered
 from preheat.provisioning import provision, render
 from preheat.testing.programs import clean_environment, hermes
 from tests.provisioning.made import NOW, PROJECT, lesson, test_command
+from tests.shared import real_program
 
 COMMAND = "mise run lint"
 FACT = "mise run test"
@@ -23,13 +22,7 @@ FACT = "mise run test"
 
 def program() -> str:
     """The real program, or a skipped test; CI must have it."""
-    found = hermes.find_hermes()
-    if found is None:
-        message = "Hermes is not installed: run scripts/install-agents hermes"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return real_program(hermes.find_hermes(), "hermes")
 
 
 def rendered(form: str, task: str = "Count a lot") -> Rendered:

@@ -17,6 +17,7 @@ from preheat.testing.programs import Finished, clean_environment, hermes, run
 from preheat.testing.script import Call, Reply
 from preheat.tools.warm_session import WARM_SESSION
 from tests.daemon.made import RIGHT, learned
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 ACTIONS = WARM_SESSION.schema["properties"]["action"]["enum"]
@@ -56,12 +57,7 @@ class Home(NamedTuple):
 
 
 def made(folder: Any) -> Home:
-    program = hermes.find_hermes()
-    if program is None:
-        message = "Hermes is not installed: run scripts/install-agents hermes"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    program = real_program(hermes.find_hermes(), "hermes")
     home = Home(program, str(folder), os.path.join(str(folder), "data"))
     os.makedirs(home.project)
     hermes.place_plugin(home.folder, home.data)

@@ -14,6 +14,7 @@ import pytest
 from preheat.testing.programs import hermes
 from preheat.testing.script import Reply
 from tests.hosts.hermes_made import launcher, packages_of, python_of, tree
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 PREHEAT = (sys.executable, "-m", "preheat")
@@ -22,13 +23,7 @@ SOURCE = str(Path(hermes.__file__).parents[3])
 
 @pytest.fixture
 def program() -> str:
-    found = hermes.find_hermes()
-    if found is None:
-        message = "Hermes is not installed: run scripts/install-agents hermes"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return real_program(hermes.find_hermes(), "hermes")
 
 
 def preheat(home: Path, program: str, *words: str) -> Any:

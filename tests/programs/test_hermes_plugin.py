@@ -22,6 +22,7 @@ from preheat.testing.listening import Listening, Raw
 from preheat.testing.programs import clean_environment, hermes
 from preheat.testing.script import Call, Reply
 from tests.daemon.made import RIGHT, learned
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -113,12 +114,7 @@ def commands(*texts: str) -> list[Reply]:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    program = hermes.find_hermes()
-    if program is None:
-        reason = "Hermes is not installed: run `scripts/install-agents hermes`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    program = real_program(hermes.find_hermes(), "hermes")
     found = Machine(program, tmp_path)
     yield found
     if place.holder(found.data) is not None:

@@ -9,6 +9,7 @@ from preheat.agents.sources import read
 from preheat.model.session import AssistantMessage, Session, Usage, UserMessage, joined, usage
 from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -28,13 +29,7 @@ SCRIPT = (
 
 @pytest.fixture
 def program() -> str:
-    found = hermes.find_hermes()
-    if found is None:
-        message = "Hermes is not installed: run scripts/install-agents hermes"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return real_program(hermes.find_hermes(), "hermes")
 
 
 def run(program: str, home: str, arguments: list[str], script: tuple[Reply, ...]) -> tuple[hermes.Finished, Session]:

@@ -14,18 +14,14 @@ from preheat.provisioning import provision, render
 from preheat.testing.programs import hermes
 from preheat.testing.script import Reply
 from tests.provisioning.made import NOW, PROJECT, lesson, test_command
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
 
 def test_a_prefill_file_reaches_the_model_and_is_not_stored(tmp_path: object) -> None:
     """Facts, calls and results arrive before the task, in order; the session that is stored has only the task."""
-    program = hermes.find_hermes()
-    if program is None:
-        message = "Hermes is not installed: run scripts/install-agents hermes"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    program = real_program(hermes.find_hermes(), "hermes")
     call = Example(
         "terminal", {"command": "mise run lint"}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes"
     )

@@ -20,7 +20,7 @@ from preheat.lab.run import Bench
 from preheat.lab.state import Lab, labs
 from preheat.model.context import BUDGET
 from preheat.model.experiment import MetricName
-from preheat.tasks.suite import Suite, Task
+from preheat.tasks.suite import Settings, Suite, Task
 from preheat.templates.names import check_name
 
 _METRICS = ("success", "misuse", "errors", "seconds", "tokens")
@@ -30,29 +30,11 @@ _ARGUMENT = 120_000
 _PATIENCE = 10.0
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asks for; empty or None where the suite, or a default, decides."""
+class Wanted(Settings, frozen=True, kw_only=True):
+    """What a person asks for, and what no suite can say; empty or None where the suite, or a default, decides."""
 
-    agent: str = ""
     program: str = ""
-    endpoint: str = ""
-    model: str = ""
     key: str = ""
-    arms: tuple[str, ...] = ()
-    template: str = ""
-    lessons: str = ""
-    context: str = ""
-    placebo: str = ""
-    session: str = ""
-    project: str = ""
-    give: str = ""
-    metric: str = ""
-    margin: float | None = None
-    budget: int | None = None
-    repeats: int | None = None
-    seed: int | None = None
-    turns: int | None = None
-    tokens: int | None = None
     timeout: float = 600.0
     options: tuple[str, ...] = ()
 
