@@ -17,7 +17,7 @@ from preheat.model.exposure import Exposure
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
 
 _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
-"""What tokens cost beside those of fresh input: the ratios that providers of coding models publish."""
+"""What tokens cost beside those of fresh input: rough ratios of usual prices."""
 _JUDGED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
 _FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES)
 _MISUSE = CAUSES.index("misuse")
