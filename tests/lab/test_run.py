@@ -196,6 +196,7 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
         (Wanted(endpoint="http://x/v1", model="m", key="NOT_SET"), "`NOT_SET` is not set"),
         (Wanted(endpoint="http://x/v1", model="m", agent="pi"), "does not know how to give Pi"),
         (Wanted(endpoint="http://x/v1", model="m", project="/no/such"), "is no folder"),
+        (Wanted(endpoint="http://x/v1", model="m", margin=float("nan")), "number above 0"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: Wanted, said: str) -> None:

@@ -78,7 +78,15 @@ def command(
     print(f"{plan.name} runs: {parts} of {_scope(plan.agent, plan.project)}.")
     print(f"It is decided by {plan.metric}; a difference under {plan.margin:g} is none. {_ending(plan.sessions, name)}")
     print(f"The plan is {experiment}; it cannot be changed. `preheat experiment status` says how it goes.")
+    if not _called_by_any(folder):
+        print("No agent calls Preheat yet, so no session can be in it: `preheat install AGENT` comes first.")
     return 0
+
+
+def _called_by_any(folder: str) -> bool:
+    from preheat.installing.ledger import load
+
+    return bool(load(folder).files)
 
 
 def _numbers(text: str) -> list[float]:

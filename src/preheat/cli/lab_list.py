@@ -3,6 +3,7 @@
 import click
 
 from preheat.cli.options import Examples, json_option
+from preheat.errors import UserError
 from preheat.settings import data_folder
 
 
@@ -22,7 +23,13 @@ def command(as_json: bool) -> int:
     from preheat.lab.plan import order
     from preheat.lab.state import every_lab
 
-    every = [(lab, lab.plan(), len(lab.tried())) for lab in every_lab(data_folder())]
+    every, damaged = [], False
+    for lab in every_lab(data_folder()):
+        try:
+            every.append((lab, lab.plan(), len(lab.tried())))
+        except UserError as error:  # the others can be listed all the same
+            damaged = True
+            hint(f"preheat: {clean(str(error))}")
     if as_json:
         print_json(
             [
@@ -40,8 +47,10 @@ def command(as_json: bool) -> int:
                 for lab, plan, runs in every
             ]
         )
-        return 0
+        return int(damaged)
     if not every:
+        if damaged:
+            return 1
         hint("No lab yet; `preheat lab run SUITE` starts one.")
         return 0
     rows = [["name", "since", "agent", "model", "arms", "runs"]]
@@ -50,4 +59,4 @@ def command(as_json: bool) -> int:
         rows.append([os.path.basename(lab.folder), day(plan.at), plan.agent, plan.model, ", ".join(plan.arms), done])
     for line in columns(rows, left=5):
         say(console(), clean(line))
-    return 0
+    return int(damaged)

@@ -14,6 +14,8 @@ MARGINS: dict[MetricName, float] = {
     "corrections": 0.1, "rating": 0.1,
 }  # fmt: skip
 """What a difference must be to matter, unless a person says otherwise."""
+SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
+"""Metrics that cannot differ by more than 1."""
 WORSE = 0.1
 """By what share of its level a guardrail may get worse."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -51,6 +53,10 @@ def planned(
     chosen = _metric(metric)
     if margin is not None and not 0 < margin < float("inf"):
         raise UserError("the margin is a number above 0, in the metric's own unit: --margin 0.01")
+    if margin is not None and margin >= 1 and chosen in SHARES:
+        raise UserError(
+            f"a margin of {margin:g} says nothing of {chosen}, which is from 0 to 1: --margin {MARGINS[chosen]:g}"
+        )
     found = _STOP.fullmatch(stop)
     if stop != "anytime" and (found is None or int(found[1]) < _FEWEST):
         raise UserError(f'`{stop}` is no stop rule; "anytime", or "n=200" for so many sessions, {_FEWEST} at least')

@@ -98,6 +98,8 @@ def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, asked: str = 
     arms = arms_named(wanted.arms or ("cold", "warm"))
     _checked(wanted, bench)
     metric = _metric(wanted.metric, suite.tasks)
+    if wanted.margin is not None and not 0 < wanted.margin < float("inf"):
+        raise UserError("the margin is a number above 0, in the metric's own unit: --margin 0.1")
     session = wanted.session if any(arm in STRATEGIES for arm in arms) else ""
     agent = wanted.agent or CHAT
     sources = Sources(

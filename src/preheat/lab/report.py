@@ -226,7 +226,7 @@ def _seen(estimate: Estimate) -> str:
 
 def _guards(plan: LabPlan, kept: list[Tried], pair: tuple[str, str]) -> list[Guardrail]:
     found = [_paired(plan, kept, metric, *pair).estimate for metric in GUARDRAILS if metric != plan.metric]
-    return [Guardrail(each, WORSE * each.base) for each in found if each.base]
+    return [Guardrail(each, WORSE * each.base) for each in found if each.base and each.clusters >= FEWEST]
 
 
 def _doses(plan: LabPlan, kept: list[Tried]) -> tuple[Doses | None, str]:

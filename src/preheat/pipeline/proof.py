@@ -124,7 +124,9 @@ def report(folder: str, wanted: str = "", now: float | None = None) -> "Report":
         given = kept.deliveries(connection)
     finally:
         connection.close()
-    return told(experiment, plan, found, given, stopped, drawing=store.key(folder) is not None)
+    shown = told(experiment, plan, found, given, stopped, drawing=store.key(folder) is not None)
+    damage = tuple(store.plans_damage(folder))
+    return msgspec.structs.replace(shown, problems=(*damage, *shown.problems)) if damage else shown
 
 
 def end(folder: str, wanted: str = "", now: float | None = None) -> "tuple[Report, LedgerEntry]":

@@ -5,6 +5,7 @@
     lots.jsonl      every lot that was drawn and what was given, as it happened
     ratings.jsonl   what a person thought of sessions
     ledger.jsonl    what came of it: only ever longer, each line with the digest of the one before
+    ledger.head     the digest of its last line, so that the last one cannot change unseen either
 
 Knows nothing of how a lot is drawn or what it shows. Light: it is on the way of a session's start.
 """
@@ -19,6 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from preheat.errors import UserError
+from preheat.experiments.plan import called
 from preheat.locking import held
 from preheat.model.experiment import Assignment, LedgerEntry, Lot, Plan, Rating
 
@@ -78,6 +80,11 @@ def make_key(folder: str) -> bool:
         try:
             os.link(new, place)
         except FileExistsError:
+            if key(folder) is None:
+                raise UserError(
+                    f"`{place}` is damaged, so no lot can be drawn; put it back from a backup, or delete it: then lots are"
+                    " drawn anew, and sessions from before are told apart from those after"
+                ) from None
             return False
         finally:
             os.unlink(new)
@@ -113,6 +120,21 @@ def start(folder: str, experiment: str, plan: Plan) -> None:
 
 def stop(folder: str, experiment: str, at: float) -> None:
     _append(folder, "plans.jsonl", Stopped(experiment=experiment, at=at))
+
+
+def plans_damage(folder: str) -> list[str]:
+    """What is wrong with the plans, a sentence each: their digests tell whether somebody changed one."""
+    said = []
+    path = path_of(folder, "plans.jsonl")
+    for number, line in enumerate(_bytes(path).splitlines(), 1):
+        found = list(_decoded([line], _PLAN))
+        if line and not found:
+            said.append(f"line {number} of `{path}` cannot be read and does not count")
+        elif found and isinstance(found[0], Started) and found[0].experiment != called(found[0].plan):
+            said.append(
+                f"the plan `{found[0].plan.name}` was changed after it was written down (line {number} of `{path}`)"
+            )
+    return said
 
 
 # Lots.
@@ -214,8 +236,10 @@ def enter(folder: str, entry: LedgerEntry) -> LedgerEntry:
                 lines = [line for line in stream.read().splitlines() if line]
                 before = _line_digest(lines[-1]) if lines else ""
             entry = msgspec.structs.replace(entry, before=before)
-            _write(descriptor, _encode(entry) + b"\n")
+            line = _encode(entry)
+            _write(descriptor, line + b"\n")
             os.fsync(descriptor)
+            _replace(path_of(folder, "ledger.head"), _line_digest(line).encode())
     except OSError as error:
         raise UserError(f"`{path}` could not be written ({error.strerror or error}); nothing was entered") from error
     return entry
@@ -223,18 +247,18 @@ def enter(folder: str, entry: LedgerEntry) -> LedgerEntry:
 
 def ledger_damage(folder: str) -> list[int]:
     """The lines (from 1) that do not fit the one before them, or cannot be read: somebody changed the ledger."""
-    try:
-        with open(path_of(folder, "ledger.jsonl"), "rb") as stream:
-            lines = [line for line in stream.read().splitlines() if line]
-    except OSError:
-        return []
+    lines = [line for line in _bytes(path_of(folder, "ledger.jsonl")).splitlines() if line]
     wrong = []
-    before = ""
+    before = last = ""
     for number, line in enumerate(lines, 1):
         found = list(_decoded([line], _LEDGER))
         if not found or found[0].before != before:
             wrong.append(number)
-        before = _line_digest(line)
+        last, before = before, _line_digest(line)
+    head = _bytes(path_of(folder, "ledger.head")).decode("ascii", "replace").strip()
+    # A crash may come between the line and its digest: then the digest is that of the line before.
+    if head and head not in (before, last) and len(lines) not in wrong:
+        wrong.append(max(1, len(lines)))
     return wrong
 
 
@@ -274,6 +298,21 @@ def _write(descriptor: int, data: bytes) -> None:
     if os.write(descriptor, data) < len(data):
         os.ftruncate(descriptor, size)
         raise OSError(errno.ENOSPC, "the disk is full")
+
+
+def _replace(path: str, data: bytes) -> None:
+    new = f"{path}.new-{os.getpid()}"
+    with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(data)
+    os.replace(new, path)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return b""
 
 
 def _private(folder: str) -> None:

@@ -37,7 +37,7 @@ def _object(given: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(given, str) and given.strip():  # some programs hand the arguments on as text
         try:
             given = msgspec.json.decode(given.encode("utf-8", "replace"))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise UserError(f"the arguments are no JSON ({error}); {_takes(known)}") from error
     if given is None or given == "":
         return {}

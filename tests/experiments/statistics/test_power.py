@@ -61,10 +61,12 @@ def test_numbers_that_are_no_counts_can_be_planned_for() -> None:
 
 
 def test_impossible_plans_are_refused() -> None:
-    """Too few sessions, more than there is to lose, nothing to find."""
+    """Too few sessions, more than there is to lose, more sessions than can be simulated, nothing to find."""
     with pytest.raises(UserError, match="10 earlier sessions"):
         plan(trial(1, 5), effect=-0.01)
     with pytest.raises(UserError, match="cannot change"):
         plan(trial(1, 50), effect=-0.5)
+    with pytest.raises(UserError, match=r"[0-9],[0-9]{3} sessions; plan for a larger one"):
+        plan(trial(1, 50), effect=-0.0001)
     with pytest.raises(UserError, match="other than 0"):
         plan(trial(1, 50), effect=0.0)

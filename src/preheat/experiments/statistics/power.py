@@ -21,6 +21,11 @@ FEWEST = 10
 """Sessions to draw from, below which no plan is made."""
 _AT_ONCE = 2_000_000
 """Sessions drawn at once: bounds the memory."""
+_MOST = 50_000
+"""Sessions above which no trial is simulated: it would take hours, and no person waits for that many."""
+_IN_ALL = 8_000_000
+"""Sessions drawn for one point of the curve: where each trial takes many, fewer trials are drawn."""
+_FEWEST_DRAWS = 200
 _STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
 """Around the formula's count."""
 
@@ -77,6 +82,12 @@ def plan(
     base = float(pool.above.sum() / pool.below.sum())
     _possible(pool, base, effect)
     formula = by_formula(pool, effect, share, power, risk)
+    if formula > _MOST:
+        raise UserError(
+            f"to see a difference of {_plain(abs(effect))} where the metric is {_plain(base)} would take about"
+            f" {formula:,} sessions; plan for a larger one with --margin"
+        )
+    draws = min(draws, max(_FEWEST_DRAWS, _IN_ALL // formula))
     random = np.random.default_rng(seed)
     tried = sorted({max(8, round(formula * step)) for step in _STEPS})
     seen = [simulated_power(pool, count, effect, share, draws, random, risk) for count in tried]
@@ -188,7 +199,13 @@ def _drawn(pool: Pool, batch: int, count: int, random: np.random.Generator) -> t
 
 def _possible(pool: Pool, base: float, effect: float) -> None:
     if base + effect < 0 or (pool.counts and base + effect > 1) or base == 0:
-        raise UserError(f"the metric is {base:.4g}: it cannot change by {effect:+.4g}; plan for a smaller difference")
+        raise UserError(
+            f"the metric is {base:.4g}: it cannot change by {effect:+.4g}; plan for a smaller one with --margin"
+        )
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _crossing(tried: list[int], seen: list[float], power: float) -> int:
