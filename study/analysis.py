@@ -20,7 +20,7 @@ from preheat.model.experiment import Unit
 from study.arms import DOSES, MAIN, K
 from study.harm import MARGIN as HARM_MARGIN
 from study.harm import requests, right
-from study.projects import PROJECTS, projects, shown
+from study.projects import PROJECTS, projects, shown, tasks
 
 Row = dict[str, Any]
 Value = Callable[[Row], float]
@@ -33,6 +33,7 @@ LAB = (
 NEXTCALL = (("warm", "note"), ("warm", "placebo"), ("warm", "cold"), ("messages", "note"))
 MARGIN = 0.10
 """Of exact match, and of the dose."""
+MISSES = ("other work that was shown", "right work, else wrong", "no work of the project")
 FLIPS = 100_000
 MOST_DISAGREEMENTS = 0.05
 
@@ -151,9 +152,31 @@ def lab(rows: Sequence[Row]) -> dict[str, Any]:
         "more_kinds": shares(rows, [arm for arm in arms if arm not in main]),
         "differences": adjusted(difference(rows, *pair, "exact", exact) for pair in LAB),
         "nll_differences": adjusted(difference(rows, *pair, "nll", nll) for pair in LAB),
+        "misses": misses(rows),
         "dose": dose(rows),
         "checked": checked(rows),
     }
+
+
+def misses(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+    """How the arms that know the conventions miss, by arm: the name of the piece of work, or the rest."""
+    by_name = {project.name: project for project in projects()}
+    answers = {task.id: task.answer for project in projects() for task in tasks(project)}
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row["exact"] or row["arm"] in ("cold", "placebo") or row["task"] not in answers:
+            continue
+        project, written = by_name[row["cluster"]], set(re.findall(r"\w+", row["text"]))
+        wanted = next(work for work in project.work if re.search(rf"\b{work}\b", answers[row["task"]]))
+        if wanted in written:
+            kind = "right work, else wrong"
+        elif written & set(project.work[:3]):
+            kind = "other work that was shown"
+        else:
+            kind = "no work of the project"
+        counts = found.setdefault(row["arm"], dict.fromkeys(MISSES, 0))
+        counts[kind] += 1
+    return found
 
 
 def explore(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from study import analysis
 from study.figures import Dot, curve, rows
+from study.plan import decoded
 from study.run import read
 from study.tables import BLOCKS, Results, label, models
 
@@ -38,6 +39,10 @@ def results_of(folder: str) -> Results:
             result = analysis.explore(some, read(of_lab)[1] if os.path.exists(of_lab) else [])
         else:
             result = STUDIES[study](some)
+        planned = os.path.join(folder, "plans", f"{study}.json")
+        if os.path.exists(planned):
+            with open(planned, "rb") as file:
+                result["planned"] = len(decoded(file.read()).tasks)
         check = os.path.join(folder, "runs", f"{study}-{model}.check.json")
         if os.path.exists(check):
             with open(check, encoding="utf-8") as stream:

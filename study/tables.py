@@ -64,7 +64,12 @@ def headline(results: Results) -> str:
     for model in reversed(models(results, "nextcall")):
         found = results[model]["nextcall"]["differences"]
         if found and (found[0]["arm"], found[0]["against"]) == ("warm", "note"):
-            said.append(f"- **Next call, {label(model)}: {_nll_verdict(found[0])}** {_nextcall_sentence(found)}")
+            study = results[model]["nextcall"]
+            planned = study.get("planned", 0) - study["skipped"]
+            so_far = "so far, " if found[0]["calls"] < planned else ""
+            unfinished = f"Unfinished, {found[0]['calls']} of {planned} calls. " if so_far else ""
+            sentence = f"{unfinished}{_nextcall_sentence(found)}"
+            said.append(f"- **Next call, {label(model)}: {so_far}{_nll_verdict(found[0])}** {sentence}")
     for model in reversed(models(results, "harm")):
         said += [
             f"- **Harm, {label(model)}:** {_harm_sentence(each)}" for each in results[model]["harm"]["differences"]
@@ -172,6 +177,22 @@ def lab_kinds(results: Results) -> str:
                 )
                 rows.append([label(model), kind, arm, f"{each['hits']} / {each['tasks']}", share])
     return table(("model", "kind", "arm", "exact", "share (Wilson 95 %)"), rows)
+
+
+def lab_misses(results: Results) -> str:
+    rows = []
+    for model in models(results, "lab"):
+        for arm, counts in results[model]["lab"]["misses"].items():
+            rows.append([label(model), arm, str(sum(counts.values())), *map(str, counts.values())])
+    head = (
+        "model",
+        "arm",
+        "misses",
+        "another piece of work that was shown",
+        "the right one, something else wrong",
+        "none",
+    )
+    return table(head, rows)
 
 
 def lab_dose(results: Results) -> str:
@@ -303,7 +324,7 @@ def checks(results: Results) -> str:
 BLOCKS: dict[str, Callable[[Results], str]] = {
     each.__name__: each
     for each in (
-        headline, lab_levels, lab_differences, lab_kinds, lab_dose, harm_table, nextcall_levels, nextcall_differences,
+        headline, lab_levels, lab_differences, lab_kinds, lab_misses, lab_dose, harm_table, nextcall_levels, nextcall_differences,
         nextcall_projects, explored, checks,
     )
 }  # fmt: skip

@@ -220,9 +220,16 @@ def test_subagents_are_left_alone(machine: Machine) -> None:
 
 def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
     """The program reviews a session in the background under the session's own id: nothing is given, and nothing told."""
+    waits = machine.plugin.parent / "waits"
+    waits.mkdir()
+    (waits / "plugin.yaml").write_text("name: waits\nversion: 1.0.0\ndescription: Lets a review begin.\n")
+    waiting = (
+        "import time\n\ndef register(ctx):\n    ctx.register_hook('on_session_finalize', lambda **_: time.sleep(5))\n"
+    )
+    (waits / "__init__.py").write_text(waiting)
     for _ in range(4):  # it may end before its review has begun
         with Listening(machine.data, "hermes", marking) as listening:
-            ran = machine.run(commands("echo hello"), review=1)
+            ran = machine.run(commands("echo hello"), review=1, plugins="plugins: {enabled: [preheat, waits]}")
         assert [event.name for event in listening.events] == [
             "session_start", "before_tool", "after_tool", "stop", "session_end",
         ]  # fmt: skip
