@@ -37,6 +37,8 @@ class LabAgent(AgentName):
 A suite, in YAML or JSON; every option below but a few can stand in it:
 
   name: shop
+  endpoint: http://127.0.0.1:8080/v1
+  model: NAME
   arms: [cold, warm, note]
   repeats: 2
   defaults: {timeout: 300, verify: make -s check}
