@@ -7,24 +7,24 @@ alone, and that nothing is answered that is not on disk.
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from preheat.daemon import packet
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.journal import Entry, Journal, NotWritten
+from preheat.daemon.owed import Owed
 from preheat.daemon.sessions import Running, Sessions, applied
+from preheat.daemon.stages import Stages
 from preheat.live.advise import OPEN
 from preheat.live.state import LiveState
-from preheat.live.thresholds import Thresholds
-from preheat.model.experiment import AdviceLot, Assignment, Lot
-from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
-from preheat.model.session import PREHEAT_MARK, PREHEAT_RUN, ToolCall, ToolResult
+from preheat.model.experiment import Lot
+from preheat.model.live import Called, HookAnswer, HookEvent, LiveEvent
+from preheat.model.session import PREHEAT_MARK, PREHEAT_RUN
 from preheat.pipeline.hooking import Given
-from preheat.pipeline.tuning import Choices
 
 QUICK = 0.05
 """Seconds that one event may take; then nothing is answered, and it is looked at again later."""
@@ -36,61 +36,6 @@ _FIRED = 1_000
 _AFTER = {"after_tool": "after", "tool_failed": "after"}
 _MARK = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
 _IGNORED = frozenset(["subagent_start", "subagent_stop", "other"])
-
-
-class Stages(Protocol):
-    """What the engine puts in order."""
-
-    thresholds: Thresholds
-    choices: Choices
-
-    def read(self, agent: str, payload: bytes, at: float) -> HookEvent | None:
-        """What an agent's program tells."""
-
-    def write(self, event: HookEvent, answer: HookAnswer) -> bytes:
-        """An answer in the program's own form; empty where there is nothing that it would take."""
-
-    def events(self, event: HookEvent) -> list[LiveEvent]:
-        """What happened, for the fold."""
-
-    def step(self, state: LiveState, event: LiveEvent, hook: HookEvent) -> tuple[LiveState, Advisory | None]:
-        """The state after it, and what there is to say."""
-
-    def before(self, state: LiveState, hook: HookEvent) -> Advisory | None:
-        """What there is to say of a call that is about to be made."""
-
-    def refusal(self, event: HookEvent, unsaved: bool) -> str:
-        """Why a call that is about to be made is refused; empty: it is not."""
-
-    def output(self, event: HookEvent, phase: Phase) -> str | None:
-        """What may stand in the place of a command's output; None where it stays as it is."""
-
-    def scored(self, event: HookEvent) -> str:
-        """How a session that ends went, in a line. Slow: reads the transcript."""
-
-    def prepared(self, cwd: str) -> bool:
-        """Whether what is known there has been read."""
-
-    def prepare(self, cwd: str) -> None:
-        """Read what is known there. Slow."""
-
-    def context(self, event: HookEvent, task: str) -> Given | None:
-        """What a session is given at its start. Slow: reads the archive."""
-
-    def called(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> Called | None:
-        """What a transcript tells of a call, for the fold."""
-
-    def forget(self) -> None:
-        """Something was learned: what was read before is out of date."""
-
-    def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
-        """The arm of a session that starts; None where no lots are drawn."""
-
-    def lot(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
-        """Whether something is said; None where no lot is drawn: then it is."""
-
-    def keep_lots(self, lots: Sequence[Lot], again: bool) -> None:
-        """Have lots on disk for good; `again`: some of them may be there. Raises OSError."""
 
 
 class Step(NamedTuple):
@@ -113,9 +58,9 @@ class Engine:
         self._budget = budget or Budget()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
-        self._owed: list[Lot] = []
-        """Lots that stand in the journal only."""
-        self.rebuilt = self.sessions.rebuild(self._missing(), stages.thresholds)
+        self._owed = Owed(stages.keep_lots)
+        missing = self._owed.noted(self.journal.replay(self.journal.flushed))  # no session's file has them yet
+        self.rebuilt = self.sessions.rebuild(missing, stages.thresholds)
         self._fired: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self.full: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
         """Tokens before the model and what its window holds, by agent and session, as far as somebody knows."""
@@ -361,22 +306,11 @@ class Engine:
         self.sessions.put(self.touched)
         self.trouble.pop("journal", None)
 
-    def _missing(self) -> Iterator[Entry]:
-        """The entries that no session's file has yet."""
-        for entry in self.journal.replay(self.journal.flushed):
-            self._owed += entry.lots
-            yield entry
-
     def _keep_lots(self, lots: Sequence[Lot]) -> None:
-        """Also outside the journal, which forgets. What cannot be written now is written with the next ones."""
-        again = bool(self._owed)
-        self._owed += lots
-        try:
-            self._stages.keep_lots(self._owed, again)
-            self._owed.clear()
+        if trouble := self._owed.settle(lots):
+            self.trouble["lots"] = trouble
+        else:
             self.trouble.pop("lots", None)
-        except OSError as error:
-            self.trouble["lots"] = f"the lots of a trial cannot be written down: {error.strerror or error}"
 
     def _entry(self, event: HookEvent, running: Running, at: float) -> Entry:
         return Entry(

@@ -16,11 +16,12 @@ import msgspec
 
 from preheat import __version__
 from preheat.daemon.budget import Overrun
-from preheat.daemon.engine import LATER, Engine, Stages
+from preheat.daemon.engine import LATER, Engine
 from preheat.daemon.idle import Idle
 from preheat.daemon.place import Address, write_private
 from preheat.daemon.sessions import Running
 from preheat.daemon.spool import Spool
+from preheat.daemon.stages import Stages
 from preheat.daemon.tail import Tails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.model.live import HookEvent

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.archive.connect import connect
 from preheat.errors import NotFound, UserError
@@ -89,8 +89,6 @@ def provision(
     made of messages; `resuming`: with where the last session ended, whatever the task; `loaded`: from the template that a
     person loaded for the project, where there is one and it has something for this session. Empty, with the reason, where
     nothing fits."""
-    from preheat.provisioning import provision as choose
-
     now = time.time() if now is None else now
     where = project or cwd or os.getcwd()
     if loaded and not template and (pinned := loaded_template(folder, where)):
@@ -101,25 +99,47 @@ def provision(
             )  # fmt: skip
             if given.items or given.addendum:
                 return given
+    from preheat.provisioning import provision as choose
+
     if template:
         from preheat.templates.store import Store
 
         version = Store(folder).find(template)
-        chosen = version.template
-        last = _last_session(folder, where) if resuming else []
-        return choose(
-            [_as_of_now(lesson, where, now) for lesson in (*chosen.lessons, *last)],
-            task=task,
-            agent=agent,
-            project=chosen.project,
-            budget=budget,
-            now=now,
-            template=f"{version.name}@{version.digest[:12]}",
-            addendum=chosen.addendum,
-            examples=examples,
-        )
+        named, addendum = f"{version.name}@{version.digest[:12]}", version.template.addendum
+        last = _packets(_learned(folder, "", where)) if resuming else []  # no template tells where a session ended
+        known = _Learned(version.template.project, where, [*version.template.lessons, *map(_wanted, last)])
+    else:
+        named, addendum = "", ""
+        known = _learned(folder, project, where)
+        if resuming:
+            known = known._replace(lessons=[_wanted(lesson) for lesson in known.lessons])
+    return choose(
+        [_as_of_now(lesson, known.folder, now) for lesson in known.lessons],
+        task=task,
+        agent=agent,
+        project=known.project,
+        budget=budget,
+        now=now,
+        template=named,
+        addendum=addendum,
+        examples=examples,
+    )
+
+
+class _Learned(NamedTuple):
+    """What is known of a project."""
+
+    project: str
+    folder: str
+    """Where it stands on this machine."""
+    lessons: "list[Lesson]"
+    """Its own, and those that hold anywhere."""
+
+
+def _learned(folder: str, project: str, where: str) -> _Learned:
+    """Of the project by its name or a folder in it (raises NotFound if there is none), else of the one around `where`."""
     if not os.path.exists(archive_path(folder)):  # a session that starts is no occasion to make one
-        return choose([], task=task, agent=agent, project="", budget=budget, now=now)
+        return _Learned("", where, [])
     connection = connect(folder)
     try:
         from preheat.archive.lessons import lessons, places
@@ -127,21 +147,23 @@ def provision(
         known = places(connection)
         name = project_named(connection, project) if project else (_named(known, where) or "")
         roots = [place.root for place in known if place.name == name and os.path.isdir(place.root)]
-        found = lessons(connection, ("", name))
+        return _Learned(name, roots[0] if roots else where, lessons(connection, ("", name)))
     finally:
         connection.close()
-    here = roots[0] if roots else where
-    if resuming:
-        found = [_wanted(lesson) for lesson in found]
-    return choose(
-        [_as_of_now(lesson, here, now) for lesson in found],
-        task=task,
-        agent=agent,
-        project=name,
-        budget=budget,
-        examples=examples,
-        now=now,
-    )
+
+
+def _packets(known: _Learned) -> "list[Lesson]":
+    """Where the last session of a project ended."""
+    return [lesson for lesson in known.lessons if known.project and lesson.packet is not None]
+
+
+def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> "Lesson | None":
+    """Where the last session of a project ended, as of now; None where none is known. The project is given as for
+    `provision`."""
+    now = time.time() if now is None else now
+    known = _learned(folder, project, project or cwd or os.getcwd())
+    best = sorted(_packets(known), key=lambda each: not each.usable(now))[:1]
+    return _as_of_now(best[0], known.folder, now) if best else None
 
 
 def project_folder(where: str) -> str:
@@ -164,38 +186,6 @@ def loaded_template(folder: str, where: str) -> str:
     except UserError:  # `preheat doctor` says it; a session that starts has nothing to do with it
         return ""
     return pin.address if pin is not None and not standing(folder, pin).problem else ""
-
-
-def _last_session(folder: str, where: str) -> "list[Lesson]":
-    """Where the last session of a project ended, as if a person had asked for it: no template tells that."""
-    from preheat.archive.lessons import lessons, places
-
-    if not os.path.exists(archive_path(folder)):
-        return []
-    connection = connect(folder)
-    try:
-        name = _named(places(connection), where)
-        return [_wanted(lesson) for lesson in lessons(connection, (name,)) if lesson.packet is not None] if name else []
-    finally:
-        connection.close()
-
-
-def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> "Lesson | None":
-    """Where the last session of a project ended, as of now; None where none is known. The project is given as for
-    `provision`."""
-    now = time.time() if now is None else now
-    connection = connect(folder)
-    try:
-        from preheat.archive.lessons import lessons, places
-
-        known = places(connection)
-        name = project_named(connection, project) if project else (_named(known, cwd or os.getcwd()) or "")
-        roots = [place.root for place in known if place.name == name and os.path.isdir(place.root)]
-        found = [each for each in lessons(connection, (name,)) if name and each.packet is not None]
-    finally:
-        connection.close()
-    best = sorted(found, key=lambda each: not each.usable(now))[:1]
-    return _as_of_now(best[0], roots[0] if roots else cwd, now) if best else None
 
 
 def _wanted(lesson: "Lesson") -> "Lesson":
