@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -112,10 +113,13 @@ def test_a_program_can_read_where_it_is(taught: Machine) -> None:
         process.communicate()
 
 
-def test_it_ends_quietly_when_interrupted(taught: Machine) -> None:
-    """Ctrl-C: no traceback, nothing on standard output."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0, 0.01, 0.05, 1])
+def test_it_ends_quietly_when_interrupted(taught: Machine, number: signal.Signals, seconds: float) -> None:
+    """Ctrl-C: no traceback, nothing on standard output; also while the server behind the line is still getting up."""
     with over_http(taught.folder) as served:
-        served.process.send_signal(signal.SIGINT)
+        time.sleep(seconds)
+        served.process.send_signal(number)
         out, err = served.process.communicate(timeout=60)
         assert (out, err) == ("", "")
         assert served.process.returncode == 0

@@ -6,9 +6,9 @@ does neither.
 
 import ipaddress
 import secrets
+import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -41,9 +41,12 @@ def serve_http(
         ),
     )
     config = uvicorn.Config(WithToken(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=1)
-    with suppress(KeyboardInterrupt):
-        ready(f"http://{known[0]}:{taken}{PATH}")
-        uvicorn.Server(config).run(sockets=[listening])
+    # The server takes signals only while it runs. One that comes before ends us as well, wherever it meets us: an exception
+    # there may be swallowed by whoever is at work, and then nothing ends.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: leave(0))
+    ready(f"http://{known[0]}:{taken}{PATH}")
+    uvicorn.Server(config).run(sockets=[listening])
     leave(0)
     return 0
 
