@@ -12,12 +12,14 @@ import pytest
 from preheat.archive.connect import connect
 from preheat.archive.lessons import lessons, marks
 from preheat.cli.experiment import COMMANDS, command
+from preheat.cli.experiment_cards import show_report
 from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot
 from preheat.pipeline import trial_store as store
 from preheat.pipeline.proving import told
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.daemon.made import RIGHT, learned
+from tests.experiments.test_report import FIFTH, Trial
 
 
 @pytest.fixture
@@ -100,6 +102,59 @@ def test_an_experiment_from_its_plan_to_the_ledger(known: Person) -> None:
     assert "no experiment `his`" in known.run("experiment", "report", "his").err
 
 
+PLAN = {"name", "arms", "shares", "metric", "guardrails", "margin", "stop", "agent", "project", "template", "at"}
+
+
+def test_json_names_every_field_of_a_plan(known: Person) -> None:
+    """Also those that are as usual, in every command that shows one; on disk the plan stays as its digest has it."""
+    started = parsed(known, "experiment", "start", "mine")
+    assert (started["plan"]["metric"], started["plan"]["stop"], started["plan"]["guardrails"]) == (
+        "misuse",
+        "anytime",
+        [],
+    )
+    shown = [started["plan"], parsed(known, "experiment", "report")["plan"]]
+    shown += [each["plan"] for each in parsed(known, "experiment", "list")]
+    shown += [each["plan"] for each in parsed(known, "experiment", "status")["reports"]]
+    shown.append(parsed(known, "experiment", "stop")["plan"])
+    shown += [each["plan"] for each in parsed(known, "ledger")["entries"]]
+    assert [each.keys() for each in shown] == [PLAN] * 6
+    assert store.plans_damage(known.folder) == []
+
+
+def test_what_was_stopped_is_said_to_be(known: Person) -> None:
+    """In the report that ends it, and without being told to stop it."""
+    known.run("experiment", "start", "mine")
+    done = known.run("experiment", "stop")
+    assert "mine (stopped, since " in done.out
+    assert "running" not in done.out
+
+
+def test_status_does_not_send_its_reader_to_itself(known: Person) -> None:
+    """`preheat status` points to it, and itself says what it knows; two experiments are two."""
+    assert "standing (no session yet)" in known.run("experiment", "report").out
+    store.make_key(known.folder)
+    assert "One session in five" in known.run("experiment", "status").out
+    for name, project in (("mine", "shop"), ("his", "site")):
+        os.makedirs(os.path.join(known.home, project), exist_ok=True)
+        assert known.run("experiment", "start", name, "--project", os.path.join(known.home, project)).code == 0
+        done = known.run("experiment", "status")
+        assert "`preheat experiment status`" not in done.out + done.err
+        assert told(known.folder).endswith("; `preheat experiment status` says what is known.")
+    assert "The experiments `mine`, `his` run: they decide by lot" in done.out
+
+
+def test_a_guardrail_that_decides_already_is_said_to_be_none(known: Person) -> None:
+    """In words and beside JSON; the others are named."""
+    done = known.run("experiment", "start", "mine", "--guardrail", "misuse", "--guardrail", "tokens", "--json")
+    assert json.loads(done.out)["plan"]["guardrails"] == ["tokens"]
+    assert "misuse decides already, and is no guardrail besides" in done.err
+    known.run("experiment", "stop")
+    done = known.run("experiment", "start", "next", "--guardrail", "misuse", "--guardrail", "tokens")
+    assert "not to get worse by more than 10%: tokens." in done.out
+    assert "misuse decides already" in done.err
+
+
 def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None:
     """Nothing was ever read: it ends all the same, and the ledger says so."""
     person.run("experiment", "start", "mine")
@@ -107,6 +162,18 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
     assert done.code == 0
     assert done.out.startswith("Too little data: no session in `warm` and none in `cold`.")
     assert [each.name for each in store.ledger(person.folder)] == ["mine"]
+
+
+def test_a_difference_that_is_adjusted_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is not what one gets from the two levels beside it; and p-values of many metrics are said to be corrected."""
+    show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).told())
+    shown = capsys.readouterr().out
+    assert "differences are adjusted for what was known before the trial" in shown
+    assert "(Holm)" in shown
+    show_report(Trial().told())
+    shown = capsys.readouterr().out
+    assert "adjusted" not in shown
+    assert "(Holm)" not in shown
 
 
 def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
@@ -140,11 +207,15 @@ def test_a_changed_ledger_shows(known: Person) -> None:
 def test_ratings_count_and_the_last_word_stands(known: Person) -> None:
     """Good, then bad with a note: one rating, in which a secret is not kept; and it comes into the archive."""
     assert known.run("rate", "good").out.startswith("good: ")
+    assert parsed(known, "rate", "good").keys() == {"session", "good", "at", "note"}
     rated = parsed(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
     assert rated["good"] is False
     assert "AKIAIOSFODNN7EXAMPLE" not in Path(store.path_of(known.folder, "ratings.jsonl")).read_text()
     (one,) = store.ratings(known.folder).values()
     assert not one.good
+    done = known.run("rate", "bad", "--note", "x" * 1990 + " AKIAIOSFODNN7EXAMPLE")
+    assert "the first 2,000 are kept" in done.err
+    assert "AKIA" not in store.ratings(known.folder)[one.session].note
     known.run("experiment", "report")
     connection = connect(known.folder)
     assert connection.execute("SELECT good FROM ratings").fetchall() == [(0,)]
@@ -157,6 +228,23 @@ def test_a_plan_of_how_many_sessions(known: Person) -> None:
     assert done.code == 2
     assert "10 earlier sessions or more" in done.err
     assert known.run("experiment", "power", "--cold", "2").code == 2
+
+
+def test_how_many_sessions_success_takes(known: Person) -> None:
+    """The help's own example, where every session's last check passed: it cannot rise, so a fall is planned for, and weeks are
+    counted in sessions that had a check."""
+    trial(known, harm=0.2, count=40)
+    known.run("learn")
+    words = ("experiment", "power", "--metric", "success", "--margin", "0.15")
+    found = parsed(known, *words)
+    assert found["plan"]["effect"] == -0.15
+    assert found["worse"]
+    assert found["a_week"] == pytest.approx(10, abs=1)
+    done = known.run(*words)
+    assert done.code == 0
+    assert "It has no room to get better by 15.0 %, so the plan is to see it get worse." in done.out
+    done = known.run("experiment", "power", "--metric", "rating")
+    assert "with nothing to count; sync more first, or plan for another --metric" in done.err
 
 
 def trial(person: Person, harm: float, count: int = 240) -> str:

@@ -106,6 +106,13 @@ def test_nothing_to_count_is_kept_and_says_so() -> None:
         assert (unit.above, unit.below) == (0, 0)
 
 
+def test_what_a_transcript_does_not_say_is_not_zero() -> None:
+    """No times, no tokens: nothing to count, and not a session that took neither. That nobody corrected it is known."""
+    result = found(drawn("one"), sessions=[went("one", start=0.0, ended_at=None, tokens=0)])
+    told = {metric: units(metric, result)[0].below for metric in METRICS}
+    assert (told["seconds"], told["tokens"], told["cost"], told["corrections"]) == (0, 0, 0, 1)
+
+
 def test_sessions_under_other_shares_are_another_stratum() -> None:
     """A share that was changed in mid-trial: an epoch of its own."""
     lots = [drawn("one"), drawn("two", at=2000.0, cold=0.5, warm=0.5)]

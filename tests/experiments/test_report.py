@@ -145,6 +145,25 @@ def test_what_comes_after_the_planned_end_does_not_count() -> None:
     assert not any("planned end" in each for each in trial.told(plan, stopped=NOW).problems)
 
 
+def test_what_is_missing_after_the_planned_end_is_no_trouble() -> None:
+    """More cold sessions are missing from the time after the end than were drawn before it: only those before it are told of."""
+    plan = planned("mine", ["warm", "cold"], [], "misuse", [], None, "n=20", 1.0)
+    trial = Trial().add(100, {"cold": 0.1, "warm": 0.1}, HALF, arms=("warm", "cold"))
+    gone = {lot.session for lot in trial.lots[18:] if lot.arm == "cold"}
+    trial.went = [each for each in trial.went if each.session not in gone]
+    said = " ".join(trial.told(plan).problems)
+    assert "1 session is assigned, but the archive has nothing of it" in said
+    assert "1 of 10 `cold`" in said
+    assert "unevenly" not in said
+
+
+def test_a_guardrail_that_cannot_be_told_is_not_left_out() -> None:
+    """Nobody rated a session: neither held nor broken."""
+    plan = planned("mine", ["warm", "cold"], [], "misuse", ["rating"], None, "anytime", 1.0)
+    found = Trial().add(60, {"cold": 0.1, "warm": 0.1}, HALF).told(plan)
+    assert [each.standing for each in found.guardrails] == ["not known"]
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_few_sessions_are_too_little_data(count: int) -> None:
     """No session, one, or one arm only: said, never a failure."""
@@ -163,7 +182,7 @@ def test_every_trouble_is_named() -> None:
     trial.went[5] = Went(session="a:other", agent="a", project="/w/0", calls=3, started_at=5e3, ended_at=6e3)
     said = " ".join(trial.told(drawing=False).problems)
     for words in ("one project", "every call of every `warm`", "nothing of it", "1 session is unassigned", "no lot is known",
-                  "no lots are drawn"):  # fmt: skip
+                  "counts nowhere", "of 1 session", "no lots are drawn"):  # fmt: skip
         assert words in said, words
 
 

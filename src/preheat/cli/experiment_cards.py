@@ -1,9 +1,12 @@
 """Comparisons on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from preheat.cli.screen import clean, console, say
-from preheat.cli.text import columns, day
+from preheat.cli.text import columns, count, day
+from preheat.experiments.plan import SHARES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -11,8 +14,16 @@ if TYPE_CHECKING:
     from preheat.experiments.report import Report
     from preheat.model.experiment import Estimate
 
-_SHARES = frozenset(["misuse", "errors", "success", "rating"])
 _COLOURS = {"helps": "green", "hurts": "red"}
+
+
+def whole(value: Any) -> Any:
+    """A value for JSON with all its fields: what is left out on disk because it is usual is not usual to whoever reads JSON."""
+    if isinstance(value, msgspec.Struct):
+        return {name: whole(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {name: whole(each) for name, each in value.items()}
+    return [whole(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def show_short(screen: "Console", found: "Report") -> None:
@@ -28,10 +39,12 @@ def show_report(found: "Report") -> None:
     screen = console()
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
     say(screen)
-    say(screen, f"{found.name} ({found.state}, since {day(found.since) or 'no session yet'}): {_drawn(found)}")
     plan = found.plan
-    end = f"{plan.sessions:,} sessions" if plan.sessions else "when you stop it"
-    say(screen, f"  decided by {plan.metric}, margin {number(plan.metric, plan.margin)}, ends {end}", "dim")
+    since = f"since {day(found.since)}" if plan.at or any(found.drawn.values()) else "no session yet"
+    title = since if plan.standing else f"{found.state}, {since}"
+    say(screen, f"{found.name} ({title}): {_drawn(found)}")
+    end = f"after {plan.sessions:,} sessions" if plan.sessions else "none" if plan.standing else "when you stop it"
+    say(screen, f"  decided by {plan.metric}, margin {number(plan.metric, plan.margin)}, planned end {end}", "dim")
     rows = [["  metric", "arms", "level", "against", "difference", "95 %, one look", "95 %, every look", "p"]]
     rows += [_row(each) for each in found.estimates]
     rows += [_row(each) for each in found.guarded]
@@ -42,6 +55,13 @@ def show_report(found: "Report") -> None:
 
 
 def _notes(screen: "Console", found: "Report") -> None:
+    if any(each.adjusted for each in (*found.estimates, *found.guarded, *found.secondary)):
+        adjusted = (
+            "differences are adjusted for what was known before the trial, and so are not just level less against"
+        )
+        say(screen, f"  {adjusted}", "dim")
+    if found.corrected:
+        say(screen, "  p of what neither decides nor guards is corrected for how many there are (Holm)", "dim")
     for guard in found.guardrails:
         say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
     say(screen, f"  {clean(found.ratios)}", "red" if found.ratios_broken else "")
@@ -61,7 +81,7 @@ def _notes(screen: "Console", found: "Report") -> None:
 
 def _drawn(found: "Report") -> str:
     drawn = ", ".join(f"{count:,} {arm} ({found.measured[arm]:,} measured)" for arm, count in found.drawn.items())
-    return f"{drawn} in {found.projects:,} {'project' if found.projects == 1 else 'projects'}"
+    return f"{drawn} in {count(found.projects, 'project')}"
 
 
 def _row(each: "Estimate", corrected: float | None = None) -> list[str]:
@@ -89,7 +109,7 @@ def number(metric: str, value: float | None, sign: bool = False) -> str:
     if value is None:
         return "-"
     plus = "+" if sign else ""
-    if metric in _SHARES:
+    if metric in SHARES:
         return f"{100 * value:{plus}.1f} %"
     if metric == "corrections":
         return f"{value:{plus}.2f}"

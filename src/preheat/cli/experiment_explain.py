@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.cli.options import Examples, archive, json_option
+from preheat.cli.text import count
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _templates(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> 
         else:
             ends = f"{100 * each.always_low:+.2f} to {100 * each.always_high:+.2f}"
             say(screen, f"  {100 * each.difference:+.2f} mistakes per 100 calls (95 %, at every look, {ends})")
-        say(screen, f"  {each.units[0]:,} sessions began with it, {each.units[1]:,} without by lot", "dim")
+        say(screen, f"  {count(each.units[0], 'session')} began with it, {each.units[1]:,} without by lot", "dim")
         if name in last:
             say(screen, f"  {last[name].kind}: {clean(last[name].sentence)}", "yellow")
     return True
@@ -95,10 +96,11 @@ def _advice(connection: "sqlite3.Connection", as_json: bool) -> int:
         )
     say(
         screen,
-        f"  said {found.units[0]:,} times, withheld by lot {found.units[1]:,} times, in {found.clusters:,} sessions",
+        f"  said {count(found.units[0], 'time')}, withheld by lot {count(found.units[1], 'time')},"
+        f" in {count(found.clusters, 'session')}",
     )
     if untold:
-        say(screen, f"  {untold:,} more had no call after them in the archive, and do not count", "dim")
+        say(screen, f"  not counted, since the archive has no call after it: {count(untold, 'moment')}", "dim")
     for remark in found.named:
         say(screen, f"  {clean(remark)}", "dim")
     return 0
@@ -129,7 +131,7 @@ def _items(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> int:
     for each in sorted(found, key=lambda one: (one.effect is None, one.effect or 0.0, one.item)):
         say(screen, f"{each.item}  {clean(texts.get(each.item, '(not learned any more)'))}", "bold")
         say(screen, f"  {_sentence(each)}")
-        say(screen, f"  shown in {each.shown:,} sessions, withheld by lot in {each.withheld:,}", "dim")
+        say(screen, f"  shown in {count(each.shown, 'session')}, withheld by lot in {each.withheld:,}", "dim")
         if each.item in last:
             say(screen, f"  {last[each.item].kind}: {clean(last[each.item].sentence)}", "yellow")
     if not found:

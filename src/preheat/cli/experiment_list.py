@@ -15,6 +15,7 @@ from preheat.settings import data_folder
 @json_option
 def command(as_json: bool) -> int:
     """List the experiments."""
+    from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import columns, day
     from preheat.pipeline import trial_store as store
@@ -27,7 +28,7 @@ def command(as_json: bool) -> int:
             {"experiment": name, "plan": plan, "stopped": stopped, "verdict": verdicts.get(name.partition("@")[2])}
             for name, plan, stopped in every
         ]
-        print_json(found)
+        print_json(whole(found))
         return 0
     if not every:
         hint("No experiment yet; `preheat experiment start NAME` begins one. The standing holdout is `standing`.")

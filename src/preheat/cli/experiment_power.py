@@ -1,5 +1,7 @@
 """`preheat experiment power`: how many sessions a comparison needs, from the person's own sessions."""
 
+from math import ceil
+
 import click
 
 from preheat.cli.options import Examples, json_option
@@ -26,7 +28,7 @@ def command(metric: str, margin: float | None, share: float | None, wanted: floa
     """Say how many sessions a comparison needs, from your own sessions."""
     from preheat.cli.experiment_cards import number
     from preheat.cli.screen import clean, console, hint, print_json, say
-    from preheat.cli.text import columns
+    from preheat.cli.text import columns, count
     from preheat.errors import UserError
     from preheat.experiments.plan import MARGINS
     from preheat.pipeline.proof import power, wider
@@ -41,10 +43,10 @@ def command(metric: str, margin: float | None, share: float | None, wanted: floa
     found = power(folder, name, margin, share, wanted)
     plan = found.plan
     if as_json:
-        print_json({"plan": plan, "a_week": found.a_week, "weeks": found.weeks})
+        print_json({"plan": plan, "worse": found.worse, "a_week": found.a_week, "weeks": found.weeks})
         return 0
     screen = console()
-    weeks = "" if found.weeks is None else f", about {found.weeks:,.0f} weeks at {found.a_week:,.0f} a week"
+    weeks = "" if found.weeks is None else f", about {count(ceil(found.weeks), 'week')} at {found.a_week:,.0f} a week"
     say(
         screen,
         f"About {plan.sessions:,} sessions ({plan.arms[0]:,} warm, {plan.arms[1]:,} cold{weeks}) show a difference of"
@@ -52,7 +54,9 @@ def command(metric: str, margin: float | None, share: float | None, wanted: floa
         "bold",
     )
     say(screen, f"It is {number(metric, plan.base)} now, over {plan.drawn_from[0]:,} sessions.")
-    rows = [["  sessions", "seen"], *([f"  {count:,}", f"{seen:.0%}"] for count, seen in plan.curve)]
+    if found.worse:
+        say(screen, f"It has no room to get better by {number(metric, margin)}, so the plan is to see it get worse.")
+    rows = [["  sessions", "seen"], *([f"  {sessions:,}", f"{seen:.0%}"] for sessions, seen in plan.curve)]
     for line in columns(rows, left=1):
         say(screen, line, "dim")
     for remark in plan.named:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,9 @@ from preheat.cli.options import AgentName, Examples, json_option
 from preheat.errors import UserError
 from preheat.model.experiment import ARMS, METRICS
 from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from preheat.model.experiment import Plan
 
 
 @click.command(
@@ -52,7 +56,8 @@ def command(
     The plan is written down with its digest before the first session, and cannot be changed. It takes the place of the
     standing holdout while it runs.
     """
-    from preheat.cli.screen import print_json
+    from preheat.cli.experiment_cards import whole
+    from preheat.cli.screen import hint, print_json
     from preheat.experiments.plan import planned
     from preheat.pipeline.proof import begin
 
@@ -71,16 +76,28 @@ def command(
         template=_template(folder, template),
     )
     experiment = begin(folder, plan)
+    if plan.metric in (rail.strip() for rail in guardrails):
+        hint(f"{plan.metric} decides already, and is no guardrail besides.")
     if as_json:
-        print_json({"experiment": experiment, "plan": plan})
-        return 0
+        print_json(whole({"experiment": experiment, "plan": plan}))
+    else:
+        _announce(folder, experiment, plan)
+    return 0
+
+
+def _announce(folder: str, experiment: str, plan: "Plan") -> None:
+    from preheat.experiments.plan import WORSE
+
     parts = ", ".join(f"{share:.0%} {arm}" for arm, share in zip(plan.arms, plan.shares, strict=True))
     print(f"{plan.name} runs: {parts} of {_scope(plan.agent, plan.project)}.")
-    print(f"It is decided by {plan.metric}; a difference under {plan.margin:g} is none. {_ending(plan.sessions, name)}")
+    print(
+        f"It is decided by {plan.metric}; a difference under {plan.margin:g} is none. {_ending(plan.sessions, plan.name)}"
+    )
+    if plan.guardrails:
+        print(f"Guardrails, not to get worse by more than {WORSE:.0%}: {', '.join(plan.guardrails)}.")
     print(f"The plan is {experiment}; it cannot be changed. `preheat experiment status` says how it goes.")
     if not _called_by_any(folder):
         print("No agent calls Preheat yet, so no session can be in it: `preheat install AGENT` comes first.")
-    return 0
 
 
 def _called_by_any(folder: str) -> bool:

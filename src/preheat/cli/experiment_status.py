@@ -16,17 +16,17 @@ from preheat.settings import data_folder
 def command(as_json: bool) -> int:
     """Say what is left to chance now, and what is known so far."""
     from preheat import pipeline
-    from preheat.cli.experiment_cards import show_short
+    from preheat.cli.experiment_cards import show_short, whole
     from preheat.cli.screen import console, hint, print_json, say
     from preheat.pipeline.proof import report, running
-    from preheat.pipeline.proving import told
+    from preheat.pipeline.proving import left_to_chance
 
     folder = data_folder()
-    sentence = told(folder)
+    sentence = left_to_chance(folder)
     names = [plan.name for _, plan in running(folder)] or [""]
     found = [report(folder, name) for name in names] if pipeline.has_archive(folder) else []
     if as_json:
-        print_json({"told": sentence, "reports": found})
+        print_json(whole({"told": sentence, "reports": found}))
         return 0
     screen = console()
     say(screen, sentence)

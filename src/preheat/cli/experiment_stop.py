@@ -19,13 +19,13 @@ def command(name: str, as_json: bool) -> int:
 
     Nulls and failures are entered like everything else. The standing holdout takes its place again.
     """
-    from preheat.cli.experiment_cards import show_report
+    from preheat.cli.experiment_cards import show_report, whole
     from preheat.cli.screen import hint, print_json
     from preheat.pipeline.proof import end
 
     found, entry = end(data_folder(), name)
     if as_json:
-        print_json(entry)
+        print_json(whole(entry))
         return 0
     show_report(found)
     hint(f"`{found.name}` is stopped and stands in the ledger; `preheat ledger` shows it.")

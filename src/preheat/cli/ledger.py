@@ -23,6 +23,7 @@ that was changed or taken out shows; then the exit code is 1.""",
 @json_option
 def command(as_json: bool) -> int:
     """Show what was tried and what came of it, nulls included."""
+    from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import day
     from preheat.pipeline import trial_store as store
@@ -31,7 +32,7 @@ def command(as_json: bool) -> int:
     entries = store.ledger(folder)
     damage = store.ledger_damage(folder)
     if as_json:
-        print_json({"entries": entries, "changed_lines": damage})
+        print_json(whole({"entries": entries, "changed_lines": damage}))
         return 1 if damage else 0
     screen = console()
     for each in entries:

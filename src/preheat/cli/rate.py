@@ -27,17 +27,21 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
     from preheat.archive.queries import find
-    from preheat.cli.screen import print_json
+    from preheat.cli.experiment_cards import whole
+    from preheat.cli.screen import hint, print_json
     from preheat.cli.text import moment, one_line
     from preheat.ingest.redact import redact
     from preheat.pipeline.proof import rated
 
     with archive() as connection:
         one = find(connection, session)
-    kept = redact(note[:_LONGEST].encode())[0].decode("utf-8", "replace")
+    clean = redact(note.encode("utf-8", "replace"))[0].decode("utf-8", "replace")
+    kept = clean[:_LONGEST]  # after redacting: half a secret is none that would be known
+    if len(clean) > _LONGEST:
+        hint(f"The note is longer than {_LONGEST:,} characters; the first {_LONGEST:,} are kept.")
     rating = rated(data_folder(), one.key, verdict == "good", kept)
     if as_json:
-        print_json(rating)
+        print_json(whole(rating))
         return 0
     print(f"{verdict}: {one_line(one.title or one.opening, 60)} ({moment(one.started_at)}, {one.key})")
     return 0

@@ -11,8 +11,6 @@ from hashlib import blake2b
 
 from preheat.model.experiment import ARMS, AdviceLot, Arm, Assignment, Plan
 
-KEY = 32
-"""Bytes of a key."""
 _ALL = 2**64
 
 

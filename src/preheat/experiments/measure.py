@@ -6,10 +6,11 @@ named, never dropped in silence.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from preheat.model.experiment import Assignment, MetricName, Unit, Went
 
+Shares: TypeAlias = tuple[tuple[str, float], ...]
 _GOES_ON = frozenset(["fork", "continuation", "compaction"])
 GOING_ON = 1800.0
 """Seconds since its last event within which a session may still go on."""
@@ -22,16 +23,16 @@ class Line(NamedTuple):
     sessions: tuple[Went, ...]
     """In time order; none: the archive has nothing of it."""
 
+    @property
+    def judged(self) -> bool:
+        return any(each.judged for each in self.sessions)
+
 
 class Measured(NamedTuple):
     """What there is to compare."""
 
     lines: list[Line]
     """In the order in which the lots were drawn."""
-    missing: Counter[str]
-    """By arm: of how many lines the archive has nothing; likewise not judged yet, and still going on."""
-    unjudged: Counter[str]
-    open: Counter[str]
     unassigned: int
     """Sessions whose start was missed."""
     lost: int
@@ -39,8 +40,27 @@ class Measured(NamedTuple):
     earlier: dict[tuple[str, str], tuple[Went, ...]]
     """By agent and project: sessions from before the trial."""
     since: float
+    now: float
     redrawn: int = 0
     """Sessions that drew a lot of their own though they came out of one that had: they count with that one."""
+
+    @property
+    def missing(self) -> Counter[str]:
+        """By arm: of how many lines the archive has nothing."""
+        return Counter(line.drawn.arm for line in self.lines if not line.sessions)
+
+    @property
+    def unjudged(self) -> Counter[str]:
+        return Counter(line.drawn.arm for line in self.lines if line.sessions and not line.judged)
+
+    @property
+    def open(self) -> Counter[str]:
+        """Still going on."""
+        return Counter(
+            line.drawn.arm
+            for line in self.lines
+            if any(self.now - (each.ended_at or 0.0) < GOING_ON for each in line.sessions)
+        )
 
 
 def measured(
@@ -75,15 +95,11 @@ def measured(
     lost = [each for each in known.values() if each.session not in others and _was_missed(each, scope, since, end)]
     return Measured(
         lines,
-        Counter(line.drawn.arm for line in lines if not line.sessions),
-        Counter(line.drawn.arm for line in lines if line.sessions and not any(one.judged for one in line.sessions)),
-        Counter(
-            line.drawn.arm for line in lines if any(now - (one.ended_at or 0.0) < GOING_ON for one in line.sessions)
-        ),
         sum(each.arm == "unassigned" for each in assignments),
         len(lost),
         _earlier(known.values(), told, since),
         since,
+        now,
         redrawn,
     )
 
@@ -134,22 +150,26 @@ def _last(sessions: Sequence[Went], told: Callable[[Went], bool | None]) -> Rati
     return Ratio(float(answers[-1]), 1.0) if answers else Ratio(0.0, 0.0)
 
 
+def _sum(values: Iterable[float]) -> Ratio:
+    """What a transcript does not say stands there as 0: nothing to count, and not a session that took no time or tokens."""
+    total = sum(values)
+    return Ratio(total, 1.0) if total else Ratio(0.0, 0.0)
+
+
 def _seconds(each: Went) -> float:
-    return max(0.0, (each.ended_at or 0.0) - (each.started_at or 0.0)) if each.started_at and each.ended_at else 0.0
+    return max(0.0, each.ended_at - each.started_at) if each.started_at and each.ended_at else 0.0
 
 
 _METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
     "misuse": lambda some: _rate(some, lambda each: each.misuse),
     "errors": lambda some: _rate(some, lambda each: each.errors),
     "success": lambda some: _last(some, lambda each: each.passed),
-    "seconds": lambda some: Ratio(sum(map(_seconds, some)), 1.0),
-    "tokens": lambda some: Ratio(sum(each.tokens for each in some), 1.0),
-    "cost": lambda some: Ratio(sum(each.cost for each in some), 1.0),
+    "seconds": lambda some: _sum(map(_seconds, some)),
+    "tokens": lambda some: _sum(each.tokens for each in some),
+    "cost": lambda some: _sum(each.cost for each in some),
     "corrections": lambda some: Ratio(sum(each.corrections for each in some), 1.0),
     "rating": lambda some: _last(some, lambda each: each.rating),
 }
-PER_SESSION: frozenset[MetricName] = frozenset(["seconds", "tokens", "cost", "corrections"])
-"""A session without a single call counts in these, too."""
 
 
 def ratio_of(metric: MetricName, sessions: Sequence[Went]) -> Ratio:
@@ -161,14 +181,14 @@ def units(metric: MetricName, found: Measured) -> list[Unit]:
     """The lines that the archive has, in a metric. Only what was drawn under the same shares is alike: they are strata, with
     agent and project."""
     epochs = epochs_of(found)
+    earlier = {stratum: _before(metric, sessions) for stratum, sessions in found.earlier.items()}
     made = []
     for line in found.lines:
-        if not line.sessions or not any(each.judged for each in line.sessions):
+        if not line.judged:
             continue
         above, below = ratio_of(metric, line.sessions)
         drawn = line.drawn
-        before = _before(metric, found.earlier.get((drawn.agent, drawn.project), ()))
-        epoch = f" {epochs.index(_shares(drawn)) + 1}" if len(epochs) > 1 else ""
+        epoch = f" {epoch_of(drawn, epochs)}" if len(epochs) > 1 else ""
         made.append(
             Unit(
                 session=drawn.root,
@@ -176,7 +196,7 @@ def units(metric: MetricName, found: Measured) -> list[Unit]:
                 above=above,
                 below=below,
                 stratum=f"{drawn.agent} {drawn.project}{epoch}",
-                before=before,
+                before=earlier.get((drawn.agent, drawn.project)),
                 at=drawn.at,
             )
         )
@@ -200,10 +220,15 @@ def _before(metric: MetricName, sessions: Sequence[Went]) -> float | None:
     return sum(each.above for each in ratios) / below if below else None
 
 
-def _shares(drawn: Assignment) -> tuple[tuple[str, float], ...]:
+def _shares(drawn: Assignment) -> Shares:
     return tuple(sorted((arm, round(share, 6)) for arm, share in drawn.shares.items()))
 
 
-def epochs_of(found: Measured) -> list[tuple[tuple[str, float], ...]]:
+def epochs_of(found: Measured) -> list[Shares]:
     """The shares that lots were drawn with, in their order."""
     return list(dict.fromkeys(_shares(line.drawn) for line in found.lines))
+
+
+def epoch_of(drawn: Assignment, epochs: Sequence[Shares]) -> int:
+    """The number, from 1, of the stretch in which a lot was drawn."""
+    return epochs.index(_shares(drawn)) + 1

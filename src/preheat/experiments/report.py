@@ -10,15 +10,16 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.experiments.measure import Line, Measured, epochs_of, units
+from preheat.experiments.measure import Line, Measured, epoch_of, epochs_of, units
 from preheat.experiments.plan import WORSE
 from preheat.experiments.statistics.adjust import adjusted
-from preheat.experiments.statistics.conclude import Guarded, Guardrail, conclude
+from preheat.experiments.statistics.conclude import Conclusion, Guarded, Guardrail, conclude
 from preheat.experiments.statistics.multiplicity import holm
 from preheat.experiments.statistics.ratio import RISK, difference
+from preheat.experiments.statistics.sample import counted
 from preheat.experiments.statistics.sequence import HORIZON, always
 from preheat.experiments.statistics.spread import chance, quantile
-from preheat.experiments.statistics.srm import sample_ratio
+from preheat.experiments.statistics.srm import Ratios, sample_ratio
 from preheat.model.experiment import METRICS, Delivery, Estimate, MetricName, Plan, Unit
 
 State: TypeAlias = Literal["running", "stopped", "standing"]
@@ -83,37 +84,27 @@ def report(
     final = planned is not None and len(found.lines) >= planned
     if final:  # what was drawn after the planned end was not planned for
         found = found._replace(lines=found.lines[:planned])
-    drawn = Counter[str](line.drawn.arm for line in found.lines)
-    counted = [line for line in found.lines if any(each.judged for each in line.sessions)]
+    judged = [line for line in found.lines if line.judged]
     against = [arm for arm in _AGAINST if arm in plan.arms]
-    horizon = float(plan.sessions or HORIZON)
+    horizon = float(planned or HORIZON)
     main = tuple(compared(plan.metric, found, arm, horizon) for arm in against)
     guarded = tuple(compared(metric, found, against[0], horizon) for metric in plan.guardrails)
-    rails = [Guardrail(each, WORSE * abs(each.base)) for each in guarded if each.base is not None]
+    rails = [Guardrail(each, WORSE * abs(each.base or 0.0)) for each in guarded]
     others: list[MetricName] = [metric for metric in METRICS if metric not in (plan.metric, *plan.guardrails)]
     secondary = tuple(compared(metric, found, against[0], horizon) for metric in others)
-    split = sample_ratio(
-        ((_epoch_name(line, epochs_of(found)), line.drawn.arm) for line in found.lines),
-        {str(number): dict(shares) for number, shares in enumerate(epochs_of(found), 1)},
-    )
+    split = _split(found)
     concluded = conclude(main[0], plan.margin, guardrails=rails, running=not final)
-    sentence, verdict = concluded.sentence, concluded.verdict
-    if split.broken:
-        sentence, verdict = f"Not to be believed: {split.sentence}", "too little data"
-    elif verdict in ("helps", "hurts"):
-        sentence = f"Starting warm {verdict}: {sentence[:1].lower()}{sentence[1:]}"
-    given = [deliveries[line.drawn.root] for line in found.lines if line.drawn.root in deliveries]
-    arm_of = {line.drawn.root: line.drawn.arm for line in found.lines}
+    given = [(line.drawn.arm, deliveries[line.drawn.root]) for line in found.lines if line.drawn.root in deliveries]
     return Report(
         name=plan.name,
         experiment=experiment,
         state="standing" if plan.standing else "running" if stopped is None else "stopped",
         plan=plan,
-        sentence=sentence,
-        verdict=verdict,
+        sentence=_sentence(concluded, split),
+        verdict="too little data" if split.broken else concluded.verdict,
         final=final,
-        drawn={arm: drawn[arm] for arm in plan.arms},
-        measured={arm: sum(line.drawn.arm == arm for line in counted) for arm in plan.arms},
+        drawn=_by_arm(plan, (line.drawn.arm for line in found.lines)),
+        measured=_by_arm(plan, (line.drawn.arm for line in judged)),
         estimates=main,
         guardrails=concluded.guardrails,
         guarded=guarded,
@@ -121,12 +112,36 @@ def report(
         corrected=_corrected(secondary),
         ratios=split.sentence,
         ratios_broken=split.broken,
-        given={arm: sum(bool(each.context) and arm_of[each.session] == arm for each in given) for arm in plan.arms},
-        nothing_to_give=sum(not each.offered for each in given),
+        given=_by_arm(plan, (arm for arm, each in given if each.context)),
+        nothing_to_give=sum(not each.offered for _, each in given),
         epochs=_epochs(found),
-        projects=len({line.drawn.project for line in counted}),
+        projects=len({line.drawn.project for line in judged}),
         since=found.since,
-        problems=tuple(_problems(plan, found, counted, split.broken, split.sentence, not drawing, stopped is not None)),
+        problems=tuple(_problems(plan, found, judged, split, not drawing, stopped is not None)),
+    )
+
+
+def _sentence(concluded: Conclusion, split: Ratios) -> str:
+    """The first thing to read."""
+    said = concluded.sentence
+    if split.broken:
+        return f"Not to be believed: {split.sentence}"
+    if concluded.verdict in ("helps", "hurts"):
+        return f"Starting warm {concluded.verdict}: {said[:1].lower()}{said[1:]}"
+    return said
+
+
+def _by_arm(plan: Plan, arms: Iterable[str]) -> dict[str, int]:
+    counts = Counter(arms)
+    return {arm: counts[arm] for arm in plan.arms}
+
+
+def _split(found: Measured) -> Ratios:
+    """Whether the arms got their shares, in each stretch its own."""
+    epochs = epochs_of(found)
+    return sample_ratio(
+        [(str(epoch_of(line.drawn, epochs)), line.drawn.arm) for line in found.lines],
+        {str(number): dict(shares) for number, shares in enumerate(epochs, 1)},
     )
 
 
@@ -148,8 +163,8 @@ def compared(metric: MetricName, found: Measured, against: str, horizon: float =
 
 def _by_epoch(every: Sequence[Unit], found: Measured) -> list[list[Unit]]:
     epochs = epochs_of(found)
-    of = {line.drawn.root: _epoch_name(line, epochs) for line in found.lines}
-    return [[each for each in every if of[each.session] == str(number)] for number in range(1, len(epochs) + 1)]
+    of = {line.drawn.root: epoch_of(line.drawn, epochs) for line in found.lines}
+    return [[each for each in every if of[each.session] == number] for number in range(1, len(epochs) + 1)]
 
 
 def _together(whole: Estimate, parts: list[Estimate]) -> Estimate:
@@ -187,16 +202,11 @@ def _corrected(secondary: Iterable[Estimate]) -> dict[str, float]:
 
 
 # What a reader must know.
-def _epoch_name(line: Line, epochs: list[tuple[tuple[str, float], ...]]) -> str:
-    shares = tuple(sorted((arm, round(share, 6)) for arm, share in line.drawn.shares.items()))
-    return str(epochs.index(shares) + 1)
-
-
 def _epochs(found: Measured) -> tuple[Epoch, ...]:
     epochs = epochs_of(found)
     told = []
     for number, shares in enumerate(epochs, 1):
-        inside = [line.drawn for line in found.lines if _epoch_name(line, epochs) == str(number)]
+        inside = [line.drawn for line in found.lines if epoch_of(line.drawn, epochs) == number]
         counts = Counter[str](each.arm for each in inside)
         told.append(
             Epoch(
@@ -210,26 +220,27 @@ def _epochs(found: Measured) -> tuple[Epoch, ...]:
 
 
 def _problems(
-    plan: Plan, found: Measured, counted: Sequence[Line], broken: bool, ratios: str, undrawn: bool, ended: bool
+    plan: Plan, found: Measured, judged: Sequence[Line], split: Ratios, undrawn: bool, ended: bool
 ) -> Iterable[str]:
     if undrawn and not ended:
         yield "no lots are drawn: `preheat install AGENT` or `preheat experiment start` makes the key for them"
     drawn = Counter[str](line.drawn.arm for line in found.lines)
     if found.lines:
         yield from (f"no session was drawn into `{arm}` yet" for arm in plan.arms if not drawn[arm])
-    if broken:
-        yield ratios
+    if split.broken:
+        yield split.sentence
     if not ended and plan.sessions is not None and len(found.lines) >= plan.sessions:
         yield f"its planned end is reached; `preheat experiment stop {plan.name}` enters it into the ledger"
     yield from _unmeasured(found, drawn)
     epochs = epochs_of(found)
     if len(epochs) > 1:
-        yield f"the shares were changed {len(epochs) - 1} times: each stretch of equal shares is compared for itself"
-    projects = {line.drawn.project for line in counted}
-    if len(counted) > 1 and len(projects) == 1:
+        times = "once" if len(epochs) == 2 else f"{len(epochs) - 1} times"
+        yield f"the shares were changed {times}: each stretch of equal shares is compared for itself"
+    projects = {line.drawn.project for line in judged}
+    if len(judged) > 1 and len(projects) == 1:
         yield "all sessions are of one project: what holds there may not hold elsewhere"
     for arm in plan.arms:
-        calls = [each for line in counted if line.drawn.arm == arm for each in line.sessions if each.calls]
+        calls = [each for line in judged if line.drawn.arm == arm for each in line.sessions if each.calls]
         if calls and all(each.errors == each.calls for each in calls):
             yield f"every call of every `{arm}` session failed: look at one before believing any number"
 
@@ -242,8 +253,7 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
         number = sum(counts.values())
         if number:
             by_arm = ", ".join(f"{counts[arm]} of {drawn[arm]} `{arm}`" for arm in sorted(drawn) if counts[arm])
-            are = "session is" if number == 1 else "sessions are"
-            yield f"{number} {are} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
+            yield f"{number} {_sessions(number)} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
     if _unevenly(found.missing, drawn):
         yield "the arms lost sessions unevenly: those that are left may not be alike, and the comparison is not to be trusted"
     if number := sum(found.open.values()):
@@ -251,15 +261,16 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
         yield f"{number} {goes} on; what {they} did so far counts"
     if found.redrawn:
         yield (
-            f"{found.redrawn} forked or continued {_sessions(found.redrawn)} counted with what they came out of: the agent's"
-            " program did not say so at the start"
+            f"{found.redrawn} forked or continued {_sessions(found.redrawn)} counted with what came before: the agent's program"
+            " did not say so at the start"
         )
     if found.unassigned:
-        yield f"{found.unassigned} {_sessions(found.unassigned)} unassigned, because the start was missed, and count nowhere"
+        count = "counts" if found.unassigned == 1 else "count"
+        yield f"{found.unassigned} {_sessions(found.unassigned)} unassigned, because the start was missed, and {count} nowhere"
     if found.lost:
         yield (
-            f"of {found.lost} {'session' if found.lost == 1 else 'sessions'} no lot is known (no daemon ran, hooks were off, or"
-            " assignments were lost), and they count nowhere"
+            f"of {counted(found.lost, 'session')} no lot is known (no daemon ran, hooks were off, or assignments were lost);"
+            f" {'it counts' if found.lost == 1 else 'they count'} nowhere"
         )
 
 

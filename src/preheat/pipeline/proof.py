@@ -6,8 +6,8 @@ Knows no formula: those are in `experiments.statistics`, which is loaded by whoe
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +23,7 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.experiments.measure import Measured
     from preheat.experiments.report import Report
+    from preheat.experiments.statistics.power import Plan as Sessions
     from preheat.model.experiment import Estimate, MetricName
 
 NEXT = 5
@@ -37,8 +38,6 @@ def facts(connection: sqlite3.Connection) -> list[Went]:
 
 def _corrections(connection: sqlite3.Connection) -> dict[str, int]:
     """By session: the sentences of a person that read like a rule, as far as learning has noted them."""
-    import msgspec
-
     from preheat.archive import notes
     from preheat.lessons.conventions import LEARN_CONVENTIONS
 
@@ -99,28 +98,30 @@ def _standing(folder: str) -> Plan:
 
 
 # Results.
-def measure(
-    folder: str, connection: sqlite3.Connection, wanted: str, now: float
-) -> "tuple[str, Plan, float | None, Measured]":
+def _measured(
+    folder: str, connection: sqlite3.Connection, experiment: str, plan: Plan, stopped: float | None, now: float
+) -> "Measured":
     """What there is to compare for a plan."""
     from preheat.experiments.measure import measured
 
-    experiment, plan, stopped = find(folder, wanted)
     take_in(folder, connection)
     every = kept.assignments(connection)
     ours = [each for each in every if each.experiment == experiment]
     elsewhere = [each.session for each in every if each.experiment != experiment]
-    return experiment, plan, stopped, measured(ours, facts(connection), now, plan.at, stopped, elsewhere)
+    return measured(ours, facts(connection), now, plan.at, stopped, elsewhere)
 
 
 def report(folder: str, wanted: str = "", now: float | None = None) -> "Report":
     """What a plan has shown so far."""
+    return _reported(folder, *find(folder, wanted), time.time() if now is None else now)
+
+
+def _reported(folder: str, experiment: str, plan: Plan, stopped: float | None, now: float) -> "Report":
     from preheat.experiments.report import report as told
 
-    now = time.time() if now is None else now
     connection = _opened(folder)
     try:
-        experiment, plan, stopped, found = measure(folder, connection, wanted, now)
+        found = _measured(folder, connection, experiment, plan, stopped, now)
         given = kept.deliveries(connection)
     finally:
         connection.close()
@@ -143,7 +144,7 @@ def end(folder: str, wanted: str = "", now: float | None = None) -> "tuple[Repor
             f"`{plan.name}` was stopped already; `preheat experiment report {plan.name}` shows what it showed"
         )
     connect(folder).close()  # without an archive there is nothing to tell, and that is entered, too
-    found = report(folder, plan.name, now)
+    found = _reported(folder, experiment, plan, now, now)
     entry = LedgerEntry(
         kind="experiment",
         at=now,
@@ -173,19 +174,16 @@ def _opened(folder: str) -> sqlite3.Connection:
     return connect(folder)
 
 
-def ledger(folder: str) -> Sequence[LedgerEntry]:
-    return store.ledger(folder)
-
-
 # How many sessions it takes.
 def power(
     folder: str, metric: "MetricName", margin: float, share: float, wanted: float, now: float | None = None
 ) -> "Needed":
     """What a comparison needs to see a difference of `margin`, drawn from the sessions of the archive; `share` of them cold.
-    The difference is an improvement: fewer, or for success and ratings more."""
+    The difference is an improvement (fewer, or for success and ratings more); where the metric has no room for that, as large a
+    loss."""
     from preheat.experiments.measure import each_alone
     from preheat.experiments.statistics.conclude import words_of
-    from preheat.experiments.statistics.power import plan
+    from preheat.experiments.statistics.power import plan, with_room
 
     connection = _opened(folder)
     try:
@@ -193,19 +191,24 @@ def power(
         went = facts(connection)
     finally:
         connection.close()
-    effect = margin if words_of(metric).better == "higher" else -margin
-    found = plan(each_alone(metric, went), effect=effect, share=1 - share, power=wanted)
-    return Needed(plan=found, metric=metric, a_week=_a_week(went, time.time() if now is None else now))
+    units = each_alone(metric, went)
+    better = margin if words_of(metric).better == "higher" else -margin
+    effect = with_room(units, better)
+    found = plan(units, effect=effect, share=1 - share, power=wanted)
+    counted = {each.session for each in units if each.below > 0}
+    a_week = _a_week((each for each in went if each.session in counted), time.time() if now is None else now)
+    return Needed(plan=found, metric=metric, worse=effect != better, a_week=a_week)
 
 
 class Needed(msgspec.Struct, frozen=True, kw_only=True):
     """What a comparison needs, and how long that takes here."""
 
     metric: str
-    plan: Any
-    """As `statistics.power` gives it."""
+    plan: "Sessions"
+    worse: bool
+    """The metric cannot get better by as much: the plan is for getting worse."""
     a_week: float
-    """Sessions that began in a week, over the last four."""
+    """Sessions that began in a week, over the last four, and that had something to count."""
 
     @property
     def weeks(self) -> float | None:
@@ -220,7 +223,7 @@ def wider(sessions: int) -> float:
     return float(errors_to_hold(float(sessions), float(sessions)) / quantile(float(sessions), 0.05))
 
 
-def _a_week(went: Sequence[Went], now: float) -> float:
+def _a_week(went: Iterable[Went], now: float) -> float:
     return sum(now - 4 * _WEEK < (each.started_at or 0.0) <= now for each in went) / 4
 
 

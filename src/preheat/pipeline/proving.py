@@ -200,26 +200,37 @@ class Proving:
 
 # What a person is told.
 def told(folder: str) -> str:
-    """In a sentence, what is left to chance."""
+    """In a sentence, what is left to chance, and where to read on."""
+    sentence, drawn = _chance(folder)
+    return f"{sentence}; `preheat experiment status` says what is known." if drawn else f"{sentence}."
+
+
+def left_to_chance(folder: str) -> str:
+    """The same for whoever reads on already."""
+    return f"{_chance(folder)[0]}."
+
+
+def _chance(folder: str) -> tuple[str, bool]:
+    """What is left to chance, and whether anything is."""
     try:
         lots = lots_in(folder)
     except UserError as error:
-        return f"Every session starts warm: {error}"
-    running = [plan.name for _, plan, stopped in store.plans(folder) if stopped is None]
+        return f"Every session starts warm: {error}", False
+    running = [f"`{plan.name}`" for _, plan, stopped in store.plans(folder) if stopped is None]
+    if len(running) == 1:
+        return f"The experiment {running[0]} runs: it decides by lot how sessions start", True
     if running:
-        named = ", ".join(f"`{name}`" for name in running)
-        return (
-            f"The experiment {named} runs: it decides by lot how sessions start; `preheat experiment status` says more."
-        )
+        return f"The experiments {', '.join(running)} run: they decide by lot how sessions start", True
     where = os.path.join(folder, "settings.toml")
     if lots.holdout <= 0:
-        return f"Every session starts warm, and so nobody can tell whether it helps (`holdout = 0` in `{where}`)."
+        return f"Every session starts warm, and so nobody can tell whether it helps (`holdout = 0` in `{where}`)", False
     if store.key(folder) is None:
-        return "Every session starts warm until `preheat install AGENT` has told you of the lots that show whether it helps."
+        until = "until `preheat install AGENT` has told you of the lots that show whether it helps"
+        return f"Every session starts warm {until}", False
     return (
-        f"{_often(lots.holdout)} starts without, so that Preheat can tell whether it helps; `holdout = 0` below"
-        f" `[experiment]` in `{where}` turns that off, and `preheat experiment status` says what is known."
-    )
+        f"{_often(lots.holdout)} starts without, so that Preheat can tell whether it helps (`holdout = 0` below"
+        f" `[experiment]` in `{where}` turns that off)"
+    ), True
 
 
 def _often(share: float) -> str:

@@ -26,6 +26,7 @@ from preheat.model.experiment import Assignment, LedgerEntry, Lot, Plan, Rating
 
 FOLDER = "experiments"
 _KEY = 32
+"""Bytes of a key."""
 _PATIENCE, _MOMENT = 30.0, 0.02
 """Seconds that a command, and a hook, waits for another writer."""
 

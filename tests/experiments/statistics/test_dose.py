@@ -74,6 +74,8 @@ def test_what_cannot_be_told_is_named() -> None:
     with pytest.raises(UserError, match="two numbers of items"):
         minimum_dose({4: []}, margin=0.1, better="higher")
     assert minimum_dose({0: [], 4: []}, margin=0.1, better="higher").why.startswith("0 tasks")
+    one = [Unit(session="a", arm="x", above=1, cluster="t")]
+    assert minimum_dose({0: one, 4: one}, margin=0.1, better="higher").why.startswith("1 task tried")
     with pytest.raises(UserError, match="names no task"):
         minimum_dose({0: [Unit(session="a", arm="x", above=1)], 4: []}, margin=0.1, better="higher")
     same = [Unit(session=f"{k}", arm="x", above=1, cluster=f"t{k}") for k in range(5)]

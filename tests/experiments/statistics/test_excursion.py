@@ -75,11 +75,9 @@ def test_what_cannot_be_told_is_named() -> None:
     few = [Moment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
     assert excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
     always = [*watched(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
-    assert excursion(always, metric="x").named == (
-        "1 advisories had no lot (probability near 0 or 1) and are left out",
-    )
+    assert excursion(always, metric="x").named == ("1 advisory without a lot (probability near 0 or 1) left out",)
     rare = [Moment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
-    assert excursion(rare, metric="x").why == "given and withheld in 2 sessions at least: 4 are needed"
+    assert excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
     flat = [Moment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
     assert "no spread" in excursion(flat, metric="x").why
     doubled = [each._replace(before=(each.before[0], 2 * each.before[0], 7.0)) for each in watched(1, 40, -0.3)]

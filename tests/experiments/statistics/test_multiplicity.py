@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from preheat.errors import UserError
-from preheat.experiments.statistics.multiplicity import benjamini_hochberg, holm, shared_risk
+from preheat.experiments.statistics.multiplicity import benjamini_hochberg, holm
 
 
 @settings(deadline=None, max_examples=30)  # the library is slow to load
@@ -20,10 +20,7 @@ def test_they_are_what_statsmodels_gives(chances: list[float]) -> None:
 
 
 def test_what_is_no_p_value_is_refused() -> None:
-    """Not a number, above one, below zero; and risk is shared among one or more."""
+    """Not a number, above one, below zero."""
     for bad in (float("nan"), 1.1, -0.1):
         with pytest.raises(UserError, match="p-value"):
             holm([0.1, bad])
-    assert shared_risk(0.05, 5) == pytest.approx(0.01)
-    with pytest.raises(UserError, match="at least one metric"):
-        shared_risk(0.05, 0)

@@ -132,6 +132,19 @@ def test_all_alike_is_bounded_not_certain() -> None:
     assert 0.8 < better.low < 0.9
 
 
+def test_tasks_of_one_arm_alone_are_named() -> None:
+    """One as one, several as several."""
+    units = [
+        Unit(session=f"{arm} {task}", arm=arm, above=1.0, cluster=task)
+        for arm, tasks in (("warm", "abc"), ("cold", "bcde"))
+        for task in tasks
+    ]
+    assert paired(units, metric="success", arm="warm", against="cold").estimate.named[:2] == (
+        "1 task tried in `warm` only, left out: `a`",
+        "2 tasks tried in `cold` only, left out: `d`, `e`",
+    )
+
+
 def test_a_session_without_a_task_is_refused() -> None:
     """Pairs are made by task."""
     with pytest.raises(UserError, match="names no task"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from preheat.experiments.statistics.ratio import difference
-from preheat.experiments.statistics.sequence import BURN_IN, always, errors_to_hold, path
+from preheat.experiments.statistics.sequence import BURN_IN, always, errors_to_hold
 from preheat.experiments.statistics.spread import arm, quantile, two_arms
 from tests.experiments.statistics.made import trial
 
@@ -71,13 +71,3 @@ def test_the_estimate_gets_both_intervals_and_the_early_one_gets_none() -> None:
     assert early.always_low is None
     assert early.named[-1].startswith("too early")
     assert always(difference([], **WARM)) == difference([], **WARM)
-
-
-def test_the_path_ends_with_what_is_known_now() -> None:
-    """One estimate for each look, in the order of time, the last of all sessions."""
-    units = trial(2, 90)
-    seen = path(units, **WARM, looks=10)
-    assert len(seen) == 10
-    assert [sum(each.units) for each in seen] == sorted(sum(each.units) for each in seen)
-    assert seen[-1] == always(difference(units, **WARM))
-    assert path([], **WARM) == []

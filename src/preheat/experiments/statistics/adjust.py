@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 
 from preheat.experiments.statistics.ratio import RISK, estimated, replaced, with_interval
-from preheat.experiments.statistics.sample import Numbers, Sample, sample
+from preheat.experiments.statistics.sample import Numbers, Sample, counted, sample
 from preheat.experiments.statistics.spread import Arm, Spread, guarded, two_arms
 from preheat.model.experiment import Estimate, Unit
 
@@ -52,11 +52,13 @@ def known_before(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
     else:
         columns.append(np.where(missing, found.before[~missing].mean(), found.before))
     if missing.any() and not missing.all():
-        said.append(f"{int(missing.sum())} sessions have nothing from before the trial and count with the mean")
+        number = int(missing.sum())
+        have, count = ("has", "counts") if number == 1 else ("have", "count")
+        said.append(f"{counted(number, 'session')} {have} nothing from before the trial and {count} with the mean")
         columns.append(missing.astype(float))
     columns += _strata(found)
     if len(columns) > most:
-        said.append(f"{len(columns) - most} of {len(columns)} columns are not adjusted for: too few sessions")
+        said.append(f"{len(columns) - most} of {counted(len(columns), 'column')} not adjusted for: too few sessions")
     columns = columns[:most]
     return (np.stack(columns, axis=-1) if columns else np.empty((len(found.above), 0))), tuple(said)
 

@@ -84,7 +84,8 @@ def conclude(
         needed = (
             ""
             if more is None
-            else f", about {more:,} more sessions would settle a difference of {figure(margin * words.times)}"
+            else f", about {more:,} more {'session' if more == 1 else 'sessions'} would settle a difference of"
+            f" {figure(margin * words.times)}"
         )
         text = f"Too little data: {_change(estimate)} {_behind(estimate, ends)}{needed}."
         return Conclusion("too little data", _capital(text) + _broken(guarded), guarded, more)

@@ -13,7 +13,7 @@ from scipy.optimize import isotonic_regression
 from preheat.errors import UserError
 from preheat.experiments.statistics.inferiority import Better, Inferiority, against_margin
 from preheat.experiments.statistics.paired import by_task
-from preheat.experiments.statistics.sample import Numbers, sample
+from preheat.experiments.statistics.sample import Numbers, counted, sample
 from preheat.model.experiment import Unit
 
 
@@ -61,7 +61,8 @@ def minimum_dose(
     values = {number: _values(number, by_items[number]) for number in numbers}
     tasks = sorted(set.intersection(*(set(each) for each in values.values())))
     if len(tasks) < 2:
-        return Doses((), None, 0.0, f"{len(tasks)} tasks were tried with every number of items: two or more are needed")
+        tried = f"{counted(len(tasks), 'task')} tried with every number of items"
+        return Doses((), None, 0.0, f"{tried}: two or more are needed")
     table = np.array([[values[number][task] for number in numbers] for task in tasks])
     sign = 1.0 if better == "higher" else -1.0
     draw = np.random.default_rng(seed).integers(0, len(tasks), size=(draws, len(tasks)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from preheat.errors import UserError
 from preheat.experiments.statistics.ratio import RISK, replaced
-from preheat.experiments.statistics.sample import Codes, Numbers
+from preheat.experiments.statistics.sample import Codes, Numbers, counted
 from preheat.experiments.statistics.spread import chance, quantile
 from preheat.model.experiment import Estimate
 
@@ -69,9 +69,9 @@ def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> 
     # What was done in few sessions is known from few, however many there are of the other.
     rarest = min(len({each.session for each in kept if each.given == side}) for side in (True, False))
     if len(sessions) < FEWEST:
-        return replaced(base, why=f"advisories in {len(sessions)} sessions: {FEWEST} are needed")
+        return replaced(base, why=f"advisories in {counted(len(sessions), 'session')}: {FEWEST} are needed")
     if rarest < columns + 2:
-        return replaced(base, why=f"given and withheld in {rarest} sessions at least: {columns + 2} are needed")
+        return replaced(base, why=f"given or withheld in {counted(rarest, 'session')} only: {columns + 2} are needed")
     fit = weighted_fit(design, outcome, weights, np.array([numbers[each.session] for each in kept], dtype=np.int64))
     effect, variance = float(fit.coefficients[-1]), float(fit.covariance[-1, -1])
     if not variance > 1e-18 * max(1e-300, float(np.abs(outcome).max()) ** 2):
@@ -119,8 +119,10 @@ def _lots(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
         kept.append(each)
     if len(widths) > 1:
         raise UserError("advisories differ in how much is known before them; give each the same columns")
-    named = (f"{lopsided} advisories had no lot (probability near 0 or 1) and are left out",) if lopsided else ()
-    return sorted(kept), named
+    without = (
+        f"{lopsided:,} {'advisory' if lopsided == 1 else 'advisories'} without a lot (probability near 0 or 1) left out"
+    )
+    return sorted(kept), (without,) if lopsided else ()
 
 
 def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:

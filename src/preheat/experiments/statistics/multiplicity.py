@@ -1,4 +1,4 @@
-"""Multiplicity: what is left of p-values and intervals when many were looked at. Knows no metric."""
+"""Multiplicity: what is left of p-values when many were looked at. Knows no metric."""
 
 from collections.abc import Sequence
 
@@ -22,14 +22,6 @@ def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
     """Benjamini and Hochberg's: of those below `risk`, on the average at most that share is there by chance."""
     values = _checked(chances)
     return [float(value) for value in false_discovery_control(values)] if len(values) else []
-
-
-def shared_risk(risk: float, count: int) -> float:
-    """The risk that each of `count` intervals may take so that all hold together, however often one looks at each (Bonferroni):
-    the only one of the three that may be used with sequences, since it asks for no p-value at a fixed moment."""
-    if count < 1:
-        raise UserError("risk is shared among one comparison or more; name at least one metric")
-    return risk / count
 
 
 def _checked(chances: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

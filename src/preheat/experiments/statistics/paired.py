@@ -14,7 +14,7 @@ from scipy.stats import binomtest, wilcoxon
 from preheat.errors import UserError
 from preheat.experiments.statistics.inferiority import Better, Inferiority, against_margin
 from preheat.experiments.statistics.ratio import replaced
-from preheat.experiments.statistics.sample import Numbers, sample
+from preheat.experiments.statistics.sample import Numbers, counted, sample
 from preheat.experiments.statistics.spread import chance, quantile
 from preheat.experiments.statistics.wilson import wilson
 from preheat.model.experiment import Estimate, Unit
@@ -185,5 +185,5 @@ def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, ag
     for name, only in ((arm, one.keys() - other.keys()), (against, other.keys() - one.keys())):
         if only:
             few = ", ".join(f"`{task}`" for task in sorted(only)[:3]) + (" …" if len(only) > 3 else "")
-            said.append(f"{len(only)} tasks were tried in `{name}` only and are left out: {few}")
+            said.append(f"{counted(len(only), 'task')} tried in `{name}` only, left out: {few}")
     return tuple(said)

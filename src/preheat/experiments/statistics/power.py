@@ -5,7 +5,7 @@ delta method stands beside it: the two should be near each other.
 """
 
 from collections.abc import Iterable
-from math import ceil, sqrt
+from math import ceil, copysign, sqrt
 
 import msgspec
 import numpy as np
@@ -28,6 +28,8 @@ _IN_ALL = 8_000_000
 _FEWEST_DRAWS = 200
 _STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
 """Around the formula's count."""
+_FURTHER = 2.0
+"""Where the formula's count was far too low: a power that was never reached in simulation is not promised."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -63,6 +65,10 @@ class Pool(msgspec.Struct, frozen=True):
     counts: bool
     """Whether each value is so many out of so many."""
 
+    @property
+    def base(self) -> float:
+        return float(self.above.sum() / self.below.sum())
+
 
 def plan(
     units: Iterable[Unit],
@@ -79,60 +85,95 @@ def plan(
     if not 0 < share < 1 or not 0 < power < 1 or not effect:
         raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
     pool, named = pooled(units)
-    base = float(pool.above.sum() / pool.below.sum())
-    _possible(pool, base, effect)
+    _possible(pool, effect)
     formula = by_formula(pool, effect, share, power, risk)
     if formula > _MOST:
-        raise UserError(
-            f"to see a difference of {_plain(abs(effect))} where the metric is {_plain(base)} would take about"
-            f" {formula:,} sessions; plan for a larger one with --margin"
-        )
+        raise UserError(_too_many(pool, effect, share, power, risk))
     draws = min(draws, max(_FEWEST_DRAWS, _IN_ALL // formula))
     random = np.random.default_rng(seed)
-    tried = sorted({max(8, round(formula * step)) for step in _STEPS})
-    seen = [simulated_power(pool, count, effect, share, draws, random, risk) for count in tried]
-    sessions = _crossing(tried, seen, power)
+    curve = _curve(pool, formula, effect, share, power, draws, random, risk)
+    sessions = _crossing(curve[-len(_STEPS) :], power)
     held = round(sessions * share)
     return Plan(
         effect,
-        base,
+        pool.base,
         power,
         sessions,
         (held, sessions - held),
         simulated_power(pool, sessions, effect, share, 2 * draws, random, risk),
         formula,
-        tuple(zip(tried, seen, strict=True)),
+        tuple(curve),
         draws,
         (len(pool.above), pool.clusters),
         named,
     )
 
 
+def with_room(units: Iterable[Unit], effect: float) -> float:
+    """The effect; where the metric has no room for it, one as large the other way (a share of 0.94 cannot rise by 0.1)."""
+    pool, _ = pooled(units)
+    return -effect if not _has_room(pool, effect) and _has_room(pool, -effect) else effect
+
+
+def _curve(
+    pool: Pool,
+    formula: int,
+    effect: float,
+    share: float,
+    power: float,
+    draws: int,
+    random: np.random.Generator,
+    risk: float,
+) -> list[tuple[int, float]]:
+    """Sessions and simulated power around the formula's count, and on until the power is reached."""
+    counts = sorted({max(8, round(formula * step)) for step in _STEPS})
+    curve = [(count, simulated_power(pool, count, effect, share, draws, random, risk)) for count in counts]
+    while (last := curve[-1])[1] < power:
+        if last[0] >= _MOST:
+            raise UserError(
+                f"not even {last[0]:,} sessions show a difference of {_plain(abs(effect))} with {power:.0%} certainty (seen:"
+                f" {last[1]:.0%}): sessions like these differ too much; plan for a larger one with --margin"
+            )
+        count = min(_MOST, ceil(last[0] * _FURTHER))
+        fewer = min(draws, max(_FEWEST_DRAWS, _IN_ALL // count))
+        curve.append((count, simulated_power(pool, count, effect, share, fewer, random, risk)))
+    return curve
+
+
 def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
     """The sessions to draw from, whatever their arm."""
     same = [msgspec.structs.replace(each, arm="pool") for each in units]
     found = sample(same, "pool", "")
+    empty = len(same) - len(found.above)
     if len(found.above) < FEWEST:
+        others = f", and {empty:,} with nothing to count" if empty else ""
         raise UserError(
-            f"a plan is drawn from {FEWEST} earlier sessions or more, here are {len(found.above)}; sync more first"
+            f"a plan is drawn from {FEWEST} earlier sessions or more, here are {len(found.above)}{others}; sync more first"
+            f"{', or plan for another --metric' if empty else ''}"
         )
     counts = bool(
         ((found.above >= 0) & (found.above <= found.below) & (found.above % 1 == 0) & (found.below % 1 == 0)).all()
     )
     clustered = FEWEST_CLUSTERS <= found.clusters < len(found.above)
     cluster = found.cluster if clustered else np.arange(len(found.above))
-    return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), tuple(
-        text for text in found.named if "nothing to count" in text
+    named = (
+        f"{empty:,} of {len(same):,} sessions had nothing to count; in a trial such sessions come on top of those that it needs",
     )
+    return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), named if empty else ()
 
 
 def by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
-    """`((z + z') / effect)² · v · (m/share + 1/(1-share))`: v the variance of a session's linear value, m what the effect makes
-    of the metric (counts spread as they grow)."""
-    ratio = float(pool.above.sum() / pool.below.sum())
-    variance = float(((pool.above - ratio * pool.below) ** 2).mean()) / float(pool.below.mean()) ** 2
+    """`((z + z') / effect)² · (v'/share + v/(1-share))`: v the variance of a session's linear value, v' what the effect makes of
+    it."""
+    length = float(pool.below.mean())
+    variance = float(((pool.above - pool.base * pool.below) ** 2).mean()) / length**2
+    kept, thinned = 1 + effect / pool.base if pool.base else 0.0, pool.base
+    if pool.counts and effect > 0:
+        kept, thinned = 1 - effect / (1 - pool.base), 1 - pool.base
+    # As `moved` does: of what there is each is kept with one chance, which spreads by itself; what is no count is scaled.
+    changed = kept**2 * variance + (kept * (1 - kept) * thinned / length if pool.counts else 0.0)
     errors = (float(ndtri(1 - risk / 2)) + float(ndtri(power))) / effect
-    return max(8, ceil(errors**2 * variance * ((1 + effect / ratio) / share + 1 / (1 - share))))
+    return max(8, ceil(errors**2 * (changed / share + variance / (1 - share))))
 
 
 def simulated_power(
@@ -161,8 +202,7 @@ def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, ran
     places, clusters = _drawn(pool, batch, count, random)
     above, below = pool.above[places], pool.below[places]
     treated = random.random((batch, count)) < share
-    base = float(pool.above.sum() / pool.below.sum())
-    changed = moved(above, below, effect, base, random) if pool.counts else above * (1 + effect / base)
+    changed = moved(above, below, effect, pool.base, random) if pool.counts else above * (1 + effect / pool.base)
     above = np.where(treated, changed, above)
     inside = treated.astype(float)
     sessions = two_arms(arm(above, below, inside), arm(above, below, 1 - inside))
@@ -197,27 +237,55 @@ def _drawn(pool: Pool, batch: int, count: int, random: np.random.Generator) -> t
     return order[starts[real] + inside], slots
 
 
-def _possible(pool: Pool, base: float, effect: float) -> None:
-    if base + effect < 0 or (pool.counts and base + effect > 1) or base == 0:
-        raise UserError(
-            f"the metric is {base:.4g}: it cannot change by {effect:+.4g}; plan for a smaller one with --margin"
-        )
+def _has_room(pool: Pool, effect: float) -> bool:
+    if pool.counts:
+        return 0 <= pool.base + effect <= 1
+    return pool.base > 0 and pool.base + effect >= 0
+
+
+def _possible(pool: Pool, effect: float) -> None:
+    if _has_room(pool, effect):
+        return
+    if not pool.counts and not pool.base:
+        raise UserError("the metric is 0 in every session: there is nothing to draw a plan from; sync more first")
+    rise = f"rise by {_plain(1 - pool.base)}" if pool.counts else "rise"
+    raise UserError(
+        f"the metric is {_plain(pool.base)}: it can fall by {_plain(pool.base)} and {rise}, but not change by"
+        f" {effect:+.4g}; plan for a smaller difference with --margin"
+    )
+
+
+def _too_many(pool: Pool, effect: float, share: float, power: float, risk: float) -> str:
+    """What it would take, and what as many sessions as there are would show."""
+    said = (
+        f"to see a difference of {_plain(abs(effect))} where the metric is {_plain(pool.base)} would take about"
+        f" {by_formula(pool, effect, share, power, risk):,} sessions; plan for a larger one with --margin"
+    )
+    most = pool.base if effect < 0 else 1 - pool.base if pool.counts else 100 * pool.base
+    if by_formula(pool, copysign(most, effect), share, power, risk) > len(pool.above):
+        return f"{said}; sessions differ so much in it that {len(pool.above):,} like these show none"
+    seen, unseen = most, abs(effect)
+    for _ in range(40):
+        middle = (seen + unseen) / 2
+        enough = by_formula(pool, copysign(middle, effect), share, power, risk) <= len(pool.above)
+        seen, unseen = (middle, unseen) if enough else (seen, middle)
+    return f"{said}: {len(pool.above):,} sessions like these show one of about {_plain(float(f'{seen:.2g}'))}"
 
 
 def _plain(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def _crossing(tried: list[int], seen: list[float], power: float) -> int:
+def _crossing(curve: list[tuple[int, float]], power: float) -> int:
     """Where the power is reached: power's normal score is nearly straight in the root of the count."""
-    roots = np.sqrt(np.array(tried, dtype=float))
-    scores = norm.ppf(np.clip(np.maximum.accumulate(seen), 0.002, 0.998))
+    roots = np.sqrt(np.array([count for count, _ in curve], dtype=float))
+    scores = norm.ppf(np.clip(np.maximum.accumulate([seen for _, seen in curve]), 0.002, 0.998))
     inner = np.abs(scores) < norm.ppf(0.99)
     if inner.sum() < 2:
         inner[:] = True
     slope, start = np.polyfit(roots[inner], scores[inner], 1)
     if slope <= 0:
-        return tried[-1]
+        return curve[-1][0]
     root = (float(norm.ppf(power)) - start) / slope
     sessions: int = ceil(max(sqrt(8.0), float(root)) ** 2)
     return sessions

@@ -27,12 +27,9 @@ def difference(units: Iterable[Unit], *, metric: str, arm: str, against: str, ri
 def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
     """The same of a sample that is made already."""
     method = "delta method, by cluster" if found.clustered else "delta method, by session"
-    base = bare(found, metric=metric, arm=arm, against=against, method=method)
-    if base.why:
+    base, spread = _begun(found, metric, arm, against, method, risk)
+    if spread is None:
         return base
-    spread = spread_of(found)
-    if not float(spread.variance) > _TINY * _largest(found):
-        return _without_spread(found, base, arm, against, risk)
     return with_interval(
         base, float(spread.difference), sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
     )
@@ -77,7 +74,20 @@ def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     return sums[0], sums[1], sums[2], sums[3]
 
 
-def bare(found: Sample, *, metric: str, arm: str, against: str, method: str) -> Estimate:
+def _begun(
+    found: Sample, metric: str, arm: str, against: str, method: str, risk: float
+) -> tuple[Estimate, Spread | None]:
+    """An estimate that wants an interval, and the spread to make it of; without one the estimate is all there is to say."""
+    base = _bare(found, metric, arm, against, method)
+    if base.why:
+        return base, None
+    spread = spread_of(found)
+    if not float(spread.variance) > _TINY * _largest(found):
+        return _without_spread(found, base, arm, against, risk), None
+    return base, spread
+
+
+def _bare(found: Sample, metric: str, arm: str, against: str, method: str) -> Estimate:
     """What can be said before any spread: the levels; and where a difference or a spread cannot be told, why."""
     one, other = found.units
     level, base = _level(found, True), _level(found, False)
@@ -112,12 +122,9 @@ def bootstrap(
     errors (bootstrap-t), so that skew shows."""
     found = sample(units, arm, against)
     method = f"bootstrap-t of {'clusters' if found.clustered else 'sessions'}, {draws:,} draws"
-    base = bare(found, metric=metric, arm=arm, against=against, method=method)
-    if base.why:
+    base, spread = _begun(found, metric, arm, against, method, risk)
+    if spread is None:
         return base
-    spread = spread_of(found)
-    if not float(spread.variance) > _TINY * _largest(found):
-        return _without_spread(found, base, arm, against, risk)
     values, lost = _redrawn(found, float(spread.difference), draws, np.random.default_rng(seed))
     center, error = float(spread.difference), _own_error(found)
     named = base.named + _alike(found, arm, against)

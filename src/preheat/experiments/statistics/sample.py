@@ -74,6 +74,11 @@ def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 session`, `1,204 sessions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _order(each: Unit) -> tuple[str, str, float, float, str, str]:
     return (each.session, each.arm, each.above, each.below, each.cluster, each.stratum)
 
@@ -95,8 +100,7 @@ def _check(each: Unit) -> None:
 def _nothing_to_count(chosen: Sequence[Unit], arm: str, against: str) -> tuple[str, ...]:
     empty = {name: sum(each.below == 0 for each in chosen if each.arm == name) for name in (arm, against)}
     return tuple(
-        f"{count} {'session' if count == 1 else 'sessions'} of `{name}` had nothing to count and "
-        f"{'is' if count == 1 else 'are'} left out"
+        f"{counted(count, 'session')} of `{name}` had nothing to count and {'is' if count == 1 else 'are'} left out"
         for name, count in empty.items()
         if count
     )

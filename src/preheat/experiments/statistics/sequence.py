@@ -9,16 +9,15 @@ hold together from a first look on that is not too early. A ratio is such a mean
 Student's at the same level, and nothing is said before `BURN_IN` sessions in each arm: limits are for large n.
 """
 
-from collections.abc import Iterable
 from math import log
 
 import msgspec
 import numpy as np
 from scipy.special import log_ndtr, stdtrit
 
-from preheat.experiments.statistics.ratio import RISK, difference
+from preheat.experiments.statistics.ratio import RISK
 from preheat.experiments.statistics.sample import Numbers
-from preheat.model.experiment import Estimate, Unit
+from preheat.model.experiment import Estimate
 
 BURN_IN = 10
 HORIZON = 200
@@ -48,24 +47,3 @@ def always(estimate: Estimate, *, horizon: float = HORIZON, risk: float = RISK) 
     return msgspec.structs.replace(
         estimate, always_low=estimate.difference - reach, always_high=estimate.difference + reach
     )
-
-
-def path(
-    units: Iterable[Unit],
-    *,
-    metric: str,
-    arm: str,
-    against: str,
-    horizon: float = HORIZON,
-    risk: float = RISK,
-    looks: int = 100,
-) -> list[Estimate]:
-    """The estimates as they would have been seen: at most so many looks, evenly spread over the sessions by time."""
-    ordered = sorted((each for each in units if each.arm in (arm, against)), key=lambda each: (each.at, each.session))
-    ends = sorted({round(end) for end in np.linspace(1, len(ordered), min(looks, len(ordered)))}) if ordered else []
-    return [
-        always(
-            difference(ordered[:end], metric=metric, arm=arm, against=against, risk=risk), horizon=horizon, risk=risk
-        )
-        for end in ends
-    ]
