@@ -37,6 +37,8 @@ TERMINAL_REFUSED = {"output": "", "exit_code": -1, "error": "Command denied", "s
         ("patch", {"success": True, "diff": "--- error"}, False, None),
         ("patch", {"success": False, "error": "old_string not found"}, True, None),
         ("search_files", {"total_count": 0}, False, None),
+        ("delegate_task", {"results": [{"status": ["failed"], "error": {}}, {"status": {}}]}, False, None),
+        ("terminal", {"exit_code": 0, "verification_evidence": {"kind": ["test"], "status": {}}}, None, 0),
         ("search_files", {"total_count": 0, "error": "Path not found"}, True, None),
         ("todo", {"todos": [], "summary": {}}, False, None),
         ("memory", {"success": False, "error": "full", "current_entries": []}, True, None),

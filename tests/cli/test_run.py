@@ -44,6 +44,16 @@ def test_every_command_teaches_itself(name: str, command: click.Command, person:
         assert "--json" in done.out
 
 
+def test_usage_puts_in_brackets_what_may_be_left_out_and_nothing_else() -> None:
+    """A name that stands there bare is needed."""
+    for name, command in commands():
+        context = click.Context(command, info_name=name)
+        for each in command.params:
+            if isinstance(each, click.Argument):
+                (shown,) = each.get_usage_pieces(context)
+                assert shown.startswith("[") is not each.required, (name, shown)
+
+
 def test_the_list_of_commands_says_what_each_says_itself() -> None:
     """The list is kept apart so that `--help` imports no command; it must not drift."""
     for name, command in commands()[1:]:

@@ -219,6 +219,7 @@ def test_absent_and_old_and_new_ones(
     for version, code, says in (
         ("0.12.3", 2, "too old: plugins like ours are loaded from 0.13 on"),
         ("0.15.2", 0, "lets nobody add messages"),
+        ("0.17.0", 0, "`hold_stop` does nothing"),
         ("0.21.0", 0, "Tried with Hermes up to 0.19.0; this one is newer"),
     ):
         make_hermes(tmp_path / version, version)

@@ -26,7 +26,7 @@ def machine(tmp_path: Any) -> Machine:
 
 
 def summary(report: JudgeReport) -> tuple[int, int, int, int]:
-    return report.sessions, report.calls, report.changed, len(report.failures)
+    return report.sessions, report.calls, report.left, len(report.failures)
 
 
 # When it is judged.
@@ -111,6 +111,22 @@ def in_many_packs(machine: Machine) -> None:
     for number in range(6, 12):
         story(number, steps=4).write(machine.projects)
         machine.sync()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_when_the_time_is_over_the_rest_is_left_for_the_next_run(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    """What was judged until then is stored, and how much is missing is known; without any time nothing is begun."""
+    in_many_packs(machine)
+    monkeypatch.setattr(judged, "PACK", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: processes)
+    monkeypatch.setattr(rereading, "POOL_FROM", 0)
+    assert summary(judge_archive(machine.folder, seconds=0)) == (0, 0, 11, 0)
+    first = judge_archive(machine.folder, seconds=1e-9)
+    assert 0 < first.sessions < 11
+    assert first.left == 11 - first.sessions == 11 - counts(machine)["judgements"]
+    assert judge_archive(machine.folder).sessions == first.left
 
 
 def test_several_processes_give_what_one_gives(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,13 +148,14 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
     async def talk(client: Client) -> Any:
         found = await client.call_tool("mistakes", {})
         named = await client.call_tool("mistakes", {"project": "all"})
-        return found.structured_content["project"], named.structured_content["project"]
+        here = await client.call_tool("mistakes", {"project": "."})
+        return tuple(each.structured_content["project"] for each in (found, named, here))
 
     elsewhere = str(tmp_path)
     told = over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER, list_roots_callback=roots)
-    assert told == (SHOP, "all")
-    assert over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER) == (elsewhere, "all")
-    assert over_stdio(taught.folder, talk, "--project", elsewhere) == (elsewhere, "all")
+    assert told == (SHOP, "all", SHOP)
+    assert over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER) == (elsewhere, "all", elsewhere)
+    assert over_stdio(taught.folder, talk, "--project", elsewhere) == (elsewhere, "all", elsewhere)
 
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
@@ -210,7 +211,7 @@ class Terminal:
 
         own, screen = pty.openpty()
         fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
-        self._screen, self._seen = own, b""
+        self._screen, self._seen, self._over = own, b"", False
         self.process = subprocess.Popen(
             [home.program, "chat"], cwd=home.project, env={**home.environment, "TERM": "xterm"}, stdin=screen, stdout=screen,
             stderr=screen, start_new_session=True,
@@ -223,12 +224,15 @@ class Terminal:
 
         end = time.monotonic() + limit
         while word.encode() not in _CODES.sub(b"", self._seen):
-            if time.monotonic() > end:
+            if time.monotonic() > end or self._over:
                 raise AssertionError(
                     f"`{word}` was not shown:\n{_CODES.sub(b'', self._seen)[-3000:].decode(errors='replace')}"
                 )
             if select.select([self._screen], [], [], 0.2)[0]:
-                came = os.read(self._screen, 65536)
+                try:
+                    came = os.read(self._screen, 65536)
+                except OSError:  # nobody is left who could show anything
+                    came, self._over = b"", True
                 if b"\x1b[6n" in came:  # it asks where the cursor is
                     os.write(self._screen, b"\x1b[10;1R")
                 self._seen += came
@@ -245,26 +249,31 @@ class Terminal:
         os.close(self._screen)
 
 
-@pytest.fixture
-def answering(home: Home) -> Iterator[ModelServer]:
-    with ModelServer([Reply("The first answer."), Reply("The second answer."), Reply("The third answer.")]) as server:
-        yield server
+@contextmanager
+def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer]]:
+    """A chat that waits for its first line, and the model that answers in it. There was a session before."""
+    config = os.path.join(home.folder, ".hermes", "config.yaml")
+    with ModelServer(script) as answering:
+        with open(config, encoding="utf-8") as stream:
+            text = re.sub(r'base_url: "[^"]*"', f'base_url: "{answering.url}"', stream.read())
+        with open(config, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        terminal = Terminal(home)
+        try:
+            terminal.sees("❯")
+            time.sleep(1)
+            yield terminal, answering
+        finally:
+            terminal.close()
 
 
-def test_a_person_loads_a_template_inside_a_chat(home: Home, answering: ModelServer) -> None:
+def test_a_person_loads_a_template_inside_a_chat(home: Home) -> None:
     """`/warm` shows its help, `/warm list` the templates; after `/warm load` the model has the text with the next message, and
     only with that one."""
     home.chat(shell("pytset --version"), Reply("Done."))
     assert home.warm("extract", "latest", "--name", "pier").code == 0
-    config = os.path.join(home.folder, ".hermes", "config.yaml")
-    with open(config, encoding="utf-8") as stream:
-        text = re.sub(r'base_url: "[^"]*"', f'base_url: "{answering.url}"', stream.read())
-    with open(config, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    terminal = Terminal(home)
-    try:
-        terminal.sees("❯")
-        time.sleep(1)
+    script = (Reply("The first answer."), Reply("The second answer."), Reply("The third answer."))
+    with chatting(home, *script) as (terminal, answering):
         terminal.types("/warm")
         terminal.sees("in a shell has all of them")
         terminal.types("/warm list")
@@ -277,9 +286,30 @@ def test_a_person_loads_a_template_inside_a_chat(home: Home, answering: ModelSer
         terminal.sees("The second answer.")
         terminal.types("and now")
         terminal.sees("The third answer.")
-    finally:
-        terminal.close()
     requests = [each.body for each in answering.requests if not each.auxiliary and isinstance(each.body, dict)]
     said = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
     assert ["`pytset` is not there" in each for each in said] == [False, True, False]
     assert said[1].startswith("go on\n\n<preheat-context")
+
+
+def test_a_person_who_leaves_a_chat_reads_how_it_went(home: Home) -> None:
+    """One line with the scorecard, behind what the program itself says of the session."""
+    home.chat(Reply("Done."))
+    patient(home)
+    work = [shell(f"echo {number}") for number in range(6)]  # fewer are not scored
+    with chatting(home, *work, Reply("The first answer.")) as (terminal, _):
+        terminal.types("hello there")
+        terminal.sees("The first answer.")
+        terminal.types("/exit")
+        terminal.sees("Preheat: this session scored ")
+        assert terminal.process.wait(60) == 0
+
+
+def patient(home: Home) -> None:
+    """A busy machine may take longer for the line than a person is kept waiting."""
+    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "watching.py")
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    assert "END = 1.0\n" in text
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text.replace("END = 1.0\n", "END = 60.0\n"))

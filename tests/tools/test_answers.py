@@ -14,7 +14,7 @@ from preheat.cli import main
 from preheat.pipeline import learn, opened
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
-from preheat.tools import TOOLS, call
+from preheat.tools import TOOLS, call, opening
 from preheat.tools.fitting import tokens
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
@@ -291,6 +291,31 @@ def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
     assert len(answers) == 20
     assert all(answer == answers[0] for answer in answers)
     assert answers[0]["mistakes"]
+
+
+def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client does not wait for ever. What is missing is said, a template is not built of half of the sessions, and two
+    sessions are compared whatever the others are."""
+    machine = Machine(tmp_path)
+    for number in range(1, 5):
+        worked(number, SHOP).write(machine.projects)
+    machine.sync()
+    monkeypatch.setattr(opening, "SECONDS", 0.0)
+    for name in ("mistakes", "profile"):
+        early = ask(machine, name)
+        assert early["success"]
+        assert early["missing"].startswith("of all sessions 4 wait to be judged")
+    assert "next" not in ask(machine, "mistakes")  # that nothing is repeated is not known
+    built = call("warm_session", {"action": "build", "name": "shop", "min_messages": 1}, machine.folder, SHOP)
+    assert (built["success"], built["error"]) == (False, "of all sessions 4 wait to be judged")
+    assert "ask the same again" in built["next"]
+    assert ask(machine, "warm_session", action="compare", session_id="00000001", compare_with="00000002")["success"]
+    monkeypatch.undo()
+    found = ask(machine, "mistakes")
+    assert found["mistakes"]
+    assert "missing" not in found
 
 
 def test_a_tool_that_is_not_there_is_an_answer() -> None:

@@ -35,6 +35,7 @@ SCHEMA: dict[str, Any] = {
         ({"name": "x", "tags": "a, b"}, {"name": "x", "tags": ["a", "b"]}),
         ({"name": "x", "kinds": "two"}, {"name": "x", "kinds": ["two"]}),
         ({"name": "x", "size": None}, {"name": "x"}),
+        ({"name": "~\0x\ud800"}, {"name": "~x?"}),
         ('{"name": "x"}', {"name": "x"}),
     ],
 )

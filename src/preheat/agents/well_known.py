@@ -3,8 +3,8 @@
 Knows no session.
 """
 
-import sys
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 
 from preheat.agents import AGENTS
@@ -17,6 +17,5 @@ def well_known_tools() -> frozenset[str]:
     for agent in AGENTS:
         name = f"preheat.agents.{agent}.tools"
         if find_spec(name) is not None:
-            __import__(name)
-            found.update(getattr(sys.modules[name], "_KINDS", ()))  # the table behind each reader's `kind_of`
+            found.update(import_module(name)._KINDS)  # the table behind each reader's `kind_of`
     return frozenset(found)

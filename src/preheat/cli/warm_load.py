@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 A version is pinned: when the template is built anew, sessions get the old one until you load it again. Where the last session
 stopped is told besides. Sessions get it from agents that call Preheat (`preheat status`), and from `preheat warm start`.""",
 )
-@click.argument("name", type=TemplateName(), metavar="NAME", required=False)
+@click.argument("name", type=TemplateName(), metavar="[NAME]", required=False)
 @click.option("--none", "unload_it", is_flag=True, help="Load nothing: sessions start with what was learned.")
 @click.option("--project", metavar="FOLDER", help="For this project; the one around this folder unless given.")
 @json_option

@@ -6,7 +6,9 @@ run meanwhile: bytes are gathered in one reading transaction, and a verdict is s
 was judged. A run can be killed at any moment: what was stored is whole, the rest is judged by the next one.
 """
 
+import math
 import sqlite3
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -46,9 +48,14 @@ _FOUND = msgspec.msgpack.Decoder(Found)
 
 
 def run(
-    connection: sqlite3.Connection, judge: Judge, pending: judged.Pending, on_judged: Callable[[str, int], None]
+    connection: sqlite3.Connection,
+    judge: Judge,
+    pending: judged.Pending,
+    on_judged: Callable[[str, int], None],
+    until: float = math.inf,
 ) -> list[Unreadable]:
-    """Judge what is pending; each session is told by its key and calls when its verdict is safe in the archive."""
+    """Judge what is pending; each session is told by its key and calls when its verdict is safe in the archive. After the
+    moment `until` (of the monotonic clock) no other group is taken up."""
     failures: list[Unreadable] = []
     outdated = judged.has_outdated(connection, judge.version)
     for found in over_groups(connection, pending, partial(judge_group, judge), _FOUND):
@@ -58,6 +65,8 @@ def run(
         failures += found.failures
         for key, calls in kept:
             on_judged(key, calls)
+        if time.monotonic() >= until:
+            break
     if outdated:
         with writing(connection):
             judged.drop_unused(connection)

@@ -44,10 +44,6 @@ def merged(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], be
 
 
 def _fresh(entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
-    return appended("{\n}\n", parse("{\n}\n"), HOOKS, dict(entries)) if not beside else _with_beside(entries, beside)
-
-
-def _with_beside(entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     text = "{\n}\n"
     for name, value in (*beside.items(), (HOOKS, dict(entries))):
         text = appended(text, parse(text), name, value)

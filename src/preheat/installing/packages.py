@@ -12,10 +12,11 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from preheat import __version__
+from preheat.agents.hooking import fields
 from preheat.agents.pythons import Python, clean, look
 from preheat.agents.ways import Package
 
@@ -97,10 +98,6 @@ def origin() -> tuple[str, ...]:
     if url and not path:
         return (f"{NAME} @ {url}",)
     return (f"{NAME}=={__version__}",)
-
-
-def fields(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from preheat.installing.merging import document, events_of, merged, without
 
 BACKUP = ".preheat-backup-"
 _SHOWN = Address(0, "the-daemon's-token")
-_OURS = "Written by `preheat install"
+WRITTEN = "Written by `preheat install"
+"""Stands in every file that is all ours."""
 
 
 class Plan(NamedTuple):
@@ -135,7 +136,7 @@ def _base(agent: str, path: str, before: bytes | None, known: Installed | None) 
             return text_of(was, path)
     text = text_of(before, path)
     if hooks_for(agent).setup.whole is not None:
-        if _OURS not in text:
+        if WRITTEN not in text:
             raise UserError(f"`{path}` is there already and not Preheat's; move it away first")
         return ""
     return without(text, path, agent)
@@ -169,7 +170,7 @@ def _removal(agent: str, folder: str, path: str, project: str) -> Plan | None:
     setup = hooks_for(agent).setup
     text = text_of(before, path)
     if setup.whole is not None:
-        return Plan(agent, path, "delete", before, None, project=project) if _OURS in text else None
+        return Plan(agent, path, "delete", before, None, project=project) if WRITTEN in text else None
     events = events_of(document(text, path).value, agent)
     if not events:
         return None

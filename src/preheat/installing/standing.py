@@ -19,9 +19,7 @@ from preheat.installing.commands import OPTIONS, client_of, missing
 from preheat.installing.ledger import load
 from preheat.installing.looking import looked
 from preheat.installing.merging import document, events_of
-from preheat.installing.plans import contents, hooks_for
-
-_OWN = "Written by `preheat install"
+from preheat.installing.plans import WRITTEN, contents, hooks_for
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +147,7 @@ def _place(
     data = contents(path)
     text = (data or b"").decode("utf-8", "replace")
     if setup.whole is not None:
-        if _OWN not in text:
+        if WRITTEN not in text:
             return None
         client = client_of(agent, folder)
         gone = next((word for word in client.arguments if os.sep in word and not os.path.exists(word)), "")
@@ -161,9 +159,7 @@ def _place(
         events = events_of(settings, agent)
         if not events:
             return None
-        commands = [
-            value for value in _strings(settings.get("hooks")) if f"{CLIENT[0]}" in value and OPTIONS[0] in value
-        ]
+        commands = [value for value in _strings(settings.get("hooks")) if CLIENT[0] in value and OPTIONS[0] in value]
         gone = next((found for command in commands if (found := missing(command))), "")
         posts = any(value.startswith("http://127.0.0.1:") for value in _strings(settings.get("hooks")))
         entries = (
@@ -234,7 +230,7 @@ def double_firing(agent: str, environment: Mapping[str, str], project: str) -> l
 def _calls_us(path: str) -> bool:
     data = contents(path) or b""
     text = data.decode("utf-8", "replace")
-    if _OWN in text:
+    if WRITTEN in text:
         return True
     settings = _settings(text, path)
     return any(events_of(settings, agent) for agent in HOOKED)

@@ -34,6 +34,11 @@ class Node(NamedTuple):
     def unwritten(self) -> bool:
         return self.kind == "scalar" and self.start == self.end
 
+    @property
+    def nothing(self) -> bool:
+        """Not written at all, or a word for nothing."""
+        return self.kind == "scalar" and self.text.lower() in ("", "~", "null")
+
     def pairs(self) -> list[tuple["Node", "Node"]]:
         return list(zip(self.parts[::2], self.parts[1::2], strict=True))
 
@@ -107,7 +112,7 @@ class Found(NamedTuple):
 def _find(root: Node, keys: Keys, path: str) -> Found:
     node, key = root, None
     for depth, name in enumerate(keys):
-        if node.unwritten or (node.kind == "scalar" and node.text.lower() in ("", "~", "null")):
+        if node.nothing:
             return Found(node, depth, key)
         label = ".".join(keys[:depth]) or "the document"
         _refuse_shared(node, label, path)
@@ -136,8 +141,7 @@ def _list(root: Node, keys: Keys, path: str) -> Found:
     found = _find(root, keys, path)
     if found.depth == len(keys):
         _refuse_shared(found.node, ".".join(keys), path)
-        empty = found.node.kind == "scalar" and found.node.text.lower() in ("", "~", "null")
-        if found.node.kind != "list" and not empty:
+        if found.node.kind != "list" and not found.node.nothing:
             raise _refusal(path, found.node.line, f"`{'.'.join(keys)}` is no list")
     return found
 

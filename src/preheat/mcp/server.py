@@ -50,9 +50,8 @@ class Answers:
         return types.ListToolsResult(tools=[_as_told(tool) for tool in TOOLS])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        given = params.arguments or {}
-        where = self.cwd if given.get("project") else await self._where(context)
-        answer = await self._in_thread(partial(call, params.name, given, self.folder, where))
+        where = await self._where(context)  # also where a project is named: that may be a part of this one, or `.`
+        answer = await self._in_thread(partial(call, params.name, params.arguments or {}, self.folder, where))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=msgspec.json.encode(answer).decode())],
             structured_content=answer,

@@ -1,5 +1,6 @@
 """The next stage: judge every call, and measure every session. Knows nothing of what is learned from that."""
 
+import math
 import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,8 +39,8 @@ class JudgeReport(NamedTuple):
     sessions: int
     """Judged now, and stored."""
     calls: int
-    changed: int
-    """Left for the next run, because they changed while they were judged."""
+    left: int
+    """For the next run, because they changed while they were judged, or the time was over."""
     failures: "list[Unreadable]"
     seconds: float
 
@@ -57,8 +58,9 @@ class JudgeWatcher:
         """All that could be judged is."""
 
 
-def judge_archive(folder: str, watcher: JudgeWatcher | None = None) -> JudgeReport:
-    """Judge every session of the archive that this version of the judge has not judged as it is now."""
+def judge_archive(folder: str, watcher: JudgeWatcher | None = None, seconds: float = math.inf) -> JudgeReport:
+    """Judge every session of the archive that this version of the judge has not judged as it is now. After so many `seconds`
+    nothing more is begun."""
     from preheat import outcomes, profiles
     from preheat.archive.judged import pending
     from preheat.ingest.judging import Judge, run
@@ -76,13 +78,13 @@ def judge_archive(folder: str, watcher: JudgeWatcher | None = None) -> JudgeRepo
     connection = connect(folder)
     try:
         todo = pending(connection, by.version)
-        if todo.sessions:
+        if todo.sessions and seconds > 0:
             watcher.begin(todo.sessions)
-            failures = run(connection, by, todo, told)
+            failures = run(connection, by, todo, told, time.monotonic() + seconds)
             watcher.end()
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
         connection.close()
-    changed = todo.sessions - len(judged) - len(failures)
-    return JudgeReport(len(judged), sum(judged), changed, failures, time.perf_counter() - started)
+    left = todo.sessions - len(judged) - len(failures)
+    return JudgeReport(len(judged), sum(judged), left, failures, time.perf_counter() - started)

@@ -99,11 +99,10 @@ def _for_example(name: str, schema: Mapping[str, Any]) -> str:
 
 # What is taken for each type; None where it cannot be.
 def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
     if isinstance(value, bool | list | dict):
         return None
-    return str(value)
+    # JSON has half characters and zero bytes; paths and the archive have neither.
+    return str(value).replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _whole(value: Any) -> int | None:

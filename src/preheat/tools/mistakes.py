@@ -35,15 +35,16 @@ def run(asked: Asked) -> dict[str, Any]:
 
     given = asked.arguments
     chosen = filter_of(asked)
-    with judged(asked.folder) as connection:
+    with judged(asked.folder) as opened:
         found = mistakes(
-            connection, chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
+            opened.connection, chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
         )
     if identity := given.get("id"):
-        return _whole(found.mistakes, identity, given)
+        return opened.missing | _whole(found.mistakes, identity, given)
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    answer |= opened.missing
     answer |= quoted({name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"})
-    if not found.mistakes:
+    if not found.mistakes and not opened.left:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
         )

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from preheat import pipeline
 from preheat.errors import UserError
@@ -27,7 +27,24 @@ ALL = "all"
 PROJECT = {"type": "string", "description": f"Name or folder; this one unless given; `{ALL}`: every one."}
 AGENT = {"type": "string", "description": "Only this agent's sessions."}
 DAYS = {"type": "number", "minimum": 0, "description": "Only the last so many days."}
+SECONDS = 20.0
+"""For judging within one call. Many clients give a whole call a minute; what is left is judged by the next one."""
 _judging = threading.Lock()
+
+
+class Judged(NamedTuple):
+    """The archive, and how many of its sessions there was no time to judge."""
+
+    connection: sqlite3.Connection
+    left: int
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """What an answer says of those."""
+        said = (
+            f"of all sessions {self.left:,} wait to be judged, and may be missing here: the same question again goes on"
+        )
+        return {"missing": said} if self.left else {}
 
 
 @contextmanager
@@ -46,12 +63,17 @@ def archive(folder: str) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def judged(folder: str) -> Iterator[sqlite3.Connection]:
-    """The archive with every session judged. Several calls at once judge once."""
+def judged(folder: str) -> Iterator[Judged]:
+    """The archive with its sessions judged, as far as that can be done in time. Several calls at once judge once."""
     with archive(folder) as connection:
-        with _judging:
-            pipeline.judge_archive(folder)
-        yield connection
+        end = time.monotonic() + SECONDS
+        ours = _judging.acquire(timeout=SECONDS)
+        try:
+            report = pipeline.judge_archive(folder, seconds=end - time.monotonic())
+        finally:
+            if ours:
+                _judging.release()
+        yield Judged(connection, report.left)
 
 
 def project_of(asked: Asked) -> str:

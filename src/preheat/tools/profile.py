@@ -54,11 +54,11 @@ def _many(asked: Asked) -> dict[str, Any]:
 
     given = asked.arguments
     chosen = filter_of(asked)
-    with judged(asked.folder) as connection:
-        measured = population(connection, chosen)
+    with judged(asked.folder) as opened:
+        measured = population(opened.connection, chosen)
     whole: dict[str, Any] = quoted(msgspec.to_builtins(measured))
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
-    answer |= {name: whole[name] for name in _ALWAYS}
+    answer |= opened.missing | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]
     if not measured.sessions:
         answer["next"] = "no session fits: take a filter away, `project` `all` looks everywhere; or run `preheat sync`"

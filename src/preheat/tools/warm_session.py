@@ -15,7 +15,7 @@ from preheat import pipeline
 from preheat.agents import AGENTS
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
-from preheat.pipeline.caller import LATEST, caller, read_first, session_named
+from preheat.pipeline.caller import LATEST, caller, session_named
 from preheat.pipeline.warming import project_folder
 from preheat.provisioning.safe import line, value
 from preheat.provisioning.tokens import estimate
@@ -42,14 +42,17 @@ def _build(asked: Asked) -> dict[str, Any]:
 
     given = asked.arguments
     name = _needed(asked, "name")
-    _fresh(asked)
     chosen, which = _sources(asked)
     rule = Wanted(min_messages=given.get("min_messages", 30), max_sessions=given.get("max_sessions", 50))
     tags = tuple(dict.fromkeys(tag.strip() for tag in given.get("tags", ()) if tag.strip()))
     filters = {"source": source} if (source := given.get("source_filter", "")) else {}
     request = Request(name=name, description=given.get("description", ""), tags=tags, filters=filters)
     try:
-        with judged(asked.folder):
+        with judged(asked.folder) as opened:
+            if opened.left:  # one built now would lack what they taught, and nobody would see that
+                raise UserError(
+                    f"of all sessions {opened.left:,} wait to be judged; ask the same again, which goes on with it"
+                )
             made = build_template(asked.folder, request, chosen, rule)
     except UserError as error:
         if "no session fits" not in str(error):
@@ -133,7 +136,6 @@ def _delete(asked: Asked) -> dict[str, Any]:
 
 # Sessions.
 def _profile(asked: Asked) -> dict[str, Any]:
-    _fresh(asked)
     session = asked.arguments.get("session_id") or LATEST
     return profiled(asked._replace(arguments={"session": session}))
 
@@ -142,7 +144,6 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
     from preheat.archive.queries import Filter, find
     from preheat.pipeline.asking import compactions
 
-    _fresh(asked)
     session = asked.arguments.get("session_id", "")
     with archive(asked.folder) as connection:
         which = find(connection, session_named(session)) if session else Filter(agent=caller() or None)
@@ -171,8 +172,7 @@ def _compare(asked: Asked) -> dict[str, Any]:
     from preheat.pipeline.asking import compare_sessions
 
     first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
-    _fresh(asked)
-    with judged(asked.folder) as connection:
+    with archive(asked.folder) as connection:
         found = compare_sessions(connection, first, second)
     answer: dict[str, Any] = value(msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
@@ -212,11 +212,6 @@ def _sources(asked: Asked) -> "tuple[Filter, str]":
         return Filter(project=given), f"projects with `{given}` in their path"
     where = project_folder(os.path.join(asked.cwd, os.path.expanduser(given)))
     return Filter(project=where), f"the project `{where}`"
-
-
-def _fresh(asked: Asked) -> None:
-    """The newest sessions are in the archive: one that asks for `latest` means what happened just now."""
-    read_first(asked.folder)
 
 
 _ACTIONS: dict[str, Callable[[Asked], dict[str, Any]]] = {

@@ -18,6 +18,7 @@ from preheat.agents.databases import columns_of, one, opened, rows
 from preheat.agents.hermes import inside
 from preheat.agents.hermes.places import DATABASE
 from preheat.agents.hermes.program import Program, found, looked_for
+from preheat.agents.pythons import clean
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.rendering import Begun, Rendered
 
@@ -127,9 +128,7 @@ def _sound(store: str) -> int:
 
 def _asked(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
     """What kept Hermes's code from storing it, and why; empty where it was stored."""
-    own = {**environment, "HERMES_HOME": program.home, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    for name in ("PYTHONPATH", "PYTHONHOME"):
-        own.pop(name, None)
+    own = {**clean(environment), "HERMES_HOME": program.home}
     try:
         done = subprocess.run(
             [program.interpreter, "-B", str(Path(inside.__file__).absolute())],

@@ -19,8 +19,8 @@ from preheat.errors import UserError
 NAME = "preheat"
 TRIED = "0.19.0"
 _GROUP = "hermes_agent.plugins"
-_OLDEST, _WHOLE = (0, 13), (0, 17)
-"""The first that has the hooks at all, and the first of which nothing is missing."""
+_OLDEST, _REQUESTS, _STOPS = (0, 13), (0, 17), (0, 18)
+"""The first that has the hooks at all, the first in which requests can be changed, and the first that tells of a stop in time."""
 _ENABLED, _DISABLED = ("plugins", "enabled"), ("plugins", "disabled")
 _CALL = "pre_llm_call"
 _HOOKS = ("hooks", _CALL)
@@ -60,10 +60,15 @@ def target(environment: Mapping[str, str]) -> Target:
 
 def _notes(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
     notes = []
-    if program.release and program.release < _WHOLE:
+    if program.release and program.release < _REQUESTS:
         notes.append(
-            f"Hermes {program.version} lets nobody add messages to a request (that came with {_dotted(_WHOLE)}): a session "
+            f"Hermes {program.version} lets nobody add messages to a request (that came with {_dotted(_REQUESTS)}): a session "
             'starts warm by text only, `start_as = "messages"` does nothing. The rest works.'
+        )
+    if program.release and program.release < _STOPS:
+        notes.append(
+            f"Hermes {program.version} lets nobody send the agent back when it stops (that came with {_dotted(_STOPS)}): "
+            "`hold_stop` does nothing."
         )
     tried = tuple(int(part) for part in TRIED.split("."))
     if program.release[:2] > tried[:2]:

@@ -22,7 +22,7 @@ _PRUNED = ("[Old tool output cleared", "[Duplicate tool output", "[Result from e
 _PRUNED_EXIT = re.compile(r"\[terminal\] ran `.*` -> exit (-?\d{1,9}), ", re.DOTALL)
 
 ADVISORY = "preheat_advisory"
-"""The key below which our plugin puts what it has to say into a result's own object (`plugin/watching.py`)."""
+"""The key below which our plugin puts what it has to say into a result's own object (`plugin/inserting.py`)."""
 _ADVISED = re.compile(rf', "{ADVISORY}": ("(?:[^"\\]|\\.)*")|"{ADVISORY}": ("(?:[^"\\]|\\.)*")(?:, )?')
 _CHECKED = frozenset(("test", "lint", "build", "typecheck"))
 
@@ -143,8 +143,8 @@ def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
         detail["verification_evidence"] = {
             name: evidence[name] for name in ("status", "kind", "scope") if isinstance(evidence.get(name), str)
         }
-        if evidence.get("kind") in _CHECKED:
-            detail["checks"] = [evidence["kind"]]
+        if (kind := detail["verification_evidence"].get("kind")) in _CHECKED:
+            detail["checks"] = [kind]
     lint = value.get("lint")
     if isinstance(lint, dict) and isinstance(lint.get("status"), str):
         detail["lint"] = lint["status"]
@@ -184,8 +184,9 @@ def _of_items(items: list[Any], detail: dict[str, Any]) -> bool | None:
     for item in items:
         if not isinstance(item, dict):
             continue
-        status, error = item.get("status"), item.get("error")
-        if (isinstance(error, str) and error) or (isinstance(status, str) and status in _FAILED):
+        error, said = item.get("error"), item.get("status")
+        status = said if isinstance(said, str) else ""
+        if (isinstance(error, str) and error) or status in _FAILED:
             failed += 1
         elif status in _WORKED or "error" in item:
             worked += 1

@@ -143,13 +143,9 @@ def _put(program: Program, name: str, session: str) -> str:
     """Have a template before the model at the next turn, and say so."""
     asked = json.dumps({"action": "load", "name": name})
     ended = run(program, ["tool", "warm_session", "-"], asked, SECONDS)
-    try:
-        answer = json.loads(ended.output)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        said = ended.errors.strip().splitlines()
-        return f"This chat goes on without it: {ended.why or (said[-1] if said else 'Preheat gave no answer')}"
+    answer = ended.answer
+    if answer is None:
+        return f"This chat goes on without it: {ended.reason}"
     text = str(answer.get("context") or "")
     if not text:
         return (

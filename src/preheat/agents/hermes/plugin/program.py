@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 BESIDE = "preheat.json"
 CALLER = "PREHEAT_CALLER"
@@ -50,6 +50,21 @@ class Ended(NamedTuple):
     errors: str
     why: str = ""
     """Why there is no code."""
+
+    @property
+    def answer(self) -> dict[str, Any] | None:
+        """The JSON object that it printed; None where it printed none."""
+        try:
+            found = json.loads(self.output)
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    @property
+    def reason(self) -> str:
+        """Why it gave no answer."""
+        said = self.errors.strip().splitlines()
+        return self.why or (said[-1][:300] if said else "Preheat gave no answer that can be read")
 
 
 def find(folder: str = os.path.dirname(os.path.abspath(__file__))) -> Program:

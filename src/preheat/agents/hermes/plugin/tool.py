@@ -54,16 +54,10 @@ def called(program: Program, arguments: Any = None, **_: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         return failed(f"the arguments are no JSON ({error})", 'give one JSON object, for example {"action": "list"}')
     ended = run(program, ["tool", NAME, "-"], given, SECONDS)
-    answer = ended.output.strip()
-    try:
-        whole = json.loads(answer)
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, dict) and isinstance(whole.get("success"), bool) and len(answer) <= LONGEST:
-        return json.dumps(whole, ensure_ascii=False)
-    said = ended.errors.strip().splitlines()
-    why = ended.why or (said[-1][:300] if said else "Preheat gave no answer that can be read")
-    return failed(why, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
+    answer = ended.answer
+    if answer is not None and isinstance(answer.get("success"), bool) and len(ended.output) <= LONGEST:
+        return json.dumps(answer, ensure_ascii=False)
+    return failed(ended.reason, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
 
 
 def failed(error: str, advice: str) -> str:
