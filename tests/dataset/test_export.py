@@ -11,7 +11,11 @@ import jsonschema
 import pytest
 
 from preheat.agents.sources import read
+from preheat.archive.judged import Gathered
 from preheat.dataset.names import Name, Names
+from preheat.errors import ArchiveUnusable
+from preheat.ingest import rereading
+from preheat.ingest.stored import sessions_in
 from preheat.pipeline import opened, surveying
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
@@ -257,10 +261,13 @@ def test_bad_places_are_refused(world: Person, tmp_path: Path) -> None:
 
 
 def test_an_archive_without_sessions_says_what_to_do(person: Person) -> None:
-    """A newcomer is sent to `preheat sync`."""
-    done = person.run("dataset", "export", os.path.join(person.home, "out"))
-    assert done.code == 2
-    assert "preheat sync" in done.err
+    """A newcomer is sent to `preheat sync`, before the first one and after one that found nothing."""
+    for _ in range(2):
+        done = person.run("dataset", "export", os.path.join(person.home, "out"))
+        assert done.code == 2
+        assert "preheat sync" in done.err
+        with closing(opened(person.folder)):
+            pass  # an empty archive
 
 
 def test_folders_of_one_name_are_one_project(world: Person) -> None:
@@ -269,3 +276,56 @@ def test_folders_of_one_name_are_one_project(world: Person) -> None:
         projects = surveying.Projects(connection)
         assert projects.of("/Users/a/git-sync") == projects.of("/home/b/GitSync") == projects.of("C:\\x\\git_sync")
         assert projects.of("/Users/a") == projects.of("") == ""
+
+
+def test_a_machine_that_is_called_like_a_member_of_a_trajectory_stops_no_export(world: Person) -> None:
+    """`http://timestamp.…` stands in many a build; what the format itself says is nobody's. In a text it is still found."""
+    seen = ClaudeTranscript(session="0000000f-aaaa-4000-8000-00000000000f", project=WORLD[0].folder)
+    world.write(seen.prompt("sign it with http://timestamp.qert.example and ask observation@qorpo.io").answer("done"))
+    assert world.run("sync").code == 0
+    folder = exported(world, "out", "--trajectories", "--texts", "anonymised", "--yes")
+    path = next(
+        path for path in sorted(Path(folder, "trajectories").iterdir()) if b'"message": "done"' in path.read_bytes()
+    )
+    assert b"timestamp.qert" not in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(b'"message": "done"', b'"message": "by timestamp"'))
+    done = world.run("dataset", "check", folder)
+    assert done.code == 1
+    assert ": host: timestamp" in done.out
+
+
+def test_each_step_is_told_where_there_is_no_terminal(world: Person) -> None:
+    """A pipe that stays silent for a minute looks like one that hangs."""
+    folder = os.path.join(world.home, "out")
+    done = world.run("dataset", "export", folder, "--trajectories")
+    assert "preheat: reading 6 sessions for the names in them\n" in done.err
+    assert "preheat: writing 6 sessions as trajectories\n" in done.err
+    assert "preheat: searching 14 files for " in done.err
+    assert "preheat: reading 6 sessions" in world.run("dataset", "check", folder).err
+
+
+def test_nobody_is_missed_whose_session_changes_meanwhile(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sync that runs beside takes sessions out of what was listed: they are read one by one."""
+    whole = exported(world, "whole", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
+    for module in (rereading, surveying):
+        monkeypatch.setattr(module, "gather", lambda connection, units: Gathered([], [], {}))
+    changed = exported(world, "changed", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
+    assert contents(changed) == contents(whole)
+
+
+def test_sessions_that_cannot_be_asked_for_names_are_told(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search must not look more thorough than it was."""
+    folder = exported(world, "out")
+
+    def damaged(agent: str, path: str, part: str, pieces: Any) -> Any:
+        if "00000001-" in path:
+            raise ArchiveUnusable("a part of the archive is damaged")
+        return sessions_in(agent, path, part, pieces)
+
+    monkeypatch.setattr(rereading, "sessions_in", damaged)
+    done = world.run("dataset", "check", folder)
+    assert "1 session of the archive cannot be read; names that only they tell were not looked for" in done.err
+    assert json.loads(world.run("dataset", "check", folder, "--json").out)["unread"] == 1
+    again = world.run("dataset", "export", os.path.join(world.home, "again"))
+    assert again.code == 1
+    assert "left out: claude_code:00000001-" in again.err

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from preheat.dataset.leaks import Leak, Look, in_file
+from preheat.dataset.leaks import Leak, Look, in_file, in_files
 from preheat.dataset.names import Name, Names
 from preheat.ingest.redact import redact
 
@@ -24,6 +24,8 @@ LOOK = Look(Names([Name("person", "jquill"), Name("project", "inkwell")]), redac
         ("123e4567-e89b-42d3-a456-426614174000", "id"),
         ("+41 79 555 66 77", "phone"),
         ("10.1.2.3", "ip"),
+        ("j\u00adquill", "person"),
+        ("ink\u200bwell", "project"),
     ],
 )
 @pytest.mark.parametrize("name", ["sessions.jsonl", "trajectories/session-b.json", "datasheet.md"])
@@ -55,3 +57,26 @@ def test_words_of_the_pages_are_let_through_only_there() -> None:
 def test_what_a_person_allows_is_no_leak() -> None:
     """A contact address in the datasheet is there on purpose."""
     assert not list(in_file("datasheet.md", b"ask data@inky.example", LOOK._replace(allowed=("data@inky.example",))))
+
+
+def test_texts_of_the_format_are_let_through_only_in_trajectories_and_only_whole() -> None:
+    """A machine that is called like a member of a trajectory does not make every trajectory a leak; elsewhere it is one."""
+    look = LOOK._replace(form=frozenset(("inkwell",)))
+    assert not list(in_file("trajectories/a.json", b'{"inkwell": 1}', look))
+    assert list(in_file("trajectories/a.json", b'{"text": "the inkwell"}', look))
+    assert list(in_file("other.json", b'{"inkwell": 1}', look))
+
+
+def test_what_is_said_again_is_found_again() -> None:
+    """In every line and every file that has it, though a text is looked at once; in a page whose own word it is, not."""
+    again = b'{"a": "inkwell"}\n{"a": "inkwell"}\n'
+    files = [(name, lambda: again) for name in ("a.jsonl", "manifest.json", "b.jsonl")]
+    found = list(in_files(files, LOOK._replace(own=frozenset(("inkwell",)))))
+    assert [(leak.file, leak.line) for leak in found] == [
+        ("a.jsonl", 1),
+        ("a.jsonl", 2),
+        ("b.jsonl", 1),
+        ("b.jsonl", 2),
+    ]
+    document = b'{\n"a": "inkwell",\n"b": "inkwell",\n"c": "jquill"}'
+    assert [leak.line for leak in in_file("a.json", document, LOOK)] == [2, 4]

@@ -1,8 +1,22 @@
 """Names are known by where they stand, and found however they are written."""
 
-import pytest
+import re
+import sys
 
-from preheat.dataset.names import Name, Names, in_heading, in_text
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preheat.dataset.names import PLACES, UNUSUAL, Name, Names, in_heading, in_text
+
+PLACED = (
+    "/Users/jquill/x", "\\\\HOME\\jquill ", "-Users-jquill", "_home_jquill", "jane.quill@quillco.io",
+    "Author: Jane Quill <j@quillco.io>", "ACKED-BY: Jane Quill <j@quillco.io>", "Written By Jane Quill",
+    "aſsigned to Jane Quill", "wrıtten by Jane Quill", '"User_Name": "Jane Quill"', '"displayName\\": \\"jane',
+    "GIT_AUTHOR_NAME=jane", "user.name 'jane'", "git@quillhub.io:quillco/inkwell.git",
+    "ssh://j@quillhub.io:2222/team/ink.git", "HTTPS://quillhub.io/team/ink.GIT", "https://quillhub.io/team/ink.git",
+    "GitHub.com/quillco/inkwell", "http://inkhost:8080/x", "/uſers/jquill/",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -78,3 +92,25 @@ def test_words_of_tools_name_no_folder_and_reserved_ones_nobody() -> None:
         [Name("project", "vitest"), Name("person", "sage"), Name("person", "struggling")], ("vitest",), ("struggling",)
     )
     assert [sort for _, _, sort, _ in names.find("vitest sage struggling")] == ["person"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.one_of(st.sampled_from(PLACED), st.text(max_size=12)), max_size=8),
+    st.sampled_from(["", " ", "\n", '"']),
+)
+def test_no_place_is_passed_over(parts: list[str], joint: str) -> None:
+    """The words that a text must have before a place is looked for leave nothing out that its pattern would find."""
+    text = joint.join(parts)
+    every = {name for place in PLACES for found in place.pattern.finditer(text) for name in place.names(found)}
+    assert set(in_text(text)) == every
+
+
+def test_letters_that_only_patterns_take_for_others_are_known() -> None:
+    """`ſ` is an `s` to a pattern without regard to case, and stays itself in small letters: every such letter is listed."""
+    others = {
+        chr(code)
+        for code in range(sys.maxunicode + 1)
+        if re.fullmatch("[a-z]", chr(code), re.IGNORECASE) and not re.fullmatch("[a-z]", chr(code).lower())
+    }
+    assert others == set(UNUSUAL)

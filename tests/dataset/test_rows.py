@@ -32,6 +32,7 @@ def test_the_datasheet_has_its_headings_its_numbers_and_gaps_to_fill() -> None:
     for told in ("12,345 sessions", "**4 projects**", "| email | 77 |", "| form | 88 |", "| quarantined | 99 |"):
         assert told in page
     assert "Licence: **(to be filled in" in page
+    assert "**1 project** has them" in datasheet(Facts(least=1))
 
 
 def test_the_datasheet_warns_of_texts() -> None:

@@ -4,7 +4,7 @@ Knows nothing of how a call is judged. Everything that writes happens inside a t
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -104,6 +104,11 @@ def pending(connection: sqlite3.Connection, version: str) -> Pending:
     A pack holds many sources, and unpacking it costs more than reading one of them: all sources that begin in a pack are in
     one group. Small packs, as a session leaves them that grows from sync to sync, share a group."""
     return grouped(connection.execute(_PENDING, (version,)))
+
+
+def listed(connection: sqlite3.Connection, keys: Collection[str]) -> Pending:
+    """These sessions, judged or not, in the same groups."""
+    return grouped(row for row in connection.execute(f"{SOURCED}{ORDERED}") if row[1] in keys)
 
 
 def grouped(rows: Iterable[tuple[Any, ...]]) -> Pending:

@@ -31,7 +31,7 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     by every name that the archive on this machine knows.
     """
     from preheat import pipeline
-    from preheat.cli.dataset_progress import Bars
+    from preheat.cli.dataset_progress import steps, warn_of_unread
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import count
     from preheat.pipeline.publishing import check_dataset
@@ -39,14 +39,17 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     home = data_folder()
     connection = pipeline.opened(home) if pipeline.has_archive(home) else None
     try:
-        found = check_dataset(connection, folder, allow, Bars())
+        with steps() as watcher:
+            found = check_dataset(connection, folder, allow, watcher)
     finally:
         if connection is not None:
             connection.close()
+    warn_of_unread(found.unread)
     bad = bool(found.leaks or found.changed)
     if as_json:
         leaks = [each._asdict() for each in found.leaks]
-        print_json({"files": found.files, "names": found.names, "leaks": leaks, "changed": found.changed})
+        told = {"files": found.files, "names": found.names, "unread": found.unread}
+        print_json({**told, "leaks": leaks, "changed": found.changed})
         return 1 if bad else 0
     if connection is None:
         print("preheat: there is no archive here, so names could not be looked for; only forms were", file=sys.stderr)

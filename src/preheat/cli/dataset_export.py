@@ -58,7 +58,7 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
     FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands
     that enough projects share, a datasheet, a schema and a manifest. No text that anybody wrote is in it, unless you ask.
     """
-    from preheat.cli.dataset_progress import Bars
+    from preheat.cli.dataset_progress import steps, warn_of_unread
     from preheat.cli.screen import print_json
     from preheat.pipeline.publishing import Wanted, export_dataset, salt_in
 
@@ -68,7 +68,7 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
         raise click.UsageError("--texts says what trajectories keep; give --trajectories too")
     if salt_file and os.path.abspath(salt_file).startswith(os.path.join(os.path.abspath(folder), "")):
         raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
-    with archive() as connection:
+    with archive() as connection, steps() as watcher:
         if texts == "anonymised" and not dry_run and not yes:
             _ask()
         templates = tuple(name for name in options["templates"] if name != "none")
@@ -86,8 +86,9 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
                 allowed=options["allow"],
             ),
             dry_run,
-            Bars(),
+            watcher,
         )
+    warn_of_unread(report.unread)
     if as_json:
         print_json(report)
     else:

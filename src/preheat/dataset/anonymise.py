@@ -62,7 +62,7 @@ class Anonymiser:
     def _cleared(self, text: str, named: Callable[[Sort, str], str]) -> str:
         if not text:
             return text
-        text = unicodedata.normalize("NFC", _HIDDEN.sub("", text))
+        text = shown(text)
         for _ in range(_ROUNDS):  # what stood beside something may only now be recognised
             before = text
             data, found = self._redact(text.encode("utf-8", "replace"))
@@ -109,6 +109,11 @@ def outside_marks(text: str, names: Names) -> Iterator[tuple[int, int, Sort, str
             marks.pop()
         if end <= marks[-1][0]:
             yield start, end, sort, name
+
+
+def shown(text: str) -> str:
+    """A text as it is seen: without letters that do not show."""
+    return text if text.isascii() else unicodedata.normalize("NFC", _HIDDEN.sub("", text))
 
 
 def masked(text: str) -> str:

@@ -106,6 +106,7 @@ def _preprocessing(facts: Facts) -> str:
     replaced = _table(("replaced", "times"), facts.replaced)
     left_out = _table(("left out or made general", "different ones"), facts.left_out)
     lessons = _table(("lessons left out because", "lessons"), facts.lessons_left_out)
+    enough = f"**{facts.least} project{'s' * (facts.least != 1)}** {'has' if facts.least == 1 else 'have'} them"
     return f"""\
 ## Preprocessing, cleaning, labelling
 
@@ -114,7 +115,7 @@ def _preprocessing(facts: Facts) -> str:
 - Paths, addresses, machines, e-mails, ids, phone numbers, dates and tickets were replaced by what they are; so were
   {facts.names:,} names that the archive knows (persons, accounts, organisations, repositories, projects, branches).
 - A tool that no agent's program brings along, a model, a version, a form of a command, a message of an error and a lesson are
-  told only if at least **{facts.least} projects** have them. Otherwise they are left out, cut to a beginning that enough projects
+  told only if at least {enough}. Otherwise they are left out, cut to a beginning that enough projects
   share, or called `other`. Folders of one name count as one project.
 - Titles, branches, problems of reading and records beside the conversation are not told at all.
 - Every file was then searched for anything of that kind; the export would have failed on a finding.

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec.structs import asdict, astuple
 
 from preheat.dataset.pseudonyms import Pseudonyms
-from preheat.dataset.rows import LessonRow, TemplateRow
+from preheat.dataset.rows import LessonRow, Said, TemplateRow
 from preheat.dataset.threshold import Spread
 from preheat.model.lesson import Lesson, LessonKind
 from preheat.model.template import Template
@@ -15,42 +17,31 @@ OWN: frozenset[LessonKind] = frozenset(("resume", "working_set"))
 _STYLES = ("command_driven", "conversational", "terse", "detailed", "balanced")
 
 
-class Content(NamedTuple):
-    """What a lesson says, whoever learned it where."""
-
-    kind: str
-    topic: str
-    tool: str
-    use: str
-    avoid: str
-    error: str
-    difference: str
-    steps: tuple[str, ...]
-
-    @property
-    def says_nothing(self) -> bool:
-        """Whether all that it says stood in its sentence, which is not told."""
-        return not any((self.use, self.avoid, self.error, self.difference, *self.steps))
-
-    def key(self) -> str:
-        return "\0".join((*self[:7], *self.steps))
-
-
 General: TypeAlias = Callable[[str], str]
 
 
-def content(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Content:
+def said(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Said:
     """What a lesson says, with nothing in it that names anybody."""
-    return Content(
-        lesson.kind,
-        general(lesson.topic),
-        tool(lesson.scope.tool) if lesson.scope.tool else "",
-        general(lesson.use),
-        general(lesson.avoid),
-        general(lesson.error),
-        general(lesson.difference),
-        tuple(map(general, lesson.steps)),
+    return Said(
+        kind=lesson.kind,
+        topic=general(lesson.topic),
+        tool=tool(lesson.scope.tool) if lesson.scope.tool else "",
+        use=general(lesson.use),
+        avoid=general(lesson.avoid),
+        error=general(lesson.error),
+        difference=general(lesson.difference),
+        steps=tuple(map(general, lesson.steps)),
     )
+
+
+def _says_nothing(found: Said) -> bool:
+    """Whether all that it says stood in its sentence, which is not told."""
+    return not any((found.use, found.avoid, found.error, found.difference, *found.steps))
+
+
+def _key(found: Said) -> str:
+    *parts, steps = astuple(found)
+    return "\0".join((*parts, *steps))
 
 
 class Lessons:
@@ -60,7 +51,7 @@ class Lessons:
         self.left_out: Counter[str] = Counter()
         """By reason."""
         self._spread, self._general, self._tool = spread, general, tool
-        self._groups: dict[Content, list[Lesson]] = {}
+        self._groups: dict[Said, list[Lesson]] = {}
 
     def add(self, lesson: Lesson, projects: Iterable[str]) -> None:
         """A lesson, with the projects that it was learned in."""
@@ -69,27 +60,27 @@ class Lessons:
         elif lesson.status == "quarantined":
             self.left_out["quarantined"] += 1
         else:
-            found = content(lesson, self._general, self._tool)
-            if found.says_nothing:
+            found = said(lesson, self._general, self._tool)
+            if _says_nothing(found):
                 self.left_out["says nothing without its details"] += 1
                 return
             self._groups.setdefault(found, []).append(lesson)
-            self._spread.add("lesson", found.key(), "")
+            self._spread.add("lesson", _key(found), "")
             for project in projects:
-                self._spread.add("lesson", found.key(), project, 0)
+                self._spread.add("lesson", _key(found), project, 0)
 
     def rows(self, pseudonyms: Pseudonyms) -> list[LessonRow]:
         """Those that enough projects learned; the others are counted."""
         rows: list[LessonRow] = []
         for found, some in self._groups.items():
-            if not self._spread.keeps("lesson", found.key()):
+            if not self._spread.keeps("lesson", _key(found)):
                 self.left_out["in too few projects"] += len(some)
                 continue
             rows.append(
                 LessonRow(
-                    lesson=pseudonyms.of("lesson", found.key()),
-                    **found._asdict(),
-                    projects=self._spread.projects("lesson", found.key()),
+                    lesson=pseudonyms.of("lesson", _key(found)),
+                    **asdict(found),
+                    projects=self._spread.projects("lesson", _key(found)),
                     lessons=len(some),
                     sessions_for=sum(each.support.sessions_for for each in some),
                     sessions_against=sum(each.support.sessions_against for each in some),
@@ -105,7 +96,7 @@ class Lessons:
         kept: list[str] = []
         for lesson in template.lessons:
             if lesson.kind not in OWN:
-                name = pseudonyms.of("lesson", content(lesson, self._general, self._tool).key())
+                name = pseudonyms.of("lesson", _key(said(lesson, self._general, self._tool)))
                 kept += [name] if name in known else []
         user = template.user.style
         return TemplateRow(

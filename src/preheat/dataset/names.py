@@ -6,7 +6,7 @@ everywhere, whatever their case and whatever joins their parts: `jane.doe`, `Jan
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from preheat.dataset.common import ACCOUNTS, WORDS
@@ -28,27 +28,38 @@ _HOME = re.compile(
 )
 _SLUG = re.compile(r"(?<!\w)[-_]{1,2}(?:Users|home)[-_]{1,2}([A-Za-z][^\W_]*)")
 _EMAIL = re.compile(r"(?<![\w.+%-])([\w.+%-]{1,64})@([A-Za-z][\w-]*(?:\.[\w-]+)*\.[A-Za-z]{2,24})(?![\w-])")
+_ROLES = (
+    "author", "committer", "co-authored-by", "signed-off-by", "reviewed-by", "acked-by", "reported-by", "tagger", "maintainer",
+)  # fmt: skip
 _AUTHOR = re.compile(
-    r"(?i:author|committer|co-authored-by|signed-off-by|reviewed-by|acked-by|reported-by|tagger|maintainer)\W{1,4}"
+    rf"(?i:{'|'.join(_ROLES)})\W{{1,4}}"
     r"([^<>\n\"{}\\]{2,60}?) ?<([^<>\s]{1,80}@[^<>\s]{1,80})>"
 )
+_SAID_BY = (
+    '"username', '"user_name', '"author', '"committer', '"fullname', '"full_name', '"realname', '"real_name', '"displayname',
+    '"display_name', '"login', '"assignee', '"account', "user.name", "git_author_name", "git_committer_name",
+)  # fmt: skip
 _SAID = re.compile(
     r"\"(?i:user_?name|author(?:_?name)?|committer(?:_?name)?|full_?name|real_?name|display_?name|login|assignee|account)\\*\""
     r"\s*:\s*\\*\"([^\"\\\n]{2,60})\\*\""
     r"|(?i:user\.name|GIT_AUTHOR_NAME|GIT_COMMITTER_NAME)[ =]{1,3}[\"']?([^\"'\n\\;&|$]{2,60})"
 )
+_VERBS = (
+    "modified", "reported", "written", "created", "opened", "assigned", "approved", "reviewed", "authored", "committed", "made",
+)  # fmt: skip
 _BY = re.compile(
-    r"(?i:modified|reported|written|created|opened|assigned|approved|reviewed|authored|committed|made) (?i:by|to) "
+    rf"(?i:{'|'.join(_VERBS)}) (?i:by|to) "
     r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+){1,2})(?!\w)"
 )
-_REMOTE = re.compile(
-    r"[\w.+-]{1,64}@([A-Za-z][\w.-]*):([\w.~+-]+)/([\w.+-]+?)(?:\.git)?(?![\w.+-])"
-    r"|(?i:https?|ssh|git)://(?:[^\s/@]*@)?([\w.-]+)(?::\d+)?/([\w.~+-]+)/([\w.+-]+?)\.git(?![\w])"
-)
-_MENTIONED = re.compile(r"(?i:github|gitlab|bitbucket|codeberg)\.\w+/([A-Za-z0-9][\w-]+)/([A-Za-z0-9][\w.-]+)")
+_REMOTE = re.compile(r"@(?<=[\w.+-]@)([A-Za-z][\w.-]*):([\w.~+-]+)/([\w.+-]+?)(?:\.git)?(?![\w.+-])")
+_CLONED = re.compile(r"(?i:https?|ssh|git)://(?:[^\s/@]*@)?([\w.-]+)(?::\d+)?/([\w.~+-]+)/([\w.+-]+?)\.git(?![\w])")
+_FORGES = ("github", "gitlab", "bitbucket", "codeberg")
+_MENTIONED = re.compile(rf"(?i:{'|'.join(_FORGES)})\.\w+/([A-Za-z0-9][\w-]+)/([A-Za-z0-9][\w.-]+)")
 _HOST = re.compile(r"(?<=[a-z])://(?:[^\s/@\"'<>]*@)?([A-Za-z][\w-]*(?:\.[\w-]+)*)")
 _PERSON = re.compile(r"[^\W\d_][^\W_]*(?:[ ._'’-]{1,2}[^\W_]+){0,4}[ ._-]?")
 """What somebody may be called; a longer text is a sentence."""
+UNUSUAL = "ıİſ"
+"""Letters that a pattern without regard to case takes for `i` or `s`, and `lower` does not."""
 
 
 class Name(NamedTuple):
@@ -73,32 +84,34 @@ def in_heading(project: str, branch: str) -> Iterator[Name]:
 
 def in_text(text: str) -> Iterator[Name]:
     """The names that their place in a text gives away."""
-    for found in _HOME.finditer(text):
-        account = found[1].strip()
-        # Up to the next slash a name may have blanks in it; without one it ends at the first.
-        yield Name("person", account if text[found.end() : found.end() + 1] in ("/", "\\") else account.split(" ")[0])
-    for found in _SLUG.finditer(text):
-        yield Name("person", found[1])
-    if "@" in text:
-        for found in _EMAIL.finditer(text):
-            yield from _of_address(found[1], found[2])
-    for found in _AUTHOR.finditer(text):
-        if not _is_role(found[2].partition("@")[0]):
-            yield from _person(found[1])
-    for found in _BY.finditer(text):
+    small = text.lower()
+    unusual = not text.isascii() and any(letter in text for letter in UNUSUAL)
+    for place in PLACES:
+        if unusual or all(any(word in small for word in words) for words in place.words):
+            for found in place.pattern.finditer(text):
+                yield from place.names(found)
+
+
+def _account(found: re.Match[str]) -> Iterator[Name]:
+    account = found[1].strip()
+    # Up to the next slash a name may have blanks in it; without one it ends at the first.
+    whole = found.string[found.end() : found.end() + 1] in ("/", "\\")
+    yield Name("person", account if whole else account.split(" ")[0])
+
+
+def _author(found: re.Match[str]) -> Iterator[Name]:
+    if not _is_role(found[2].partition("@")[0]):
         yield from _person(found[1])
-    for found in _SAID.finditer(text):
-        yield from _person(found[1] or found[2])
-    if "://" in text or "@" in text:
-        for found in _REMOTE.finditer(text):
-            host, owner, repository = (found[1], found[2], found[3]) if found[1] else (found[4], found[5], found[6])
-            yield from _machine(host)
-            yield Name("repository", owner)
-            yield Name("repository", repository)
-        for found in _HOST.finditer(text):
-            yield from _machine(found[1])
-    for found in _MENTIONED.finditer(text):
-        yield Name("repository", f"{found[1]}/{found[2].removesuffix('.git')}")
+
+
+def _remote(found: re.Match[str]) -> Iterator[Name]:
+    yield from _machine(found[1])
+    yield Name("repository", found[2])
+    yield Name("repository", found[3])
+
+
+def _mentioned(found: re.Match[str]) -> Iterator[Name]:
+    yield Name("repository", f"{found[1]}/{found[2].removesuffix('.git')}")
 
 
 def _machine(host: str) -> Iterator[Name]:
@@ -132,6 +145,30 @@ def _person(text: str) -> Iterator[Name]:
 
 def _is_role(box: str) -> bool:
     return box.lower() in ACCOUNTS or "bot" in box.lower()
+
+
+class _Place(NamedTuple):
+    """Where names stand, and whose they are there."""
+
+    pattern: re.Pattern[str]
+    names: Callable[[re.Match[str]], Iterator[Name]]
+    words: tuple[tuple[str, ...], ...]
+    """A text that the pattern finds anything in has one of each of these, whatever its case: texts that have not, which are
+    nearly all, are passed over ten times as fast."""
+
+
+PLACES: tuple[_Place, ...] = (
+    _Place(_HOME, _account, (("/users", "\\users", "/home", "\\home"),)),
+    _Place(_SLUG, lambda found: iter((Name("person", found[1]),)), (("-users", "_users", "-home", "_home"),)),
+    _Place(_EMAIL, lambda found: _of_address(found[1], found[2]), (("@",),)),
+    _Place(_AUTHOR, _author, (("@",), _ROLES)),
+    _Place(_BY, lambda found: _person(found[1]), (tuple(f"{verb} {by} " for verb in _VERBS for by in ("by", "to")),)),
+    _Place(_SAID, lambda found: _person(found[1] or found[2]), (_SAID_BY,)),
+    _Place(_REMOTE, _remote, (("@",), (":",))),
+    _Place(_CLONED, _remote, (("://",), (".git",))),
+    _Place(_HOST, lambda found: _machine(found[1]), (("://",),)),
+    _Place(_MENTIONED, _mentioned, (tuple(f"{forge}." for forge in _FORGES),)),
+)
 
 
 class Names:
@@ -171,7 +208,7 @@ class Names:
             else text
         )
         words = {*map(str.lower, _WHOLE.findall(text)), *map(str.lower, _PARTS.findall(text))}
-        return not words.isdisjoint(self._known)
+        return not self._known.keys().isdisjoint(words)  # goes over the words, which are few, and not over the names
 
     def find(self, text: str) -> Iterator[tuple[int, int, Sort, str]]:
         """Every name in a text: where, what it is a name of, and its usual spelling. Of two that overlap the longer."""

@@ -108,10 +108,9 @@ class FormRow(msgspec.Struct, frozen=True):
     all: Counted
 
 
-class LessonRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was learned alike in enough projects."""
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What a lesson says, whoever learned it where."""
 
-    lesson: str
     kind: str
     topic: str
     tool: str
@@ -120,6 +119,12 @@ class LessonRow(msgspec.Struct, frozen=True, kw_only=True):
     error: str
     difference: str
     steps: tuple[str, ...]
+
+
+class LessonRow(Said, frozen=True, kw_only=True):
+    """Something that was learned alike in enough projects."""
+
+    lesson: str
     projects: int
     lessons: int
     sessions_for: int

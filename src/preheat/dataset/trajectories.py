@@ -33,7 +33,8 @@ TEXTS: tuple[Texts, ...] = ("none", "masked", "anonymised")
 
 BEGINNING = 946_684_800.0
 """Every session begins at this moment (the first of the year 2000): only spans of time are told."""
-_TRIGGERS = ("auto", "manual")
+TRIGGERS = ("auto", "manual")
+"""Of compactions; another one may be anything."""
 
 
 class Telling(NamedTuple):
@@ -107,7 +108,7 @@ class _Retelling:
                 is_error=event.is_error, exit_code=event.exit_code, seconds=event.seconds,
             )  # fmt: skip
         if isinstance(event, Compaction):
-            trigger = event.trigger if event.trigger in _TRIGGERS else ""
+            trigger = event.trigger if event.trigger in TRIGGERS else ""
             return replace(event, at=at, trigger=trigger, summary=self._text(event.summary))
         if isinstance(event, Spawn):
             child = self._telling.pseudonyms.of("session", f"{self._agent}:{event.session}")

@@ -60,28 +60,33 @@ def reread(
     """What becomes of each wanted session. Never raises for anything about one of them."""
     done: list[Done] = []
     failures: list[Unreadable] = []
-    packs = Unpacked(group.packs)
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     try:
-        for unit, stretches in zip(group.units, group.stretches, strict=True):
-            for of, session, why in _sessions(unit, packs, stretches):
-                if session is None:
-                    failures.append(Unreadable(of.session_id, of.key, why))
-                    continue
-                try:
-                    done.append(work(of, session))
-                except Exception as error:  # noqa: BLE001 - a defect of ours in one session must not cost the others
-                    why = f"a defect in Preheat's {stage} ({type(error).__name__}: {error}); please report it"
-                    failures.append(Unreadable(of.session_id, of.key, why))
+        for of, session, why in sessions_of(group):
+            if session is None:
+                failures.append(Unreadable(of.session_id, of.key, why))
+                continue
+            try:
+                done.append(work(of, session))
+            except Exception as error:  # noqa: BLE001 - a defect of ours in one session must not cost the others
+                why = f"a defect in Preheat's {stage} ({type(error).__name__}: {error}); please report it"
+                failures.append(Unreadable(of.session_id, of.key, why))
     finally:
         gc.enable()
     return done, failures
 
 
+def sessions_of(group: Gathered) -> Iterator[tuple[Unjudged, Session | None, str]]:
+    """Each wanted session of a group; those that cannot be read come without, and with the reason."""
+    packs = Unpacked(group.packs)
+    for unit, stretches in zip(group.units, group.stretches, strict=True):
+        yield from _sessions(unit, packs, stretches)
+
+
 def _sessions(
     unit: Unit, packs: "Unpacked", stretches: list[Stretch]
 ) -> Iterator[tuple[Unjudged, Session | None, str]]:
-    """Each wanted session of a source; those that cannot be read come without, and with the reason."""
+    """The same of one source."""
     wanted = {session.key: session for session in unit.sessions}
     why = "it is not in its source as this version reads that; run `preheat sync`"
     found: list[Session] = []

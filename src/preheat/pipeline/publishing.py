@@ -8,7 +8,7 @@ import secrets
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -20,9 +20,10 @@ from preheat.archive.queries import Filter, Summary, sessions
 from preheat.calls.form import command_form
 from preheat.dataset.anonymise import Anonymiser
 from preheat.dataset.datasheet import Facts, datasheet
-from preheat.dataset.leaks import Leak, Look, in_files
+from preheat.dataset.leaks import TRAJECTORIES, File, Leak, Look, in_files
 from preheat.dataset.learned import Lessons
 from preheat.dataset.markers import Told, published
+from preheat.dataset.names import Names
 from preheat.dataset.pseudonyms import LEAST_SALT, Pseudonyms
 from preheat.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
 from preheat.dataset.trajectories import Telling, Texts
@@ -32,12 +33,12 @@ from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.model.lesson import Lesson
 from preheat.model.template import Template
-from preheat.pipeline.reading import load
-from preheat.pipeline.surveying import Projects, Survey, SurveyWatcher, known, outcomes, own_words, survey
+from preheat.pipeline.measuring import outcomes
+from preheat.pipeline.own_words import own_texts, own_words
+from preheat.pipeline.surveying import Projects, Survey, SurveyWatcher, known, loaded, survey
 from preheat.templates.store import Store
 
 DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"
-TRAJECTORIES = "trajectories"
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +75,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int]
     lessons_left_out: dict[str, int]
     bytes: int
+    unread: int
+    """Other sessions that cannot be read: names that only they tell were not looked for."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +85,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     names: int
     """Names of the archive that were looked for."""
+    unread: int
+    """Sessions of the archive that cannot be read: names that only they tell were not looked for."""
     leaks: tuple[Leak, ...]
     changed: tuple[str, ...]
     """Files that are not what the manifest says, are missing, or are not in it."""
@@ -121,6 +126,8 @@ def export_dataset(
         raise UserError(f"`{folder}` is there already; name a folder that is not, or delete it")
     watcher = watcher or SurveyWatcher()
     chosen = {each.key: each for each in sessions(connection, wanted.sessions)}
+    if not chosen and wanted.sessions == Filter():
+        raise UserError("the archive has no session yet; `preheat sync` reads those that your agents left")
     projects = Projects(connection)
     _enough(chosen.values(), projects, wanted.least)
     templates = _templates(home, wanted.templates)
@@ -132,8 +139,7 @@ def export_dataset(
     try:
         export = _Export(connection, beside, wanted, chosen, projects, found)
         report = export.write(stored_lessons(connection), templates, watcher)
-        look = Look(found.names, redact, wanted.allowed, own_words())
-        _refuse(list(in_files(_files(beside), look)))
+        _refuse(_leaks(list(_files(beside)), found.names, wanted.allowed, watcher))
         if dry_run:
             return report
         os.replace(beside, folder)
@@ -153,12 +159,29 @@ def check_dataset(
         raise UserError(
             f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
         )
-    names = known((), allowed)
+    watcher = watcher or SurveyWatcher()
+    names, unread = known((), allowed), 0
     if connection is not None:
-        names = survey(connection, {}, Projects(connection), 1, allowed, watcher).names
+        found = survey(connection, (), Projects(connection), 1, allowed, watcher)
+        names, unread = found.names, found.unread
     files = list(_files(folder))
-    leaks = in_files(files, Look(names, redact, tuple(allowed), own_words()))
-    return Checked(files=len(files), names=names.count, leaks=tuple(leaks), changed=tuple(_changed(folder, files)))
+    leaks = _leaks(files, names, allowed, watcher)
+    changed = tuple(_changed(folder, files))
+    return Checked(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
+
+
+def _leaks(files: Sequence[File], names: Names, allowed: Sequence[str], watcher: SurveyWatcher) -> list[Leak]:
+    """Everything that these files give away."""
+
+    def shown() -> Iterator[File]:
+        for each in files:
+            yield each
+            watcher.done()
+
+    watcher.begin("Searching", len(files), "file", f"for {names.count:,} names, addresses, paths and secrets")
+    found = list(in_files(shown(), Look(names, redact, tuple(allowed), own_words(), own_texts())))
+    watcher.end()
+    return found
 
 
 def _enough(chosen: Iterable[Summary], projects: Projects, least: int) -> None:
@@ -273,9 +296,8 @@ class _Export:
             vocabulary.version, lambda text: vocabulary.form(command_form(text)), self._exported,
         )  # fmt: skip
         written = 0
-        watcher.begin("Writing", len(self._exported))
-        for key in sorted(self._exported):
-            session = load(self._connection, key)
+        watcher.begin("Writing", len(self._exported), "session", "as trajectories")
+        for key, session in loaded(self._connection, self._exported):
             document = trajectory(retold(session, telling))
             watcher.done()
             if not document["steps"]:
@@ -309,6 +331,7 @@ class _Export:
             left_out=dict(sorted(left_out.items())),
             lessons_left_out=lessons_left_out,
             bytes=0,
+            unread=self._found.unread,
         )
 
     def _manifest(self) -> dict[str, Any]:
@@ -334,7 +357,7 @@ def _facts(report: Published, wanted: Wanted) -> Facts:
     )  # fmt: skip
 
 
-def _files(folder: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+def _files(folder: str) -> Iterator[File]:
     """Every file below a folder, in the order of their names, with how to read it."""
     for place, folders, names in sorted(os.walk(folder)):
         folders.sort()
@@ -348,7 +371,7 @@ def _read(path: str) -> bytes:
         return stream.read()
 
 
-def _changed(folder: str, files: Sequence[tuple[str, Callable[[], bytes]]]) -> Iterator[str]:
+def _changed(folder: str, files: Sequence[File]) -> Iterator[str]:
     try:
         listed = msgspec.json.decode(_read(os.path.join(folder, MANIFEST)))["files"]
         digests = {str(name): each["sha256"] for name, each in listed.items()}

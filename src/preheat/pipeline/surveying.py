@@ -8,41 +8,34 @@ import re
 import socket
 import sqlite3
 import subprocess
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
 from preheat.agents import AGENTS
 from preheat.agents.well_known import well_known_tools
+from preheat.archive.judged import Gathered, Unjudged, gather, listed
 from preheat.archive.lessons import places
-from preheat.archive.queries import Filter, Summary, sessions
-from preheat.calls.form import command_form
-from preheat.commands import Purpose, text_of
+from preheat.archive.queries import Filter, sessions
+from preheat.commands import Purpose
 from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
 from preheat.compress.values import SORTS
-from preheat.dataset.datasheet import Facts, datasheet
 from preheat.dataset.leaks import words
-from preheat.dataset.markers import Watched, measured
 from preheat.dataset.names import Name, Names, in_heading, in_text
-from preheat.dataset.rows import SessionRow, Share, Shortened, schema
-from preheat.dataset.trajectories import TEXTS
+from preheat.dataset.rows import SessionRow, schema
 from preheat.dataset.vocabulary import Vocabulary
 from preheat.errors import PreheatError
+from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
 from preheat.lessons.projects import last_part, root_of
-from preheat.live.scorecard import DIMENSIONS, scorecard
+from preheat.live.scorecard import DIMENSIONS
 from preheat.model.live import PHASES
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
-from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, joined
-from preheat.pipeline.compressing import compress_all
-from preheat.pipeline.judging import assess
+from preheat.model.session import Event, Session, ToolKind
+from preheat.pipeline.measuring import Measured, measure
 from preheat.pipeline.reading import load
-from preheat.pipeline.scoring import facts_of
-
-if TYPE_CHECKING:
-    from preheat.ingest.judging import Assessment
 
 _JOINTS = re.compile(r"[\W_]+")
 _GIT_SECONDS = 5
@@ -51,10 +44,10 @@ _GIT_SECONDS = 5
 class SurveyWatcher:
     """Told how it goes on; this one keeps silent."""
 
-    def begin(self, title: str, sessions: int) -> None:
-        """So many are to be read."""
+    def begin(self, title: str, amount: int, unit: str, aim: str = "") -> None:
+        """So many are to be gone through, and to what end."""
 
-    def done(self, note: str = "") -> None:
+    def done(self) -> None:
         """One more is."""
 
     def end(self) -> None:
@@ -85,12 +78,34 @@ class Survey(NamedTuple):
     rows: list[SessionRow]
     vocabulary: Vocabulary
     unreadable: list[str]
-    """Keys and reasons."""
+    """Keys and reasons, of the chosen sessions."""
+    unread: int
+    """Other sessions that cannot be read: names that only they tell are not known."""
+
+
+class _Looked(NamedTuple):
+    """What one session gives."""
+
+    key: str
+    names: list[Name]
+    measured: Measured | None
+    """Of those that are chosen."""
+
+
+class _Found(NamedTuple):
+    """What became of a group."""
+
+    looked: list[bytes]
+    """Encoded where they were looked at: one that cannot be fails alone."""
+    failures: list[Unreadable]
+
+
+_FOUND, _LOOKED = msgspec.msgpack.Decoder(_Found), msgspec.msgpack.Decoder(_Looked)
 
 
 def survey(
     connection: sqlite3.Connection,
-    chosen: Mapping[str, Summary],
+    chosen: Collection[str],
     projects: Projects,
     least: int,
     allowed: Iterable[str] = (),
@@ -98,26 +113,75 @@ def survey(
 ) -> Survey:
     """Read every session of the archive once: the chosen ones are measured, and all of them give names away."""
     watcher = watcher or SurveyWatcher()
-    vocabulary = Vocabulary(least, well_known_tools())
     names: set[Name] = set(_of_this_machine())
-    rows: list[SessionRow] = []
-    unreadable: list[str] = []
-    everything = sorted(sessions(connection, Filter()), key=lambda each: each.key)
-    watcher.begin("Reading", len(everything))
-    for summary in everything:
+    every = sessions(connection, Filter())
+    for summary in every:
         names.update(in_heading(summary.project, summary.branch))
-        try:
-            session = load(connection, summary.key)
-        except PreheatError as error:
-            unreadable += [str(error)] if summary.key in chosen else []
-            continue
-        for text in texts(session):
-            names.update(in_text(text))
-        if summary.key in chosen:
-            rows.append(_measured(session, projects.of(session.project), vocabulary))
+    found: list[Measured] = []
+    failures: dict[str, str] = {}
+    watcher.begin("Reading", len(every), "session", "for the names in them")
+    for looked in _over(connection, {each.key for each in every}, frozenset(chosen), failures):
+        names.update(looked.names)
+        found += [looked.measured] if looked.measured is not None else []
         watcher.done()
     watcher.end()
-    return Survey(known(names, allowed), rows, vocabulary, unreadable)
+    vocabulary = Vocabulary(least, well_known_tools())
+    found.sort(key=lambda each: (each.row.agent, each.row.session))  # however many processes read them
+    for each in found:
+        _learn(vocabulary, projects.of(each.row.project or ""), each)
+    unreadable = [f"{key}: {failures[key]}" for key in sorted(failures) if key in chosen]
+    rows = [each.row for each in found]
+    return Survey(known(names, allowed), rows, vocabulary, unreadable, len(failures) - len(unreadable))
+
+
+def _over(
+    connection: sqlite3.Connection, keys: set[str], chosen: frozenset[str], failures: dict[str, str]
+) -> Iterator[_Looked]:
+    """What each session gives, each source read once and side by side if there is enough to do."""
+    missing = set(keys)
+    for found in over_groups(connection, listed(connection, keys), partial(_look_over, chosen), _FOUND):
+        failures.update((each.key, each.why) for each in found.failures)
+        for data in found.looked:
+            looked = _LOOKED.decode(data)
+            missing.discard(looked.key)
+            yield looked
+    for key in sorted(missing.difference(failures)):  # a sync has changed them meanwhile: nobody in them may be missed
+        try:
+            yield _look(key, load(connection, key), key in chosen)
+        except PreheatError as error:
+            failures[key] = str(error)
+
+
+def _look_over(chosen: frozenset[str], group: Gathered) -> _Found:
+    """At the top of the module: it goes to other processes by its name."""
+
+    def encoded(of: Unjudged, session: Session) -> bytes:
+        return msgspec.msgpack.encode(_look(of.key, session, of.key in chosen))
+
+    return _Found(*reread(group, encoded, "search for names"))
+
+
+def _look(key: str, session: Session, chosen: bool) -> _Looked:
+    names = {name for text in texts(session) for name in in_text(text)}
+    return _Looked(key, list(names), measure(session) if chosen else None)
+
+
+def _learn(vocabulary: Vocabulary, project: str, measured: Measured) -> None:
+    vocabulary.add_session(project, measured.row.agent, measured.row.agent_version, measured.models)
+    for record, form in measured.calls:
+        vocabulary.add_call(project, record, form)
+
+
+def loaded(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
+    """Sessions by their keys, in no order: each source is read once for all of its own. Raises if one cannot be read."""
+    missing = set(keys)
+    for group in listed(connection, keys).groups:
+        for of, session, _ in sessions_of(gather(connection, group)):
+            if session is not None:
+                missing.discard(of.key)
+                yield of.key, session
+    for key in sorted(missing):
+        yield key, load(connection, key)
 
 
 def known(found: Iterable[Name], allowed: Iterable[str] = ()) -> Names:
@@ -128,12 +192,6 @@ def known(found: Iterable[Name], allowed: Iterable[str] = ()) -> Names:
     enumerated = (*STATUSES, *RUNGS, *CAUSES, *PHASES, *DIMENSIONS, *SORTS, *get_args(ToolKind), *get_args(Purpose))
     hard = words(" ".join((*AGENTS, *enumerated, *allowed, msgspec.json.encode(schema()).decode())))
     return Names(found, soft, hard)
-
-
-def own_words() -> frozenset[str]:
-    """Words that the pages of every export have."""
-    pages = [datasheet(Facts(trajectories=number, texts=texts)) for number in (None, 0) for texts in TEXTS]
-    return words(" ".join((*pages, msgspec.json.encode(schema()).decode())))
 
 
 def _split(names: Iterable[str]) -> Iterator[str]:
@@ -178,69 +236,3 @@ def _of_this_machine() -> Iterator[Name]:
         value = done.stdout.strip()
         if value:
             yield from in_text(f"user.name={value}\n" if setting == "user.name" else value)
-
-
-# Measuring.
-def _measured(session: Session, project: str, vocabulary: Vocabulary) -> SessionRow:
-    assessed = assess(session)
-    models = {session.model, *(event.model for event in session.events if isinstance(event, AssistantMessage))}
-    vocabulary.add_session(project, session.agent, session.version, models - {""})
-    by_seq = {record.seq: record for record in assessed.records}
-    for seq, (call, _) in enumerate(joined(session)):
-        if seq in by_seq:
-            vocabulary.add_call(project, by_seq[seq], form_of(call))
-    return measured(session, assessed.profile, assessed.records, _watched(session, assessed))
-
-
-def form_of(call: ToolCall) -> str:
-    """The form of a shell command; empty for other calls."""
-    return command_form(text_of(call.input)) if call.kind == "shell" else ""
-
-
-def _watched(session: Session, assessed: "Assessment") -> Watched:
-    card = scorecard(facts_of(session, assessed))
-    phases, changes = _phases(session, assessed)
-    shortened = {
-        each.strategy: Shortened(
-            each.ratio, {sort: Share(kept.kept, kept.total) for sort, kept in each.markers.items()}
-        )
-        for each in compress_all(session)
-        if each.strategy != "none"
-    }
-    scores: dict[str, float | None] = {score.dimension: score.value for score in card.scores}
-    rules: Counter[str] = Counter()
-    for rule in card.facts.rules:
-        rules[rule.rule] += rule.times
-    return Watched(phases, changes, {**scores, "mean": card.mean}, rules, shortened)
-
-
-def _phases(session: Session, assessed: "Assessment") -> tuple[dict[str, int], int]:
-    """How many calls were made in each phase, and how often it changed."""
-    from preheat.live.advise import step
-    from preheat.live.events import events_of
-    from preheat.live.state import START
-    from preheat.model.live import Called
-
-    state = START
-    counted: Counter[str] = Counter()
-    changes = 0
-    for event in events_of(session, assessed.records):
-        before = state.phase.phase
-        state, _ = step(state, event)
-        changes += state.phase.phase != before
-        if isinstance(event, Called):
-            counted[state.phase.phase] += 1
-    return dict(counted), changes
-
-
-def outcomes(session: Session) -> list[dict[str, Any]]:
-    """What came of each call, in their order: a reader of a trajectory without texts could not tell."""
-    return [
-        {
-            "status": record.status,
-            "rung": record.rung,
-            "activity": record.activity,
-            **({"cause": record.cause} if record.cause else {}),
-        }
-        for record in assess(session).records
-    ]
