@@ -71,7 +71,7 @@ def test_a_session_that_did_nothing_has_no_score(calls: int) -> None:
     card = scorecard(Facts(calls=calls))
     assert card.mean is None
     assert all(score.value is None for score in card.scores)
-    assert card.arithmetic == f"not enough to score: {calls} judged calls, 5 are needed"
+    assert card.arithmetic == f"not enough to score: calls judged {calls}, needed 5"
 
 
 def test_no_files_no_focus() -> None:

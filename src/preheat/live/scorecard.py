@@ -124,7 +124,7 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 def scorecard(facts: Facts) -> Scorecard:
     """The four scores and their mean."""
     if facts.calls < LEAST_CALLS:
-        why = f"not enough to score: {facts.calls} judged calls, {LEAST_CALLS} are needed"
+        why = f"not enough to score: calls judged {facts.calls}, needed {LEAST_CALLS}"
         return Scorecard(
             facts=facts, scores=tuple(Score(each, None, (), why) for each in DIMENSIONS), mean=None, arithmetic=why
         )
