@@ -1,8 +1,11 @@
 """`preheat warm train` on the command line: what it refuses before anything runs, and what it shows."""
 
+import contextlib
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,18 @@ def test_what_is_refused_before_anything_runs(person: Person, suite: str, tmp_pa
         assert said in done.err
         assert len(done.err.strip().splitlines()) == 1
     assert not os.path.exists(os.path.join(person.folder, "templates"))
+
+
+def test_asked_to_end_it_takes_the_program_with_it(person: Person, suite: str, program: str, tmp_path: Path) -> None:
+    """The agent's program has a group of its own, and would work on for nobody."""
+    process_id = tmp_path / "process"
+    Path(suite).write_text(f"tasks: [{{id: long, prompt: 'sh: echo $$ > {process_id}; sleep 600'}}]")
+    words = ("warm", "train", "basics", "--suite", suite, "--agent", "claude", "--program", program)
+    with subprocess.Popen([sys.executable, "-m", "preheat", *words], stderr=subprocess.PIPE) as process:
+        while process.poll() is None and not (process_id.exists() and process_id.read_text().strip()):
+            time.sleep(0.02)
+        process.terminate()
+        _, said = process.communicate()
+    assert process.returncode == 130, said
+    with contextlib.suppress(FileNotFoundError):  # one that ended and nobody asked after has no words left
+        assert Path("/proc", process_id.read_text().strip(), "cmdline").read_bytes() == b""

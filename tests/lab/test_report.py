@@ -1,5 +1,10 @@
 """What a lab says: what is there, nothing that is not, and everything that went wrong by name."""
 
+import re
+
+import msgspec
+
+from preheat.lab.plan import Given
 from preheat.lab.report import contrasts, report
 from preheat.lab.state import Tried
 from tests.lab.conftest import a_plan, a_run
@@ -49,7 +54,7 @@ def test_a_set_up_that_fails_is_named_and_its_pair_left_out() -> None:
     found = report(plan, runs)
     assert found.comparisons[0].estimate.clusters == 7
     assert any("`t1` (repeat 1) could not be set up in warm: no such branch" in each for each in found.problems)
-    assert any("left out of every comparison, with 1 runs of the other arms" in each for each in found.problems)
+    assert any("left out of every comparison, with 1 run of the other arms" in each for each in found.problems)
     assert found.endings["not set up"] == {"warm": 1}
 
 
@@ -60,8 +65,10 @@ def test_a_context_that_did_not_arrive_is_named() -> None:
     runs[1] = a_run(plan, "t0", "warm", shown=())
     runs[2] = a_run(plan, "t1", "cold", shown=("7761726d",))
     found = report(plan, runs)
-    assert any("1 runs do not show the context they were to be given: `t0.1.warm`" in each for each in found.problems)
-    assert any("1 runs show a context that was not for them: `t1.1.cold`" in each for each in found.problems)
+    assert any(
+        "the context that was to be given does not show in 1 run: `t0.1.warm`" in each for each in found.problems
+    )
+    assert any("a context that was for others shows in 1 run: `t1.1.cold`" in each for each in found.problems)
     assert "7 of 8 transcripts show the context that was to be given; 7 of 8" in found.delivered
 
 
@@ -71,9 +78,57 @@ def test_runs_without_a_transcript_and_without_an_answer() -> None:
     runs = [a_run(plan, f"t{n}", arm) for n in range(8) for arm in plan.arms]
     runs[0] = a_run(plan, "t0", "cold", passed=False, sessions=(), answers=0, ending="no answer", shown=())
     found = report(plan, runs)
-    assert any("1 runs left no transcript" in each for each in found.problems)
-    assert any("gave no answer in 1 runs, which count as not passed" in each for each in found.problems)
+    assert any("1 run left no transcript" in each for each in found.problems)
+    assert any("gave no answer in 1 run: `t0.1.cold`" in each for each in found.problems)
     assert found.endings == {"no answer": {"cold": 1}, "not passed": {"cold": 1}}
+
+
+def test_a_verify_that_runs_out_of_time_is_no_plain_failure() -> None:
+    """It counts as not passed, in its group as well, under a name of its own, and stands against believing the numbers."""
+    plan = a_plan(8)
+    plan = msgspec.structs.replace(
+        plan, tasks=tuple(msgspec.structs.replace(task, group="near") for task in plan.tasks)
+    )
+    runs = [a_run(plan, f"t{n}", arm) for n in range(8) for arm in plan.arms]
+    runs[0] = a_run(plan, "t0", "cold", status="verify timed out")
+    found = report(plan, runs)
+    assert found.endings == {"verify timed out": {"cold": 1}}
+    assert found.groups["near"] == {"cold": "7 of 8", "warm": "8 of 8"}
+    assert found.problems == ("`verify` ran out of time in 1 run, counted as not passed: `t0.1.cold`",)
+    levels = {(each.metric, each.arm): each.value for each in found.levels}
+    assert levels["success", "cold"] == 7 / 8
+
+
+def test_a_limit_that_nothing_enforced() -> None:
+    """Runs that took more are named, whatever ended them; where the agent keeps to the limit, its last words are no breach."""
+    plan = a_plan(8, agent="some", turns=3, tokens=1500, unheeded=("turns", "tokens"))
+    runs = [a_run(plan, f"t{n}", arm, turns=3) for n in range(8) for arm in plan.arms]
+    runs[0] = a_run(plan, "t0", "cold", turns=9, ending="timed out")
+    runs[1] = a_run(plan, "t0", "warm", turns=4, tokens=2000, ending="over its turns")
+    assert report(plan, runs).problems == (
+        "`--turns 3` was not enforced, with some it is only measured: 2 runs took more (up to 9): `t0.1.cold`, `t0.1.warm`",
+        "`--max-tokens 1500` was not enforced, with some it is only measured: 1 run took more (up to 2,000): `t0.1.warm`",
+    )
+    assert report(msgspec.structs.replace(plan, unheeded=()), runs).problems == ()
+
+
+def test_an_agent_that_ended_with_an_error() -> None:
+    """The report says why, not only how often."""
+    plan = a_plan(8)
+    runs = [a_run(plan, f"t{n}", arm) for n in range(8) for arm in plan.arms]
+    runs[1] = a_run(plan, "t0", "warm", ending="failed", note="HTTP 400: the context is too long")
+    (said,) = report(plan, runs).problems
+    assert said == "the agent ended with an error in 1 run: `t0.1.warm`; the first: HTTP 400: the context is too long"
+
+
+def test_one_is_told_as_one() -> None:
+    """One task, one run, one item: no `1 tasks`."""
+    plan = a_plan(1, unheeded=("turns",), turns=1, agent="some")
+    plan = msgspec.structs.replace(plan, given={**plan.given, "warm": {"t0": Given(context="77", tokens=9, items=1)}})
+    runs = [a_run(plan, "t0", "cold", turns=2), a_run(plan, "t0", "warm", shown=(), sessions=())]
+    for each in (report(plan, runs), report(plan, runs[:1])):
+        said = " ".join((each.sentence, *each.problems, *each.contexts.values()))
+        assert not re.search(r"\b1 (?:tasks|runs|items|turns)\b", said), said
 
 
 def test_the_fewest_items_that_are_enough() -> None:

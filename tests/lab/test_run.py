@@ -11,7 +11,7 @@ import pytest
 from preheat import pipeline
 from preheat.agents.headless import Endpoint, headless_of
 from preheat.errors import UserError
-from preheat.lab.prepare import Wanted, bench_for, prepare, wanted_with
+from preheat.lab.prepare import Wanted, bench_for, planned, prepare, wanted_with
 from preheat.lab.run import Watcher, run_lab
 from preheat.lab.state import Lab, Running, Tried
 from preheat.tasks.suite import Suite, Task, parse_suite
@@ -29,10 +29,12 @@ class Setting:
         (folder / "known.md").write_text("- It is done by `touch done.txt`\n")
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PERSONAL": "mine", "KEY": "hush"}
 
-    def run(self, server: ModelServer, *tasks: Task, watcher: Watcher | None = None, **more: object) -> list[Tried]:
+    def run(
+        self, server: ModelServer, *tasks: Task, watcher: Watcher | None = None, keep_work: bool = False, **more: object
+    ) -> list[Tried]:
         settings: dict[str, object] = {"endpoint": server.url, "model": "scripted", "context": self.known, "key": "KEY"}
         wanted = Wanted(**{**settings, **more})  # type: ignore[arg-type]
-        bench = bench_for(self.data, wanted, self.environment)
+        bench = bench_for(self.data, wanted, self.environment, keep_work)
         lab, plan = prepare(Suite("s", tasks), wanted, bench, "s")
         if not lab.exists:
             lab.begin(plan)
@@ -83,6 +85,77 @@ def test_a_set_up_that_fails_asks_nobody(setting: Setting) -> None:
     assert {each.status for each in tried if each.task == "broken"} == {"not set up"}
     assert {each.note for each in tried if each.task == "broken"} == {"no such branch"}
     assert {each.status for each in tried if each.task == "good"} == {"passed"}
+
+
+def test_a_set_up_or_a_verify_that_runs_out_of_time_says_so(setting: Setting) -> None:
+    """With what it had printed until then; neither looks like a task that was not done."""
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        tried = setting.run(
+            server,
+            Task(id="set", prompt="x", setup="echo fetching; sleep 30", verify="true", timeout=1.0),
+            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 30", timeout=1.0),
+        )
+    assert {(each.task, each.status, each.note) for each in tried} == {
+        ("set", "not set up", "fetching; ran out of time after 1 s"),
+        ("verify", "verify timed out", "looking; ran out of time after 1 s"),
+    }
+
+
+def test_a_run_without_an_answer_says_that_it_ran_out_of_time(setting: Setting) -> None:
+    """The model took longer than the task may: that is what the message must give as the reason."""
+    slow = Task(id="slow", prompt="x", verify="true", timeout=1.0)
+    said = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
+    with ModelServer(decide=lambda request: Reply("Done.", delay=2.0)) as server, pytest.raises(UserError, match=said):
+        setting.run(server, slow, repeats=2)
+
+
+def test_kept_folders_are_those_of_every_run(setting: Setting) -> None:
+    """Arms of a task work under one name, one after the other; what is kept has the files of each, and is told where."""
+
+    class Told(Watcher):
+        def kept(self, folder: str) -> None:
+            self.folder = Path(folder)
+
+    watcher = Told()
+    with ModelServer(
+        decide=lambda request: Reply("Done.") if "returncode" in json.dumps(request.body) else bash("touch done.txt")
+    ) as server:
+        setting.run(server, Task(id="a", prompt="x", verify="true"), watcher=watcher, keep_work=True)
+    assert {path.parent.parent.parent.name for path in watcher.folder.rglob("done.txt")} == {"a.1.cold", "a.1.warm"}
+
+
+def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
+    """What is wrong comes before that another lab has the name."""
+    task = Task(id="a", prompt="x", verify="true")
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        setting.run(server, task)
+        with pytest.raises(UserError, match="no metric `joy` in the lab; there are success, misuse"):
+            setting.run(server, task, metric="joy")
+        with pytest.raises(UserError, match="there is no arm `hot`"):
+            setting.run(server, task, arms=("cold", "hot"))
+
+
+def test_a_name_that_cannot_be_is_a_labs(setting: Setting) -> None:
+    """Also where only the plan is shown."""
+    wanted = Wanted(endpoint="http://x/v1", model="m", context=setting.known)
+    bench = bench_for(setting.data, wanted, setting.environment)
+    suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
+    for make in (prepare, planned):
+        with pytest.raises(UserError, match=r"`\.\.` cannot be a lab's name"):
+            make(suite, wanted, bench, "..")
+
+
+def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
+    """Our own loop to both; of the programs some to turns, none to tokens."""
+    suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
+    for agent, loose in (
+        ("chat", ()), ("hermes", ("tokens",)), ("mini_swe_agent", ("tokens",)), ("codex", ("turns", "tokens")),
+        ("opencode", ("turns", "tokens")),
+    ):  # fmt: skip
+        wanted = Wanted(
+            endpoint="http://x/v1", model="m", context=setting.known, agent=agent, program="sh", turns=3, tokens=9
+        )
+        assert planned(suite, wanted, bench_for(setting.data, wanted, setting.environment), "s").unheeded == loose
 
 
 def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:

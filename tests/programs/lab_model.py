@@ -27,6 +27,9 @@ tasks:
     verify: grep -q good-beta beta.txt
 """
 _WRONG = "make_the_file_somehow"
+STEPS = 5
+_STEP, _STEPPED = "echo stepped-$((1 + 1)) | tee -a steps.txt", "stepped-2"
+"""What it prints stands in the result only, not in the command."""
 
 
 class Model:
@@ -46,6 +49,12 @@ class Model:
         if f"made by: printf good-{name}" in text:
             return self._call(f"printf good-{name} > {name}.txt && echo wrote {name}")
         return self._call(_WRONG)
+
+    def long(self, request: Request) -> Reply:
+        """Does five steps, one a turn, before it is done, whatever it is told."""
+        if msgspec.json.encode(request.body).decode().count(_STEPPED) < STEPS:
+            return self._call(_STEP)
+        return self._call(self._finish) if self._finish else Reply("Done.")
 
     def _call(self, command: str) -> Reply:
         arguments: dict[str, Any] = {self._argument: command, **self._more}

@@ -17,7 +17,7 @@ import pytest
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import clean_environment, find
 from preheat.testing.script import Reply
-from tests.programs.lab_model import KNOWN, SUITE, Model
+from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
 
 pytestmark = pytest.mark.program
 
@@ -125,6 +125,33 @@ def test_with_a_real_program(name: str, tmp_path: Path) -> None:
     nothing_is_left(tmp_path)
 
 
+LONG = "name: long\ntasks:\n  - {id: go, prompt: Go on until it is done., verify: test -s steps.txt}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "heeds"), [("codex", False), ("hermes", True), ("opencode", False), ("mini-swe-agent", True)]
+)
+def test_how_far_a_program_keeps_to_limits(name: str, heeds: bool, tmp_path: Path) -> None:
+    """A model that wants more turns than it may: either the program stops it there, or the report says that nothing did. No
+    program is told how many tokens it may take."""
+    program = program_of(name)
+    model = PROGRAMS[name][1]
+    with ModelServer(decide=model.long) as server:
+        limits = ("--turns", "2", "--max-tokens", "150")
+        done = run(
+            tmp_path, server.url, "--agent", name, "--program", program, *limits, *OPTIONS.get(name, ()), suite=LONG
+        )
+        asked = sum("tools" in request.body for request in server.main_requests)  # one asks what server it is, too
+    assert done.returncode == 1, done.stdout[-3000:] + done.stderr
+    said = json.loads(done.stdout)
+    for each in said["tried"]:
+        assert (each["status"], each["ending"]) == ("passed", "over its turns"), each
+    assert asked == 2 * (2 if heeds else STEPS + 1)
+    assert said["plan"]["unheeded"] == (["tokens"] if heeds else ["turns", "tokens"])
+    unkept = [each.partition(" was not enforced")[0] for each in said["problems"]]
+    assert unkept == [*([] if heeds else ["`--turns 2`"]), "`--max-tokens 150`"], said["problems"]
+
+
 def test_given_as_a_file(tmp_path: Path) -> None:
     """In the file that the program reads by itself, and its transcript proves it; the prompts are then the same in all arms."""
     program = program_of("codex")
@@ -193,7 +220,7 @@ def test_a_model_that_stops_answering(tmp_path: Path) -> None:
     with ModelServer(decide=lambda request: Reply("no such model", status=404)) as server:
         done = run(tmp_path, server.url)
     assert done.returncode == 2
-    assert "gave no answer in 3 runs" in done.stderr
+    assert "chat got no answer of the model at `http" in done.stderr
     assert not (tmp_path / "preheat" / "lab" / "two" / "runs.jsonl").exists()
     with ModelServer(decide=Model("bash", "command"), port=0) as server:
         other = run(tmp_path, server.url)  # another address is another lab

@@ -62,8 +62,19 @@ def test_a_task_that_did_not_end_well_teaches_nothing(machine: Machine) -> None:
     assert "the model is not there" in outcome.ran[2].note
 
 
+def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
+    """A set-up, the agent and a verify are told apart, each with the seconds it had."""
+    late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 30", timeout=5.0)
+    stuck = Task(id="stuck", prompt="sh: true", setup="sleep 30", timeout=1.0)
+    outcome = train(machine.folder, "basics", suite(BUILD, late, stuck), machine.plan)
+    assert [(ran.status, ran.note) for ran in outcome.ran[1:]] == [
+        ("verify timed out", "looking; ran out of time after 5 s"),
+        ("not set up", "ran out of time after 1 s"),
+    ]
+
+
 def test_nothing_is_kept_if_no_task_ends_well(machine: Machine) -> None:
-    with pytest.raises(UserError, match="none of 2 tasks ended well: nothing was kept; `crash` failed"):
+    with pytest.raises(UserError, match="no task ended well: nothing was kept; `crash`: failed"):
         train(machine.folder, "basics", suite(CRASH, WRONG), machine.plan)
     assert Store(machine.folder).names() == []
 

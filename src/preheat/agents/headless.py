@@ -64,6 +64,8 @@ class Headless(NamedTuple):
     """Sets it up for an endpoint, in a home, with an environment that has the key; None where nobody has found out how."""
     file: str = ""
     """The file in its working folder that it reads by itself when it starts; empty: none."""
+    out_of_turns: str = ""
+    """What it prints when the turns that it was told are used up; empty: it cannot be told how many it may take."""
     recorded: str = ""
     """How the file ends that it is told to write its session to; empty: it has a place of its own."""
 
@@ -75,6 +77,11 @@ class Headless(NamedTuple):
 def headless_agents() -> tuple[str, ...]:
     """The agents that can be started so."""
     return tuple(agent for agent in AGENTS if find_spec(f"preheat.agents.{agent}.headless"))
+
+
+def settled_agents() -> tuple[str, ...]:
+    """Those of them that can be set up for an endpoint."""
+    return tuple(agent for agent in headless_agents() if (found := headless_of(agent)) and found.settle is not None)
 
 
 def headless_of(agent: str) -> Headless | None:

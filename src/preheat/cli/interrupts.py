@@ -1,10 +1,13 @@
-"""Ctrl-C during a sync: stops it between two sources, never inside the process pool, which would hang or lose it.
+"""Ctrl-C during a sync: stops it between two sources, never inside the process pool, which would hang or lose it. And being
+asked to end while programs run for us: as Ctrl-C, so that they end with us.
 
 Knows nothing of what is being done.
 """
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -41,3 +44,18 @@ class Interrupts:
         """A good moment to stop."""
         if self._count:
             raise KeyboardInterrupt
+
+
+@contextmanager
+def ending_is_interrupting() -> Iterator[None]:
+    """While it is entered, whoever asks us to end interrupts what is done: programs that run for us have a group of their own,
+    and would go on without us."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

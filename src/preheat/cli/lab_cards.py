@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from preheat.cli.experiment_cards import number
 from preheat.cli.screen import clean, console, say
-from preheat.cli.text import columns, day
+from preheat.cli.text import columns, count, day
+from preheat.lab.plan import METRICS, LabPlan
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from preheat.model.experiment import Estimate
 
 _COLOURS = {"helps": "green", "hurts": "red"}
-_METRICS = ("success", "misuse", "errors", "seconds", "tokens")
 
 
 def show_report(found: "Report") -> None:
@@ -24,25 +24,37 @@ def show_report(found: "Report") -> None:
     for sentence in filter(None, (found.fewest, *(held.sentence + "." for held in found.strategies))):
         say(screen, clean(sentence))
     say(screen)
-    about = f"{found.runs} of {found.planned} runs, {len(plan.tasks)} tasks, {plan.repeats} each"
+    about = f"{found.runs} of {count(found.planned, 'run')}, {count(len(plan.tasks), 'task')}, {plan.repeats} each"
     say(screen, clean(f"{found.name} (since {day(plan.at)}): {about}, by {plan.agent} with {plan.model}"))
     given = "before the prompt" if plan.give == "prompt" else "as a file"
     decided = f"decided by {plan.metric}, margin {number(plan.metric, plan.margin)}"
     say(screen, f"  {decided}; seed {plan.seed}; contexts are given {given}", "dim")
+    for sentence in limits(plan):
+        say(screen, f"  {sentence}", "dim")
     _levels(screen, found)
     _comparisons(screen, found)
     _doses(screen, found)
     _rest(screen, found)
 
 
+def limits(plan: LabPlan) -> list[str]:
+    """What a run may take, and which of that nothing enforces."""
+    found = []
+    for most, noun in ((plan.turns, "turn"), (plan.tokens, "token")):
+        if most:
+            loose = f": not enforced, with {plan.agent} only measured" if f"{noun}s" in plan.unheeded else ""
+            found.append(f"at most {count(most, noun)} a run{loose}")
+    return found
+
+
 def _levels(screen: "Console", found: "Report") -> None:
     arms: dict[str, dict[str, Level]] = {}
     for each in found.levels:
         arms.setdefault(each.arm, {})[each.metric] = each
-    rows = [["  arm", "given", "runs", *_METRICS]]
+    rows = [["  arm", "given", "runs", *METRICS]]
     for arm, by in arms.items():
         runs = max(each.runs for each in by.values())
-        rows.append([f"  {arm}", found.contexts.get(arm, ""), str(runs), *(_level(by[metric]) for metric in _METRICS)])
+        rows.append([f"  {arm}", found.contexts.get(arm, ""), str(runs), *(_level(by[metric]) for metric in METRICS)])
     say(screen)
     for line in columns(rows, left=2):
         say(screen, clean(line))
@@ -103,7 +115,7 @@ def _rest(screen: "Console", found: "Report") -> None:
     for group, arms in found.groups.items():
         say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {told} passed" for arm, told in arms.items())))
     for kind, counts in found.endings.items():
-        say(screen, clean(f"  {kind}: " + ", ".join(f"{count} {arm}" for arm, count in counts.items())))
+        say(screen, clean(f"  {kind}: " + ", ".join(f"{times} {arm}" for arm, times in counts.items())))
     say(screen, f"  {clean(found.delivered)}")
     for problem in found.problems:
         say(screen, f"  ! {clean(problem)}", "yellow")

@@ -34,6 +34,10 @@ class LabProgress(Watcher):
         if not sys.stderr.isatty() and not self._quiet:
             print(f"{self._done}/{self._runs} {tried.cell.id}: {told}, {tried.seconds:.0f} s", file=sys.stderr)
 
+    def kept(self, folder: str) -> None:
+        self.close()
+        print(f"preheat: the folders of the runs are below `{folder}`", file=sys.stderr)
+
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()

@@ -23,6 +23,7 @@ def command(name: str, as_json: bool) -> int:
     Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was
     given, its run counts in its arm.
     """
+    from preheat.cli.experiment_cards import whole
     from preheat.cli.lab_cards import show_report
     from preheat.cli.screen import print_json
     from preheat.lab.report import report
@@ -31,7 +32,7 @@ def command(name: str, as_json: bool) -> int:
     lab = lab_named(data_folder(), name)
     found = report(lab.plan(), lab.tried())
     if as_json:
-        print_json(found)
+        print_json(whole(found))
     else:
         show_report(found)
     return 1 if found.problems else 0

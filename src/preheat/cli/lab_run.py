@@ -1,13 +1,14 @@
 """`preheat lab run`: reads the options, shows how it goes, and prints the report. The work is done by `preheat.lab`."""
 
 import os
-import signal
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.guard import INTERRUPTED, fail
+from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.options import AgentName, Examples, SessionName, json_option
-from preheat.errors import UserError
+from preheat.cli.text import count
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
 class LabAgent(AgentName):
     """An agent, or our own plain loop."""
 
+    def __init__(self) -> None:
+        super().__init__(_able, "the lab can run")
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return "chat" if str(value).lower() == "chat" else super().convert(value, param, ctx)
+
+
+def _able() -> tuple[str, ...]:
+    from preheat.lab.prepare import lab_agents
+
+    return lab_agents()
 
 
 @click.command(
@@ -132,9 +142,11 @@ def _wanted(given: dict[str, Any]) -> "Wanted":
 
 
 def _run(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, restart: bool, as_json: bool) -> int:
+    from preheat.cli.experiment_cards import whole
     from preheat.cli.lab_cards import show_report
     from preheat.cli.lab_progress import LabProgress
     from preheat.cli.screen import print_json
+    from preheat.lab.plan import order
     from preheat.lab.prepare import prepare
     from preheat.lab.run import run_lab
 
@@ -142,33 +154,30 @@ def _run(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, restart: b
     if not lab.exists:
         lab.begin(plan)
     progress = LabProgress(as_json)
-    before = signal.signal(signal.SIGTERM, _interrupted)  # what runs then ends with us
     try:
-        tried = run_lab(lab, plan, bench, progress)
+        with ending_is_interrupting():
+            tried = run_lab(lab, plan, bench, progress)
     except KeyboardInterrupt:
         progress.close()
-        raise UserError(
-            f"interrupted: {len(lab.tried())} runs are over; the same command goes on, `preheat lab report {name}` shows"
-            " what there is"
-        ) from None
+        return fail(
+            f"interrupted: {len(lab.tried())} of {count(len(order(plan)), 'run')} are over; the same command goes on,"
+            f" `preheat lab report {name}` shows what there is",
+            INTERRUPTED,
+        )
     finally:
         progress.close()
-        signal.signal(signal.SIGTERM, before)
     from preheat.lab.report import report
 
     found = report(plan, tried)
     if as_json:
-        print_json(found)
+        print_json(whole(found))
     else:
         show_report(found)
     return 1 if found.problems else 0
 
 
-def _interrupted(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _show_plan(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, as_json: bool) -> int:
+    from preheat.cli.lab_cards import limits
     from preheat.cli.screen import clean, console, print_json, say
     from preheat.lab.plan import order
     from preheat.lab.prepare import planned
@@ -181,10 +190,13 @@ def _show_plan(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, as_j
     screen = console()
     say(
         screen,
-        f"{len(cells)} runs: {len(plan.tasks)} tasks in {len(plan.arms)} arms, {plan.repeats} times each",
+        f"{count(len(cells), 'run')}: {count(len(plan.tasks), 'task')} in {count(len(plan.arms), 'arm')},"
+        f" {count(plan.repeats, 'time')} each",
         "bold",
     )
     say(screen, f"  decided by {plan.metric}, margin {plan.margin:g}; order drawn by seed {plan.seed}")
+    for sentence in limits(plan):
+        say(screen, f"  {sentence}")
     for arm in plan.arms:
         for task in plan.tasks:
             each = plan.given[arm][task.id]

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,6 +40,11 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
 
     name = "agent"
 
+    def __init__(self, able: Callable[[], Sequence[str]] = lambda: AGENTS, told: str = "Preheat knows") -> None:
+        """`able`: those that are offered, for a command that not every agent can do."""
+        self._able = able
+        self._told = told
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         wanted = str(value).lower().replace("-", "_").replace(" ", "_")
         found = [agent for agent in AGENTS if agent == wanted] or [
@@ -48,11 +53,15 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
             if agent.startswith(wanted) or places_of(agent).title.lower().replace(" ", "_").startswith(wanted)
         ]
         if len(found) != 1:
-            self.fail(f"no agent `{value}`; Preheat knows {', '.join(AGENTS)}", param, ctx)
+            self.fail(f"no agent `{value}`; {self._told} {', '.join(self._able())}", param, ctx)
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(agent, help=places_of(agent).title) for agent in AGENTS if agent.startswith(incomplete)]
+        return [
+            CompletionItem(agent, help=places_of(agent).title if agent in AGENTS else None)
+            for agent in self._able()
+            if agent.startswith(incomplete)
+        ]
 
 
 class When(click.ParamType):  # type: ignore[type-arg] # not generic in older releases

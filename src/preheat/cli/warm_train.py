@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.agents import places_of
+from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.options import AgentName, Examples, json_option
 from preheat.cli.text import count, printable
 from preheat.errors import UserError
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _GOOD = 10
 """Fewer tasks teach little that holds elsewhere."""
+
+
+def _able() -> tuple[str, ...]:
+    from preheat.agents.headless import headless_agents
+
+    return headless_agents()
 
 
 @click.command(
@@ -49,7 +56,9 @@ One that was interrupted goes on where it stopped when it is started again in th
 @click.argument("name")
 @click.argument("options", nargs=-1, metavar="[-- AGENT'S OPTIONS]")
 @click.option("--suite", "path", required=True, type=click.Path(), metavar="FILE", help="The tasks, as YAML or JSON.")
-@click.option("--agent", required=True, type=AgentName(), metavar="NAME", help="Which agent does them.")
+@click.option(
+    "--agent", required=True, type=AgentName(_able, "Preheat can start"), metavar="NAME", help="Which agent does them."
+)
 @click.option("--program", metavar="PATH", help="The agent's program, where it is not on the PATH.")
 @click.option("--model", default="", metavar="NAME", help="The model, as the agent calls it.")
 @click.option(
@@ -84,7 +93,8 @@ def command(name: str, path: str, limit: int | None, strategy: str, as_json: boo
     plan = _plan(given)
     progress = TrainingProgress(as_json)
     try:
-        outcome = train(data_folder(), name, suite, plan, strategy, progress)
+        with ending_is_interrupting():
+            outcome = train(data_folder(), name, suite, plan, strategy, progress)
     finally:
         progress.close()
     if as_json:

@@ -200,8 +200,11 @@ def _keep(texts: dict[str, str], arm: str, text: str, warm: _Warm | None) -> Giv
     identity = text.partition('id="')[2].partition('"')[0]
     texts[identity] = text
     wanted = items_of(arm)
-    has = warm.count if warm is not None and arm in ("warm", "note") else min(wanted or 0, warm.count) if warm else 0
-    return Given(context=identity, tokens=estimate(text), items=has)
+    if warm is None or (wanted is None and arm not in ("warm", "note")):
+        items = 0
+    else:
+        items = warm.count if wanted is None else min(wanted, warm.count)
+    return Given(context=identity, tokens=estimate(text), items=items)
 
 
 def _identity(text: str) -> str:
@@ -217,12 +220,11 @@ def _placebo_from(sources: Sources) -> Callable[[str, str], str]:
     if kind == "template" and name:
         from preheat.templates.store import Store
 
-        if (
-            sources.template
-            and Store(sources.folder).find(name).name == Store(sources.folder).find(sources.template).name
-        ):
+        store = Store(sources.folder)
+        other = store.find(name)
+        if sources.template and other.name == store.find(sources.template).name:
             raise UserError(f"`{name}` is what warm runs are given: a placebo comes from another template")
-        pool = [f"- {words(lesson)}" for lesson in Store(sources.folder).find(name).template.lessons]
+        pool = [f"- {words(lesson)}" for lesson in other.template.lessons]
     elif kind == "project" and name:
         pool = [f"- {words(lesson)}" for lesson in _lessons(sources.folder, name)]
     else:

@@ -151,11 +151,14 @@ class _Talk:
     def _left(self) -> float:
         return self._end - time.monotonic()
 
+    def _late(self) -> _Stopped:
+        return _Stopped("timed out", f"ran out of time after {self._chat.seconds:.0f} s")
+
     def _post(self) -> Any:
         body = {"model": self._chat.model, "messages": self._messages, "tools": [TOOL]}
         for pause in (*_AGAIN, None):
             if self._left() <= 0:
-                raise _Stopped("timed out")
+                raise self._late()
             try:
                 return self._asked(msgspec.json.encode(body))
             except urllib.error.HTTPError as error:
@@ -163,7 +166,7 @@ class _Talk:
                 if error.code not in _NOT_NOW or pause is None:
                     raise _Stopped("failed", f"HTTP {error.code}: {said}") from error
             except TimeoutError as error:
-                raise _Stopped("timed out") from error
+                raise self._late() from error
             except (OSError, ValueError) as error:  # no connection, or an answer that is no JSON
                 if pause is None:
                     raise _Stopped("failed", str(error)[:400]) from error

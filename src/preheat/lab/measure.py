@@ -6,7 +6,7 @@ Knows nothing of arms. The sessions carry Preheat's mark, and so ordinary learni
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import msgspec
 
@@ -27,6 +27,7 @@ class Measures(NamedTuple):
     misuse: int = 0
     errors: int = 0
     answers: int = 0
+    turns: int = 0
     shown: tuple[str, ...] = ()
     """Ids of contexts that stand before the model."""
     problem: str = ""
@@ -61,13 +62,18 @@ def measured(keys: Sequence[str], sessions: Sequence[Session]) -> Measures:
         misuse=sum(profile.misuse.count for profile in profiles),
         errors=sum(profile.errors.count for profile in profiles),
         answers=sum(_is_answer(event) for session in sessions for event in session.events),
+        turns=max((_turns(session) for session in sessions), default=0),
         shown=tuple(sorted({found for session in sessions for found in _shown(session.events)})),
         problem="" if sessions else "the transcript has no session in it",
     )
 
 
-def _is_answer(event: Event) -> bool:
+def _is_answer(event: Event) -> TypeGuard[ToolCall | AssistantMessage]:
     return isinstance(event, ToolCall) or (isinstance(event, AssistantMessage) and bool(event.text.strip()))
+
+
+def _turns(session: Session) -> int:
+    return len({event.response or event.line for event in session.events if _is_answer(event)})
 
 
 def _shown(events: Iterable[Event]) -> Iterator[str]:

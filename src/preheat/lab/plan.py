@@ -15,8 +15,8 @@ from preheat.model.session import PREHEAT_RUN
 from preheat.tasks.suite import Task
 
 __all__ = [
-    "CHAT", "COLD", "ITEMS", "MARGINS", "STRATEGIES", "Cell", "Give", "Given", "LabPlan", "digest", "items_of", "mark", "order",
-    "prompt", "unmatched",
+    "CHAT", "COLD", "ITEMS", "MARGINS", "METRICS", "STRATEGIES", "Cell", "Give", "Given", "LabPlan", "Limit", "digest",
+    "items_of", "mark", "order", "prompt", "unmatched",
 ]  # fmt: skip
 
 COLD = "cold"
@@ -26,8 +26,11 @@ ITEMS = re.compile(r"k=(\d{1,3})")
 """The name of an arm with so many items."""
 Give: TypeAlias = Literal["prompt", "file"]
 """Where a context goes: before the prompt, or into the file that the agent reads by itself."""
+METRICS: tuple[MetricName, ...] = ("success", "misuse", "errors", "seconds", "tokens")
+"""What a lab measures of a run."""
+Limit: TypeAlias = Literal["turns", "tokens"]
 MARGINS: dict[str, float] = {"success": 0.1, "misuse": 0.02, "errors": 0.02}
-"""What is no difference worth having, where nobody says otherwise. Of seconds and tokens: a tenth."""
+"""What is no difference worth having, where nobody says otherwise. Of seconds and tokens nobody else can say it."""
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,6 +84,8 @@ class LabPlan(msgspec.Struct, frozen=True, kw_only=True):
     turns: int = 0
     tokens: int = 0
     """What a run may take; 0: no limit."""
+    unheeded: tuple[Limit, ...] = ()
+    """Those of these two limits that are only measured with this agent: nothing stops a run that takes more."""
     metric: MetricName = "success"
     margin: float = 0.1
     sources: dict[str, str] = {}

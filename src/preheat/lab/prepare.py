@@ -6,16 +6,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 import msgspec
 
 from preheat.agents import places_of
-from preheat.agents.headless import Headless, headless_agents, headless_of
+from preheat.agents.headless import headless_of, settled_agents
 from preheat.errors import UserError
 from preheat.lab.arms import Sources, arms_named, contexts
-from preheat.lab.plan import CHAT, MARGINS, STRATEGIES, Give, LabPlan, digest, order, prompt
+from preheat.lab.plan import CHAT, MARGINS, METRICS, STRATEGIES, Give, LabPlan, Limit, digest, order, prompt
 from preheat.lab.run import Bench
 from preheat.lab.state import Lab, labs
 from preheat.model.context import BUDGET
@@ -23,7 +23,6 @@ from preheat.model.experiment import MetricName
 from preheat.tasks.suite import Settings, Suite, Task
 from preheat.templates.names import check_name
 
-_METRICS = ("success", "misuse", "errors", "seconds", "tokens")
 _PATHS = ("context", "project")
 _ARGUMENT = 120_000
 """Bytes that a system lets a program have as one word."""
@@ -59,9 +58,9 @@ def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_
         return Bench(folder, environment, key=wanted.key, keep_work=keep_work)
     headless = headless_of(wanted.agent)
     if headless is None or headless.settle is None:
-        able = ", ".join((CHAT, *(agent for agent in headless_agents() if _settles(headless_of(agent)))))
         raise UserError(
-            f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows {able}"
+            f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows"
+            f" {', '.join(lab_agents())}"
         )
     name = wanted.program or headless.program
     program = shutil.which(os.path.expanduser(name))
@@ -70,13 +69,15 @@ def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_
     return Bench(folder, environment, headless, os.path.abspath(program), wanted.key, keep_work)
 
 
-def _settles(headless: Headless | None) -> bool:
-    return headless is not None and headless.settle is not None
+def lab_agents() -> tuple[str, ...]:
+    """Who can do the tasks of a lab."""
+    return (CHAT, *settled_agents())
 
 
 def prepare(suite: Suite, wanted: Wanted, bench: Bench, name: str, restart: bool = False) -> tuple[Lab, LabPlan]:
-    """The plan of a lab: the one that is under way if the same is asked for, else a new one."""
-    check_name(name)
+    """The plan of a lab: the one that is under way if the same is asked for, else a new one. What cannot be is refused first:
+    whether there is another lab of that name does not matter then."""
+    chosen = _chosen(suite, wanted, bench, name)
     lab = Lab(os.path.join(labs(bench.folder), name))
     asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
     if lab.exists and not restart:
@@ -87,20 +88,36 @@ def prepare(suite: Suite, wanted: Wanted, bench: Bench, name: str, restart: bool
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
         return lab, plan
-    plan = planned(suite, wanted, bench, name, asked)
+    plan = _planned(suite, wanted, bench, name, chosen, asked)
     if lab.exists:
         lab.set_aside()
     return lab, plan
 
 
-def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, asked: str = "") -> LabPlan:
+def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str) -> LabPlan:
     """A plan with its contexts. Nothing is written."""
+    return _planned(suite, wanted, bench, name, _chosen(suite, wanted, bench, name))
+
+
+class _Chosen(NamedTuple):
+    """What was asked for by name, each found to be one."""
+
+    arms: tuple[str, ...]
+    metric: MetricName
+    margin: float
+    project: str
+
+
+def _chosen(suite: Suite, wanted: Wanted, bench: Bench, name: str) -> _Chosen:
+    check_name(name, "a lab")
     arms = arms_named(wanted.arms or ("cold", "warm"))
     _checked(wanted, bench)
     metric = _metric(wanted.metric, suite.tasks)
-    if wanted.margin is not None and not 0 < wanted.margin < float("inf"):
-        raise UserError("the margin is a number above 0, in the metric's own unit: --margin 0.1")
-    session = wanted.session if any(arm in STRATEGIES for arm in arms) else ""
+    return _Chosen(arms, metric, _margin(wanted.margin, metric), _project(wanted.project))
+
+
+def _planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, chosen: _Chosen, asked: str = "") -> LabPlan:
+    session = wanted.session if any(arm in STRATEGIES for arm in chosen.arms) else ""
     agent = wanted.agent or CHAT
     sources = Sources(
         bench.folder,
@@ -112,28 +129,29 @@ def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, asked: str = 
         wanted.budget or BUDGET,
         "" if agent == CHAT else agent,
     )
-    made = contexts(suite.tasks, arms, sources)
+    made = contexts(suite.tasks, chosen.arms, sources)
     plan = LabPlan(
         name=name,
         run=uuid4().hex[:12],
         at=time.time(),
         suite=suite.name,
         tasks=suite.tasks,
-        arms=arms,
+        arms=chosen.arms,
         repeats=wanted.repeats or 1,
         seed=wanted.seed or 0,
         agent=agent,
         endpoint=wanted.endpoint.rstrip("/"),
         model=wanted.model,
         options=wanted.options,
-        project=_project(wanted.project),
+        project=chosen.project,
         give=cast(Give, wanted.give or "prompt"),
         timeout=wanted.timeout,
         turns=wanted.turns or 0,
         tokens=wanted.tokens or 0,
-        metric=metric,
-        margin=wanted.margin or MARGINS.get(metric, 0.0) or _tenth(metric),
-        sources=_told(sources, wanted),
+        unheeded=_unheeded(wanted, bench),
+        metric=chosen.metric,
+        margin=chosen.margin,
+        sources=_told(sources),
         given=made.given,
         texts=made.texts,
         asked=asked,
@@ -154,16 +172,30 @@ def _checked(wanted: Wanted, bench: Bench) -> None:
 
 
 def _metric(wanted: str, tasks: tuple[Task, ...]) -> MetricName:
-    if wanted and wanted not in _METRICS:
-        raise UserError(f"there is no metric `{wanted}` in the lab; there are {', '.join(_METRICS)}")
+    if wanted and wanted not in METRICS:
+        raise UserError(f"there is no metric `{wanted}` in the lab; there are {', '.join(METRICS)}")
     if wanted == "success" and not any(task.verify for task in tasks):
         raise UserError("no task has a `verify` command: nothing says whether one succeeded; take `--metric misuse`")
     verified = all(task.verify for task in tasks)
-    return cast(MetricName, wanted or ("success" if verified else "misuse"))
+    return wanted or ("success" if verified else "misuse")
 
 
-def _tenth(metric: str) -> float:
-    raise UserError(f"how many {metric} are no difference? say it with `--margin`")
+def _margin(wanted: float | None, metric: str) -> float:
+    if wanted is None:
+        if metric not in MARGINS:
+            raise UserError(f"how many {metric} are no difference? say it with `--margin`")
+        return MARGINS[metric]
+    if not 0 < wanted < float("inf"):
+        raise UserError("the margin is a number above 0, in the metric's own unit: --margin 0.1")
+    return wanted
+
+
+def _unheeded(wanted: Wanted, bench: Bench) -> tuple[Limit, ...]:
+    """Our own loop keeps to both; no program is told how many tokens it may take."""
+    if bench.headless is None:
+        return ()
+    turns: tuple[Limit, ...] = ("turns",) if wanted.turns and not bench.headless.out_of_turns else ()
+    return (*turns, "tokens") if wanted.tokens else turns
 
 
 def _project(wanted: str) -> str:
@@ -175,7 +207,7 @@ def _project(wanted: str) -> str:
     return folder
 
 
-def _told(sources: Sources, wanted: Wanted) -> dict[str, str]:
+def _told(sources: Sources) -> dict[str, str]:
     named = {
         "template": sources.template,
         "lessons": sources.lessons,

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from preheat.lab.plan import COLD, LabPlan, order, unmatched
+from preheat.lab.plan import COLD, LabPlan, Limit, order, unmatched
 from preheat.lab.state import Tried
+from preheat.lessons.failures import plural
 
 _NAMED = 5
 
@@ -12,20 +13,29 @@ def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
     yield from _not_set_up(tried)
     left = [cell for cell in order(plan) if cell not in {each.cell for each in tried}]
     if left:
-        yield f"{len(left)} runs are not done yet; tasks that not every arm has gone through are in no comparison"
+        yield f"{_are(len(left), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
     yield from _deliveries(tried)
     silent = [each for each in tried if each.status != "not set up" and not each.sessions]
     if silent:
         yield (
-            f"{len(silent)} runs left no transcript that could be read: they count for success and seconds only:"
+            f"{plural(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
             f" {_few(f'`{each.cell.id}` ({each.note[-120:]})' for each in silent)}"
         )
     quiet = [each for each in tried if each.ending == "no answer"]
     if quiet:
-        yield f"the model gave no answer in {len(quiet)} runs, which count as not passed: {_cells(quiet)}"
+        yield f"the model gave no answer in {plural(len(quiet), 'run')}: {_cells(quiet)}"
+    failed = [each for each in tried if each.ending == "failed"]
+    if failed:
+        reason = failed[0].note[-160:] or "no reason was given"
+        yield f"the agent ended with an error in {plural(len(failed), 'run')}: {_cells(failed)}; the first: {reason}"
+    late = [each for each in tried if each.status == "verify timed out"]
+    if late:
+        yield f"`verify` ran out of time in {plural(len(late), 'run')}, counted as not passed: {_cells(late)}"
+    yield from _over(plan, tried)
     unverified = [task.id for task in plan.tasks if not task.verify]
     if unverified:
-        yield f"{len(unverified)} tasks have no `verify` and say nothing of success: {_few(f'`{name}`' for name in unverified)}"
+        named = _few(f"`{name}`" for name in unverified)
+        yield f"without a `verify`, {plural(len(unverified), 'task')} can say nothing of success: {named}"
     empty = {
         arm: [task for task, each in some.items() if not each.context]
         for arm, some in plan.given.items()
@@ -35,10 +45,10 @@ def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
         if tasks:
             why = plan.given[arm][tasks[0]].why
             named = _few(f"`{task}`" for task in tasks)
-            yield f"`{arm}` gave nothing for {len(tasks)} tasks{f' ({why})' if why else ''}: {named}"
+            yield f"`{arm}` gave nothing for {plural(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
     if uneven := unmatched(plan):
         named = _few(f"`{task}`" for task in uneven)
-        yield f"the placebo of {len(uneven)} tasks is not within 5 % of the tokens it stands for: {named}"
+        yield f"the placebo of {plural(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
 
 
 def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
@@ -49,10 +59,11 @@ def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
         arms = ", ".join(each.arm for each in some)
         yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {some[0].note[-160:] or 'no reason was given'}"
     if blocks:
-        gone = sum(each.cell.block in blocks and each.status != "not set up" for each in tried)
+        others = sum(each.cell.block in blocks and each.status != "not set up" for each in tried)
+        with_others = f", with {plural(others, 'run')} of the other arms" if others else ""
         yield (
-            f"{len(blocks)} task{'s' if len(blocks) > 1 else ''} with a set-up that failed in some arm: counted here, left out of"
-            f" every comparison, with {gone} runs of the other arms"
+            f"{plural(len(blocks), 'task')} with a set-up that failed in some arm: counted here, left out of"
+            f" every comparison{with_others}"
         )
 
 
@@ -61,12 +72,30 @@ def _deliveries(tried: Sequence[Tried]) -> Iterator[str]:
     missing = [each for each in looked if each.context and each.context not in each.shown]
     if missing:
         yield (
-            f"{len(missing)} runs do not show the context they were to be given: {_cells(missing)}; the agent may not have got"
-            " it, or not record it"
+            f"the context that was to be given does not show in {plural(len(missing), 'run')}: {_cells(missing)}; the agent may"
+            " not have got it, or not record it"
         )
     wrong = [each for each in looked if set(each.shown) - {each.context}]
     if wrong:
-        yield f"{len(wrong)} runs show a context that was not for them: {_cells(wrong)}"
+        yield f"a context that was for others shows in {plural(len(wrong), 'run')}: {_cells(wrong)}"
+
+
+def _over(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
+    """Limits that nothing enforced, where runs took more."""
+    options: dict[Limit, str] = {"turns": f"--turns {plan.turns}", "tokens": f"--max-tokens {plan.tokens}"}
+    for limit in plan.unheeded:
+        most = getattr(plan, limit)
+        over = [each for each in tried if getattr(each, limit) > most]
+        if over:
+            largest = max(getattr(each, limit) for each in over)
+            yield (
+                f"`{options[limit]}` was not enforced, with {plan.agent} it is only measured:"
+                f" {plural(len(over), 'run')} took more (up to {largest:,}): {_cells(over)}"
+            )
+
+
+def _are(number: int, name: str) -> str:
+    return f"{plural(number, name)} {'is' if number == 1 else 'are'}"
 
 
 def _cells(some: Sequence[Tried]) -> str:

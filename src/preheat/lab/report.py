@@ -13,14 +13,14 @@ from preheat.experiments.statistics.dose import Doses, minimum_dose
 from preheat.experiments.statistics.multiplicity import holm
 from preheat.experiments.statistics.paired import Paired, paired
 from preheat.lab.levels import Level, level
-from preheat.lab.plan import COLD, STRATEGIES, LabPlan, items_of, order
+from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, items_of, order
 from preheat.lab.problems import problems
 from preheat.lab.state import Tried
+from preheat.lessons.failures import plural
 from preheat.model.experiment import Estimate, MetricName, Unit, Verdict
 
 FEWEST = 6
 """Tasks below which no difference is told: with five, even five wins of five happen by chance in one of sixteen labs."""
-METRICS: tuple[MetricName, ...] = ("success", "misuse", "errors", "seconds", "tokens")
 GUARDRAILS: tuple[MetricName, ...] = ("tokens", "seconds")
 WORSE = 0.1
 """The share by which a guardrail may get worse."""
@@ -106,7 +106,7 @@ def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
         runs=len(tried),
         planned=planned,
         plan=msgspec.structs.replace(plan, texts={}),
-        levels=tuple(level(plan, kept, metric, arm, units) for metric in METRICS for arm in plan.arms),
+        levels=tuple(level(units(metric, kept), metric, arm, plan.repeats) for metric in METRICS for arm in plan.arms),
         comparisons=tuple(comparisons),
         others=tuple(
             _paired(plan, kept, metric, *pairs[0]).estimate for metric in METRICS if metric != plan.metric
@@ -254,7 +254,10 @@ def _held(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
     estimate = found.estimate
     if estimate.clusters < FEWEST or estimate.low is None or estimate.high is None:
         return Held(
-            arm=arm, against="none", not_inferior=None, sentence=f"`{arm}`: too little data ({estimate.clusters} tasks)"
+            arm=arm,
+            against="none",
+            not_inferior=None,
+            sentence=f"`{arm}`: too little data ({plural(estimate.clusters, 'task')})",
         )
     tested = found.margin(plan.margin, words.better)
     within = estimate.high < plan.margin if words.better == "lower" else estimate.low > -plan.margin
@@ -277,14 +280,18 @@ def _given(plan: LabPlan, arm: str) -> str:
     tokens = [each.tokens for each in some]
     reach = f"{min(tokens):,}" if min(tokens) == max(tokens) else f"{min(tokens):,} to {max(tokens):,}"
     items = [each.items for each in some if each.items]
-    counted = f", {min(items)}{f' to {max(items)}' if max(items) > min(items) else ''} items" if items else ""
-    return f"{reach} tokens{counted}, for {len(some)} of {len(plan.tasks)} tasks"
+    counted = (
+        f", {min(items)}{f' to {max(items)}' if max(items) > min(items) else ''} item{'s' if max(items) > 1 else ''}"
+        if items
+        else ""
+    )
+    return f"{reach} tokens{counted}, for {len(some)} of {plural(len(plan.tasks), 'task')}"
 
 
 def _endings(tried: Iterable[Tried]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for each in tried:
-        kinds = [each.status] if each.status in ("not passed", "not set up") else []
+        kinds = [each.status] if each.status not in ("passed", "done") else []
         for kind in (*kinds, *([each.ending] if each.ending != "well" else [])):
             found.setdefault(kind, Counter())[each.arm] += 1
     return {kind: dict(counts) for kind, counts in sorted(found.items())}
@@ -294,7 +301,7 @@ def _groups(plan: LabPlan, tried: Iterable[Tried]) -> dict[str, dict[str, str]]:
     named = {task.id: task.group for task in plan.tasks if task.group}
     counts: dict[str, dict[str, list[int]]] = {}
     for each in tried:
-        if each.task in named and each.status in ("passed", "not passed"):
+        if each.task in named and each.status in ("passed", "not passed", "verify timed out"):
             held = counts.setdefault(named[each.task], {}).setdefault(each.arm, [0, 0])
             held[0] += each.status == "passed"
             held[1] += 1

@@ -18,15 +18,16 @@ import msgspec
 from preheat.agents.headless import Asked, Endpoint, Headless
 from preheat.errors import UserError
 from preheat.lab.chat import TURNS, Chat, converse
-from preheat.lab.measure import take_in
+from preheat.lab.measure import Measures, take_in
 from preheat.lab.plan import CHAT, Cell, LabPlan, order, prompt
 from preheat.lab.state import Ending, Lab, Running, Status, Tried
 from preheat.tasks.folders import fresh
-from preheat.tasks.process import Ended, run, run_shell
+from preheat.tasks.process import Ended, run, run_shell, short
 from preheat.tasks.suite import Task
 from preheat.tasks.transcripts import stamps, written
 
-_NOTE = 400
+_PRINTED = 100_000
+"""Bytes that are looked through for a program's word that its turns are used up: an answer may stand behind it."""
 _SILENT = 3
 """Runs in a row without any answer of the model, after which nobody goes on asking."""
 _KEPT = (
@@ -61,6 +62,9 @@ class Watcher:
     def ran(self, tried: Tried) -> None:
         """One more is."""
 
+    def kept(self, folder: str) -> None:
+        """The folders of the runs are left below that one."""
+
 
 def run_lab(lab: Lab, plan: LabPlan, bench: Bench, watcher: Watcher | None = None) -> list[Tried]:
     """Run what is not over yet. Raises UserError when the model has stopped answering."""
@@ -87,14 +91,16 @@ def run_lab(lab: Lab, plan: LabPlan, bench: Bench, watcher: Watcher | None = Non
                 silent = []
             elif len(silent) >= _SILENT:  # not the arm's doing: these runs are done again
                 raise UserError(
-                    f"the model at `{plan.endpoint}` gave no answer in {_SILENT} runs, one after the other"
+                    f"{plan.agent} got no answer of the model at `{plan.endpoint}` in {_SILENT} runs, one after the other"
                     f" ({tried.note[-200:] or 'nothing was said why'}); started again in the same way, the lab goes on from"
                     f" there; `preheat lab report {plan.name}` shows what there is"
                 )
         keep(silent)
     finally:
         lab.note_running(None)
-        if not bench.keep_work:
+        if bench.keep_work:
+            watcher.kept(os.path.join(base, "runs"))
+        else:
             shutil.rmtree(base, ignore_errors=True)
     return [known[cell] for cell in cells]
 
@@ -129,20 +135,22 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
         if task.setup:
             prepared = run_shell(task.setup, folder, theirs, limit)
             if prepared.code != 0:
-                note = "ran out of time" if prepared.code is None else _short(prepared.said)
-                return _tried(plan, cell, at, "not set up", note=note)
+                return _tried(plan, cell, at, "not set up", note=prepared.note)
         done = _asked(lab, plan, cell, bench, folder, surroundings, base)
         status, note = _verified(task, folder, theirs, limit)
         found = take_in(bench.folder, _CHAT_READER if plan.agent == CHAT else plan.agent, done.files)
-        ending = _ending(plan, done.ending, found.answers, found.tokens)
-        said = "; ".join(part for part in (_short(done.said) if ending != "well" else "", note, found.problem) if part)
+        ending = _ending(plan, done, found)
+        said = "; ".join(part for part in (done.note if ending != "well" else "", note, found.problem) if part)
         return _tried(
             plan, cell, at, status, ending=ending, seconds=round(done.seconds, 3), tokens=found.tokens, calls=found.calls,
-            misuse=found.misuse, errors=found.errors, answers=found.answers, sessions=found.sessions, shown=found.shown,
-            note=said[-2 * _NOTE :],
+            misuse=found.misuse, errors=found.errors, answers=found.answers, turns=found.turns, sessions=found.sessions,
+            shown=found.shown, note=said,
         )  # fmt: skip
     finally:
-        if not bench.keep_work:
+        if bench.keep_work:  # the next arm of this task works under the same name
+            with contextlib.suppress(OSError):  # the agent may have taken it away
+                shutil.move(os.path.dirname(folder), os.path.join(own, "work"))
+        else:
             shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
             shutil.rmtree(own, ignore_errors=True)
 
@@ -154,10 +162,16 @@ def _tried(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object)
     return msgspec.structs.replace(started, **more)
 
 
-def _ending(plan: LabPlan, ending: Ending, answers: int, tokens: int) -> Ending:
-    if not answers:
+def _ending(plan: LabPlan, done: "_Done", found: Measures) -> Ending:
+    """What the transcript adds to how the program ended."""
+    if not found.answers:
         return "no answer"
-    return "over its tokens" if ending == "well" and plan.tokens and tokens > plan.tokens else ending
+    if done.ending not in ("well", "failed") or (done.ending == "failed" and not done.out_of_turns):
+        return done.ending
+    # Its word alone is not enough: what a task prints may have the same words in it.
+    if plan.turns and found.turns >= plan.turns + (not done.out_of_turns):
+        return "over its turns"
+    return "over its tokens" if done.ending == "well" and plan.tokens and found.tokens > plan.tokens else done.ending
 
 
 def _verified(task: Task, folder: str, environment: Mapping[str, str], limit: float) -> tuple[Status, str]:
@@ -167,7 +181,7 @@ def _verified(task: Task, folder: str, environment: Mapping[str, str], limit: fl
     verified = run_shell(task.verify, folder, environment, limit)
     if verified.code == 0:
         return "passed", ""
-    return "not passed", "verifying ran out of time" if verified.code is None else _short(verified.said)
+    return "verify timed out" if verified.code is None else "not passed", verified.note
 
 
 class _Done(NamedTuple):
@@ -175,8 +189,10 @@ class _Done(NamedTuple):
 
     ending: Ending
     seconds: float
-    said: str
+    note: str
     files: list[str]
+    out_of_turns: bool = False
+    """The program says that the turns it was told are used up."""
 
 
 def _asked(
@@ -190,7 +206,7 @@ def _asked(
         turns = plan.turns or TURNS
         chat = Chat(plan.endpoint, plan.model, key, folder, surroundings, limit, turns, plan.tokens)
         said = converse(chat, text, f"{plan.run}-{cell.id}", record)
-        return _Done(said.ending, said.seconds, said.note, [record])
+        return _Done(said.ending, said.seconds, short(said.note), [record])
     settle = bench.headless.settle
     if settle is None:
         raise UserError(f"Preheat does not know how to give an endpoint to `{bench.headless.program}`")
@@ -205,8 +221,12 @@ def _asked(
     asked = Asked(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
     command = [bench.program, *bench.headless.arguments(asked)]
     read = text if bench.headless.reads_input else None
-    ended = run(command, folder, environment, limit, read, lambda process: lab.note_running(Running(base, process)))
-    return _Done(_program_ending(ended), ended.seconds, ended.said, written(plan.agent, environment, known, record))
+    ended = run(
+        command, folder, environment, limit, read, lambda process: lab.note_running(Running(base, process)), _PRINTED
+    )
+    files = written(plan.agent, environment, known, record)
+    stopped = bool(bench.headless.out_of_turns) and bench.headless.out_of_turns in ended.said
+    return _Done(_program_ending(ended), ended.seconds, ended.note, files, stopped)
 
 
 def _program_ending(ended: Ended) -> Ending:
@@ -250,7 +270,3 @@ def _write(path: str, contents: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
         stream.write(contents)
-
-
-def _short(said: str) -> str:
-    return " ".join(said.split())[-_NOTE:]

@@ -13,10 +13,12 @@ from preheat.errors import NotFound, UserError
 from preheat.lab.plan import Cell, LabPlan
 from preheat.tasks.files import write_whole
 
-Status: TypeAlias = Literal["passed", "not passed", "done", "not set up"]
-"""`done`: there was nothing to verify by. `not set up`: the agent was never asked."""
+Status: TypeAlias = Literal["passed", "not passed", "verify timed out", "done", "not set up"]
+"""`verify timed out`: counts as not passed, but says more of `verify` than of the agent. `done`: there was nothing to verify
+by. `not set up`: the agent was never asked."""
 Ending: TypeAlias = Literal["well", "timed out", "failed", "over its tokens", "over its turns", "no answer"]
-"""`failed`: the program ended with an error; `no answer`: the model said nothing at all."""
+"""`failed`: the program ended with an error; `over its …`: it took more than it might, whether or not that ended it; `no
+answer`: the model said nothing at all."""
 _PLAN, _TRIED, _RUNNING = "plan.json", "runs.jsonl", "running.json"
 
 
@@ -37,7 +39,9 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     misuse: int = 0
     errors: int = 0
     answers: int = 0
-    """Of the model."""
+    """Of the model: texts and calls."""
+    turns: int = 0
+    """Responses of the model, in the longest of the sessions."""
     sessions: tuple[str, ...] = ()
     """Their keys in the archive."""
     context: str = ""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from typing import IO, NamedTuple
 
 _TAIL = 4_000
 _NOT_STARTED = 127
+_NOTE = 400
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 
 
 class Ended(NamedTuple):
@@ -22,6 +25,12 @@ class Ended(NamedTuple):
     seconds: float
     said: str
     """The end of what it printed."""
+
+    @property
+    def note(self) -> str:
+        """Why it did not end well, in a line: the end of what it printed, and whether it ran out of time."""
+        late = [f"ran out of time after {self.seconds:.0f} s"] if self.code is None else []
+        return "; ".join(filter(None, [short(self.said), *late]))
 
 
 def run(
@@ -65,6 +74,11 @@ def run(
 def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: float) -> Ended:
     """Run a shell text; the first command that fails ends it."""
     return run(["sh", "-e", "-c", text], folder, environment, seconds)
+
+
+def short(said: str) -> str:
+    """The end of a text, on one line and without colours."""
+    return " ".join(_ESCAPES.sub("", said).split())[-_NOTE:]
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -24,12 +24,12 @@ class Address(NamedTuple):
     """So many versions before the present one."""
 
 
-def check_name(name: str) -> str:
-    """The name, if it may be one."""
+def check_name(name: str, whose: str = "a template") -> str:
+    """The name, if it may be one. Others that keep folders by name hold theirs to the same rule."""
     if len(name) > LONGEST or not _NAME.fullmatch(name) or _DEVICES.fullmatch(name):
         shown = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
         raise UserError(
-            f"`{shown}` cannot be a template's name; letters, digits, `-`, `_` and `.` can, at most {LONGEST}, "
+            f"`{shown}` cannot be {whose}'s name; letters, digits, `-`, `_` and `.` can, at most {LONGEST}, "
             "beginning with a letter or digit"
         )
     return name

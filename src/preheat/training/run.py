@@ -16,9 +16,7 @@ from preheat.tasks.folders import fresh
 from preheat.tasks.process import Ended, run, run_shell
 from preheat.tasks.suite import Task
 from preheat.tasks.transcripts import stamps, written
-from preheat.training.state import Ran, State, Status
-
-_NOTE = 400
+from preheat.training.state import GOOD, Ran, State, Status
 
 
 class Plan(NamedTuple):
@@ -61,33 +59,36 @@ def run_task(task: Task, plan: Plan, state: State) -> Ran:
     folder = fresh(os.path.join(state.base, task.id), plan.project, task.id)
     known = stamps(plan.agent, plan.environment)
     record = plan.headless.record(plan.records, f"{state.run}-{task.id}")
-    status, ended = _status(task, plan, state, folder, record)
+    status, ended, seconds = _status(task, plan, state, folder, record)
     changed = written(plan.agent, plan.environment, known, record)
     if not plan.keep_work:
         shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
-    note = " ".join(ended.said.split())[-_NOTE:] if status not in ("verified", "done") else ""
     return Ran(
-        task=task.id, digest=task.digest, status=status, seconds=round(ended.seconds, 2), folder=folder, files=changed,
-        note=note,
+        task=task.id, digest=task.digest, status=status, seconds=round(seconds, 2), folder=folder, files=changed,
+        note="" if status in GOOD else ended.note,
     )  # fmt: skip
 
 
-def _status(task: Task, plan: Plan, state: State, folder: str, record: str) -> tuple[Status, Ended]:
+def _status(task: Task, plan: Plan, state: State, folder: str, record: str) -> tuple[Status, Ended, float]:
+    """What came of it, how the command ended that decided so, and the seconds of the agent (or of the set-up that failed)."""
     limit = task.timeout or plan.timeout
     if task.setup:
         prepared = run_shell(task.setup, folder, plan.environment, limit)
         if prepared.code != 0:
-            return "not set up", prepared
+            return "not set up", prepared, prepared.seconds
     prompt = f"{mark(state.run, task)}\n\n{task.prompt}"
     command = [plan.program, *plan.headless.arguments(Asked(prompt, plan.model, plan.options, record=record))]
     # Hooks of ours that are installed leave such a run alone.
     environment = {**plan.environment, **plan.headless.environment, "PREHEAT_RUN": "1"}
     ended = run(command, folder, environment, limit, prompt if plan.headless.reads_input else None)
     if ended.code is None:
-        return "timed out", ended
+        return "timed out", ended, ended.seconds
     if ended.code != 0:
-        return "failed", ended
+        return "failed", ended, ended.seconds
     if not task.verify:
-        return "done", ended
+        return "done", ended, ended.seconds
     verified = run_shell(task.verify, folder, plan.environment, limit)
-    return ("verified", ended) if verified.code == 0 else ("not verified", verified._replace(seconds=ended.seconds))
+    status: Status = (
+        "verified" if verified.code == 0 else "verify timed out" if verified.code is None else "not verified"
+    )
+    return status, verified, ended.seconds

@@ -10,7 +10,9 @@ import msgspec
 
 from preheat.tasks.files import write_whole
 
-Status: TypeAlias = Literal["verified", "done", "not verified", "failed", "timed out", "not set up"]
+Status: TypeAlias = Literal[
+    "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
+]  # fmt: skip
 """`done`: the agent ended well and nothing was there to verify by. `failed`: it did not end well."""
 GOOD: frozenset[Status] = frozenset(["verified", "done"])
 

@@ -22,6 +22,7 @@ from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
+from preheat.lessons.failures import plural
 from preheat.model.lesson import Lesson, LessonKind, Scope
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
@@ -111,11 +112,13 @@ def _learned(
     if not good:
         first = ran[0]
         said = f" ({first.note[-200:]})" if first.note else ""
-        raise UserError(f"none of {len(ran)} tasks ended well: nothing was kept; `{first.task}` {first.status}{said}")
+        raise UserError(f"no task ended well: nothing was kept; `{first.task}`: {first.status}{said}")
     found = _sessions(folder, suite, plan, state, good)
     keys = [key for listed in found.values() for key in listed]
     if not keys:
-        raise UserError(f"the agent left no session of {len(good)} tasks where Preheat looks: nothing was kept")
+        raise UserError(
+            f"the agent left no session of {plural(len(good), 'task')} where Preheat looks: nothing was kept"
+        )
     watcher.learning(len(keys))
     trained = _compressed(folder, {key: each.folder for each in good for key in found[each.task]}, strategy)
     study = pipeline.study(folder, keys)
@@ -123,7 +126,7 @@ def _learned(
     lessons = [*examples(trained, project), *_survived(study.lessons, trained, project)]
     request = Request(
         name=name,
-        description=f"Trained on `{suite.name}`: {len(good)} of {len(ran)} tasks ended well.",
+        description=f"Trained on `{suite.name}`: {len(good)} of {plural(len(ran), 'task')} ended well.",
         project=project,
         weak=True,
         skipped=dict(Counter(each.status for each in ran if not each.good)),
@@ -133,7 +136,7 @@ def _learned(
     built = build(request, lessons, study.profiles, junk)
     if not built.template.lessons:
         raise UserError("nothing that the tasks did is worth keeping: nothing was kept; give tasks that take some work")
-    note = f"{len(good)} of {len(ran)} tasks of `{suite.name}`"
+    note = f"{len(good)} of {plural(len(ran), 'task')} of `{suite.name}`"
     digest = keep_template(folder, built.template, "trained", note)
     tokens = [(each.compressed.before, each.compressed.after) for each in trained]
     return Outcome(

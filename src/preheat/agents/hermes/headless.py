@@ -26,4 +26,6 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Set
     return Settled({".hermes/config.yaml": text}, {"HERMES_HOME": f"{home}/.hermes"})
 
 
-HEADLESS = Headless("hermes", arguments, tried="0.19.0", settle=settle, file="AGENTS.md")
+HEADLESS = Headless(
+    "hermes", arguments, tried="0.19.0", settle=settle, file="AGENTS.md", out_of_turns="Reached maximum iterations"
+)

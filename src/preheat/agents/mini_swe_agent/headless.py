@@ -28,4 +28,6 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Set
     )
 
 
-HEADLESS = Headless("mini", arguments, tried="2.4.6", settle=settle, recorded=".traj.json")
+HEADLESS = Headless(
+    "mini", arguments, tried="2.4.6", settle=settle, recorded=".traj.json", out_of_turns="LimitsExceeded"
+)

@@ -21,7 +21,8 @@ def arguments(asked: Asked) -> list[str]:
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """The client for servers of OpenAI's kind is built into the program. Nobody sits there to allow a call: all are."""
+    """The client for servers of OpenAI's kind is built into the program. Nobody sits there to allow a call: all are. Its
+    setting `steps` is no limit: it asks the model to stop, and runs the calls of one that goes on."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": endpoint.url, "apiKey": f"{{env:{endpoint.key}}}" if endpoint.key else "none"},
