@@ -87,7 +87,7 @@ def test_a_session_that_did_nothing_is_not_scored(archived: Person) -> None:
     """No number that means nothing."""
     done = archived.run("scorecard", SECOND)
     assert done.code == 0
-    assert "Not enough to score: 0 judged calls, 5 are needed." in done.out
+    assert "Not enough to score: calls judged 0, needed 5." in done.out
     assert json.loads(archived.run("scorecard", SECOND, "--json").out)["mean"] is None
 
 
