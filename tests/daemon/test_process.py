@@ -250,7 +250,9 @@ def test_two_hundred_sessions_at_once(folder: str) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        found = one.status()
+        end = time.monotonic() + 60
+        while (found := one.status())["events"] < 1000 and time.monotonic() < end:
+            time.sleep(0.1)  # on a busy machine some took too long, and are looked at again later
         assert found["sessions"] == 200
         assert found["events"] == 1000
         assert found["memory"] < 150_000_000

@@ -106,7 +106,9 @@ class Engine:
                 return Step(self._refused(event, why, at))
             if event.subagent or event.name in _IGNORED:
                 return NOTHING
-            return self._known(event, at, seconds, answered)
+            step = self._known(event, at, seconds, answered)
+            self.count["events"] += 1  # not before: one that takes too long comes again
+            return step
         except NotWritten as error:
             self.trouble["journal"] = (
                 f"events cannot be written down ({error}); nothing is said to the agents until they can"
@@ -123,7 +125,6 @@ class Engine:
             return NOTHING
 
     def _known(self, event: HookEvent, at: float, seconds: float, answered: bool) -> Step:
-        self.count["events"] += 1
         self.seen[event.agent] = {"at": at, "event": event.told_as or event.name, "session": event.session}
         running = self.sessions.get(event.agent, event.session)
         if running.own:
