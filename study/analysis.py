@@ -67,10 +67,13 @@ def checked(rows: Sequence[Row]) -> dict[str, Any]:
 
 def levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
     """Each arm's mean over the tasks that all of these arms have, with t over clusters."""
-    common = _common(rows, arms)
+    return _levels(_of_all(rows, arms), arms, value)
+
+
+def _levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
     found = {}
     for arm in arms:
-        own = [row for row in rows if row["arm"] == arm and row["task"] in common]
+        own = [row for row in rows if row["arm"] == arm]
         if own and all(value is not nll or "nll" in row for row in own):
             means = _by_cluster([(row["cluster"], value(row)) for row in own])
             low, high = _interval([sum(some) / len(some) for some in means.values()], share=value is not nll)
@@ -82,16 +85,21 @@ def levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, 
 
 def shares(rows: Sequence[Row], arms: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Exact matches by kind of task, with Wilson's interval (which ignores clusters)."""
-    common = _common(rows, arms)
     found: dict[str, dict[str, Any]] = {}
     for kind in sorted({row["kind"] for row in rows}):
         for arm in arms:
-            own = [row for row in rows if row["arm"] == arm and row["kind"] == kind and row["task"] in common]
+            own = [row for row in rows if row["arm"] == arm and row["kind"] == kind]
             if own:
                 hits = sum(row["exact"] for row in own)
                 low, high = wilson(hits, len(own))
                 found.setdefault(kind, {})[arm] = {"hits": hits, "tasks": len(own), "low": low, "high": high}
     return found
+
+
+def _of_all(rows: Sequence[Row], arms: Sequence[str]) -> list[Row]:
+    """The rows of the tasks that all of these arms have."""
+    common = _common(rows, arms)
+    return [row for row in rows if row["task"] in common]
 
 
 def difference(rows: Sequence[Row], arm: str, against: str, metric: str, value: Value) -> dict[str, Any] | None:
@@ -146,8 +154,9 @@ def lab(rows: Sequence[Row]) -> dict[str, Any]:
         "tasks": len(_common(rows, main)),
         "clusters": len({row["cluster"] for row in rows if row["task"] in _common(rows, main)}),
         "planned": 8 * PROJECTS,
-        "exact": levels(rows, main, exact) | levels(rows, [arm for arm in arms if arm not in main], exact),
-        "nll": levels(rows, main, nll) | levels(rows, [arm for arm in arms if arm not in main], nll),
+        # Over whatever each arm has: some are finished before others, and a difference is over what both have anyway.
+        "exact": _levels(rows, arms, exact),
+        "nll": _levels(rows, arms, nll),
         "kinds": shares(rows, main),
         "more_kinds": shares(rows, [arm for arm in arms if arm not in main]),
         "differences": adjusted(difference(rows, *pair, "exact", exact) for pair in LAB),
@@ -188,7 +197,7 @@ def explore(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any]:
         "tasks": len(_common(both, arms)),
         "exact": levels(both, arms, exact),
         "nll": levels(both, arms, nll),
-        "kinds": shares(both, arms),
+        "kinds": shares(_of_all(both, arms), arms),
         "differences": [each for pair in pairs if (each := difference(both, *pair, "exact", exact)) is not None],
     }
 

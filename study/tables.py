@@ -101,13 +101,14 @@ def _nll_verdict(each: dict[str, Any]) -> str:
 
 
 def _lab_sentence(lab: dict[str, Any], each: dict[str, Any]) -> str:
-    levels = lab["exact"]
-    arms = ", ".join(
-        f"{percent(levels[name]['mean'])} {name}" for name in ("warm", "note", "placebo", "cold") if name in levels
-    )
+    said = []
+    for name in ("warm", "note", "placebo", "cold"):
+        if level := lab["exact"].get(name):
+            fewer = f" ({level['tasks']} tasks)" if level["tasks"] != each["tasks"] else ""
+            said.append(f"{percent(level['mean'])} {name}{fewer}")
     unfinished = f"Unfinished, {each['tasks']} of {lab['planned']} tasks. " if each["tasks"] < lab["planned"] else ""
     return (
-        f"{unfinished}Exact match {arms}; warm − note "
+        f"{unfinished}Exact match {', '.join(said)}; warm − note "
         f"{points(each['difference'])} points, 95 % {_between(each, points)}; {each['wins']} tasks won, {each['losses']} lost; "
         f"{each['tasks']} tasks in {each['clusters']} projects."
     )
