@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import time
 
+from preheat.amounts import counted
+
 TYPE_CHECKING = False  # importing `typing` would cost more than all that is printed here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+count = counted  # as the command line calls it
 _CONTROL = {code: None for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10)}
 _DIRECTIONS = (
     0x061C,
@@ -36,11 +39,6 @@ def one_line(text: str, width: int) -> str:
     """The beginning of a text on one line."""
     flat = " ".join(printable(text[: 4 * width + 200].replace("\n", " ")).split())
     return flat if len(flat) <= width else flat[: max(0, width - 1)].rstrip() + "…"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 session`, `1,204 sessions`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: float) -> str:

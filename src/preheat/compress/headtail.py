@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from preheat.amounts import counted
 from preheat.compress.values import Strategy
-from preheat.compress.view import View, answered, counted, note, said_by_person, told_calls, with_events
+from preheat.compress.view import View, answered, note, said_by_person, told_calls, with_events
 from preheat.model.session import AssistantMessage, Compaction, Event, Session, ToolCall, ToolResult, UserMessage
 
 

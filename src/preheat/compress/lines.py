@@ -3,8 +3,9 @@
 Knows no session.
 """
 
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
-from preheat.compress.view import counted, left_out
+from preheat.compress.view import left_out
 
 _ENOUGH = 0.7
 """So much of the words of an error must be there for it to be recognised."""

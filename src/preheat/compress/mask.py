@@ -6,8 +6,9 @@ others 2025, "The Complexity Trap"), where it did as well as summaries by a mode
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.compress.values import Strategy
-from preheat.compress.view import View, answered, counted, left_out, with_events
+from preheat.compress.view import View, answered, left_out, with_events
 from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, ToolResult
 

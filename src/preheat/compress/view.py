@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.calls.form import command_form
 from preheat.commands import CHECKS, text_of, understand
 from preheat.model.outcome import FAILURES
@@ -124,10 +125,6 @@ def left_out(text: str) -> str:
 
 def note(text: str, line: int) -> UserMessage:
     return UserMessage(line=line, text=left_out(text), origin="preheat")
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def told_calls(calls: Iterable[ToolCall]) -> str:

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.experiments.measure import Line, Measured, epoch_of, epochs_of, units
 from preheat.experiments.plan import WORSE
 from preheat.experiments.statistics.adjust import adjusted
 from preheat.experiments.statistics.conclude import Conclusion, Guarded, Guardrail, conclude
 from preheat.experiments.statistics.multiplicity import holm
 from preheat.experiments.statistics.ratio import RISK, difference
-from preheat.experiments.statistics.sample import counted
 from preheat.experiments.statistics.sequence import HORIZON, always
 from preheat.experiments.statistics.spread import chance, quantile
 from preheat.experiments.statistics.srm import Ratios, sample_ratio

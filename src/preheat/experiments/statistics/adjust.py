@@ -11,8 +11,9 @@ from math import sqrt
 
 import numpy as np
 
+from preheat.amounts import counted
 from preheat.experiments.statistics.ratio import RISK, estimated, replaced, with_interval
-from preheat.experiments.statistics.sample import Numbers, Sample, counted, sample
+from preheat.experiments.statistics.sample import Numbers, Sample, sample
 from preheat.experiments.statistics.spread import Arm, Spread, guarded, two_arms
 from preheat.model.experiment import Estimate, Unit
 

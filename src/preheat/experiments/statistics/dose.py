@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from preheat.amounts import counted
 from preheat.errors import UserError
 from preheat.experiments.statistics.inferiority import Better, Inferiority, against_margin
 from preheat.experiments.statistics.paired import by_task
-from preheat.experiments.statistics.sample import Numbers, counted, sample
+from preheat.experiments.statistics.sample import Numbers, sample
 from preheat.model.experiment import Unit
 
 

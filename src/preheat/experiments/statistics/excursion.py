@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from preheat.amounts import counted
 from preheat.errors import UserError
 from preheat.experiments.statistics.ratio import RISK, replaced
-from preheat.experiments.statistics.sample import Codes, Numbers, counted
+from preheat.experiments.statistics.sample import Codes, Numbers
 from preheat.experiments.statistics.spread import chance, quantile
 from preheat.model.experiment import Estimate
 

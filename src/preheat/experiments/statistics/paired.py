@@ -11,10 +11,11 @@ import msgspec
 import numpy as np
 from scipy.stats import binomtest, wilcoxon
 
+from preheat.amounts import counted
 from preheat.errors import UserError
 from preheat.experiments.statistics.inferiority import Better, Inferiority, against_margin
 from preheat.experiments.statistics.ratio import replaced
-from preheat.experiments.statistics.sample import Numbers, counted, sample
+from preheat.experiments.statistics.sample import Numbers, sample
 from preheat.experiments.statistics.spread import chance, quantile
 from preheat.experiments.statistics.wilson import wilson
 from preheat.model.experiment import Estimate, Unit

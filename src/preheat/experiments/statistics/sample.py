@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from preheat.amounts import counted
 from preheat.errors import UserError
 from preheat.model.experiment import Unit
 
@@ -72,11 +73,6 @@ def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
         clustered,
         named + remark,
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 session`, `1,204 sessions`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _order(each: Unit) -> tuple[str, str, float, float, str, str]:
