@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
 from preheat.exports.openai_chat import messages

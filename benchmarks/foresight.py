@@ -29,6 +29,7 @@ import msgspec
 
 from benchmarks.measuring import SHARED
 from benchmarks.real import PROJECTS, real_sessions
+from preheat.app.learning import seen as seen_by_learners
 from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
@@ -42,7 +43,6 @@ from preheat.lessons.projects import root_of
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson
-from preheat.pipeline.learning import seen as seen_by_learners
 from preheat.provisioning import provision
 from preheat.provisioning.tokens import estimate
 

@@ -31,12 +31,12 @@ MILLION = 1_000_000
 _LOADING = ("gather", "unpack", "read")
 _JUDGING = ("judge", "trace", "profile")
 _STORING = ("encode", "store")
-_WHOLE = "import sys; from preheat.pipeline import judge_archive; judge_archive(sys.argv[1])"
+_WHOLE = "import sys; from preheat.app.analysis import judge_archive; judge_archive(sys.argv[1])"
 _ASKING = """
 import sys
 from preheat.archive.connect import connect
 from preheat.archive.judgements import calls, sessions
-from preheat.archive.queries import Filter
+from preheat.model.listing import Filter
 connection = connect(sys.argv[1])
 """
 _STREAM = f"{_ASKING}for fact in calls(connection, Filter()): pass"

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.measuring import SHARED, Run, measured, median, synthetic_corpus
 from benchmarks.real import PROJECTS, unpack
-from preheat.pipeline import known_lessons
+from preheat.app.context import known_lessons
 from preheat.provisioning import provision
 
 _RUNS, _WARM = 10, 50

@@ -16,13 +16,13 @@ from typing import Any
 from benchmarks.labelled import FOLDER
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
+from preheat.app.analysis import assess
 from preheat.live.events import events_of
 from preheat.live.fold import fold, reading
 from preheat.live.state import START
 from preheat.model.live import Called, LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import joined
-from preheat.pipeline.judging import assess
 from preheat.profiles.rates import wilson
 
 _HISTORY = 20

@@ -20,10 +20,10 @@ import msgspec
 from benchmarks.labelled import rate_labels
 from benchmarks.measuring import table
 from benchmarks.real import Real, real_sessions
+from preheat.app.analysis import judge
 from preheat.commands import benign, text_of, understand
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import LATE_ENDING, Event, Other, Session, ToolResult, joined
-from preheat.pipeline import judge
 
 RESAMPLES = 400
 _EXIT_LINE = re.compile(

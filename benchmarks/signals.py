@@ -21,6 +21,8 @@ from benchmarks.endings import Endings, task_of
 from benchmarks.foresight import EARLIER, learned, noted, projects
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
+from preheat.app.analysis import assess
+from preheat.app.watching import watch
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import fold, readings
@@ -30,8 +32,6 @@ from preheat.live.state import START
 from preheat.model.live import Called, LiveEvent, SignalName, Stopped
 from preheat.model.outcome import FAILURES
 from preheat.model.session import Session
-from preheat.pipeline.judging import assess
-from preheat.pipeline.watching import watch
 from preheat.profiles.bootstrap import bounds, effective, ratios, resampled
 
 SIGNALS = ("loop", "debt", "debt at a stop", "drift", "focus", "pressure", "mistake")

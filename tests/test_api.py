@@ -50,7 +50,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "first", ["preheat.provisioning", "preheat.pipeline", "preheat.api", "preheat.templates.store"]
+    "first", ["preheat.provisioning", "preheat.app.stages", "preheat.app", "preheat.templates.store"]
 )
 def test_the_functions_stay_functions_whatever_is_imported_first(first: str) -> None:
     """A module of the same name would hide one: `preheat.provision` is for calling."""

@@ -97,7 +97,7 @@ def test_what_the_python_pages_show_runs(tmp_path: Any) -> None:
 
 def test_the_python_page_names_every_function() -> None:
     """What a person can call is told."""
-    from preheat.api import Preheat
+    from preheat.app import Preheat
 
     told = text(os.path.join(CHECKOUT, "docs", "guides", "python.md"))
     for name in vars(Preheat):

@@ -19,9 +19,9 @@ __all__ = ["Preheat", "__version__", "open", "provision", "render"]
 
 def __getattr__(name: str) -> "Any":
     if name in _PUBLIC:
-        from preheat import api
+        from preheat import app
 
-        return getattr(api, name)
+        return getattr(app, name)
     raise AttributeError(f"module `preheat` has no attribute `{name}`")
 
 

@@ -11,10 +11,10 @@ import pytest
 from preheat.agents.hermes import database, hooks
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
+from preheat.app.hooks import Hooking
+from preheat.app.watching import from_hook, watch
 from preheat.daemon.engine import Engine
 from preheat.model.live import Called
-from preheat.pipeline.hooking import Hooking
-from preheat.pipeline.watching import from_hook, watch
 from preheat.testing.hermes_database import HermesDatabase, call, terminal
 from tests.daemon.made import RIGHT, WRONG, Patient, learned
 

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from preheat.app.analysis import assess, judge_archive
+from preheat.app.sessions import load
 from preheat.archive import judged, judgements, queries
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.judged import pending
-from preheat.archive.queries import Filter
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing
 from preheat.ingest.judging import Assessment, Judge
+from preheat.model.listing import Filter
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
-from preheat.pipeline import assess, judge_archive, load
 from tests.archive.judged_machine import counts, fields, judge_with, key, with_sessions
 from tests.ingest.machine import Machine, story
 

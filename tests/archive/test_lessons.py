@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from preheat.app.analysis import judge_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import Place
 from preheat.archive.writer import writing
 from preheat.model.exposure import Exposure
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support
-from preheat.pipeline import judge_archive
 from tests.archive.judged_machine import key, with_sessions
 
 

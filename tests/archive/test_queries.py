@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from preheat.app.sessions import load, raw_bytes
 from preheat.archive import queries
 from preheat.archive.packing import Packer, decompress
-from preheat.archive.queries import Filter
 from preheat.archive.raw import companions, forget, pieces, stored, verify
 from preheat.errors import ArchiveUnusable, NotFound, UserError
-from preheat.pipeline import load, raw_bytes
+from preheat.model.listing import Filter, Summary
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
 
@@ -36,7 +36,7 @@ def connection(machine: Machine) -> Any:
     connection.close()
 
 
-def ids(found: list[queries.Summary]) -> list[str]:
+def ids(found: list[Summary]) -> list[str]:
     return [summary.session[:8] for summary in found]
 
 

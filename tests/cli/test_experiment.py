@@ -9,13 +9,13 @@ from typing import Any
 import click
 import pytest
 
+from preheat.app import trial_store as store
+from preheat.app.assignment import told
 from preheat.archive.connect import connect
 from preheat.archive.lessons import lessons, marks
 from preheat.cli.experiment import COMMANDS, command
 from preheat.cli.experiment_cards import show_report
 from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot
-from preheat.pipeline import trial_store as store
-from preheat.pipeline.proving import told
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.daemon.made import RIGHT, learned

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from preheat.app import trial_store as store
 from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
-from preheat.pipeline import trial_store as store
 from preheat.templates.loaded import load_for, pins
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person

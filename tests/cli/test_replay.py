@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from preheat.app.watching import Timeline
 from preheat.cli.timeline import per_hundred
-from preheat.pipeline.watching import Timeline
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import Person

@@ -8,9 +8,9 @@ import click
 import pytest
 from msgspec.structs import replace
 
+from preheat.app.context import note_use
 from preheat.cli.warm import COMMANDS, command
 from preheat.model.context import Context, Item
-from preheat.pipeline import note_use
 from preheat.settings import data_folder
 from preheat.templates.sharing import to_bytes
 from preheat.templates.store import Store

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from preheat.app.hooks import Hooking
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
-from preheat.pipeline.hooking import Hooking
 from preheat.settings import data_folder
 from preheat.templates.store import Store
 from preheat.testing.codex_rollout import THREAD, Rollout

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from preheat.app.context import keep_template
 from preheat.cli.warming import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
-from preheat.pipeline import keep_template
 from tests.cli.conftest import Person
 
 TASK = "fix the upload parser"

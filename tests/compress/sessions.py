@@ -1,7 +1,7 @@
 """Sessions to be made shorter, read and judged like real ones."""
 
-from preheat import pipeline
 from preheat.agents import reader_of
+from preheat.app import stages as pipeline
 from preheat.compress import Compressed, compress
 from preheat.exports.openai_chat import messages
 from preheat.model.session import Session

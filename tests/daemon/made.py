@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from preheat.app.learning import learn
+from preheat.app.sessions import sync
 from preheat.daemon import asking, place
 from preheat.daemon.budget import Budget
-from preheat.pipeline import learn, sync
 from preheat.testing.builders import ClaudeTranscript
 
 AGENT = "claude_code"

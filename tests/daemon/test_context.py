@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from preheat.agents import AGENTS
+from preheat.app.hooks import Hooking
+from preheat.app.learning import learn
+from preheat.app.sessions import sync
 from preheat.model.live import HookEvent
-from preheat.pipeline import learn, sync
-from preheat.pipeline.hooking import Hooking
 from preheat.testing.builders import ClaudeTranscript
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.app.hooks import Given, Hooking
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.engine import Engine
 from preheat.daemon.place import prepare
 from preheat.daemon.report import report
 from preheat.model.live import HookEvent, LiveEvent
-from preheat.pipeline.hooking import Given, Hooking
 from tests.daemon.made import AGENT, Patient, edited, prompted, ran, started, stopped, told
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from preheat.app import live_settings as tuning
+from preheat.app.live_settings import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
 from preheat.errors import UserError
-from preheat.pipeline import tuning
-from preheat.pipeline.tuning import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
 from tests.live.test_settings_table import table
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from preheat.app.hooks import Hooking
 from preheat.daemon.engine import Engine
 from preheat.daemon.place import prepare
 from preheat.daemon.sessions import Running
 from preheat.daemon.tail import Tails
 from preheat.model.live import Called, LiveEvent
 from preheat.model.session import Usage
-from preheat.pipeline.hooking import Hooking
 from preheat.testing.builders import SESSION, ClaudeTranscript
 from tests.daemon.made import AGENT, Patient, daemon, edited, ran
 

@@ -13,6 +13,12 @@ from typing import Any
 
 import pytest
 
+from preheat.app import trial_store as store
+from preheat.app.experiments import begin, end, report
+from preheat.app.hooks import Hooking
+from preheat.app.learning import learn
+from preheat.app.sessions import forget, sync
+from preheat.app.trials import take_in
 from preheat.archive import experiments as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import exposures
@@ -21,11 +27,6 @@ from preheat.daemon.place import prepare
 from preheat.experiments.plan import planned
 from preheat.model.experiment import AdviceLot, Assignment, Delivery
 from preheat.model.live import HookEvent
-from preheat.pipeline import forget, learn, sync
-from preheat.pipeline import trial_store as store
-from preheat.pipeline.hooking import Hooking
-from preheat.pipeline.lots import take_in
-from preheat.pipeline.proof import begin, end, report
 from preheat.provisioning.tokens import estimate
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from preheat.app import assignment as proving
+from preheat.app.assignment import USUAL, Lots, lots_in
 from preheat.errors import UserError
-from preheat.pipeline import proving
-from preheat.pipeline.proving import USUAL, Lots, lots_in
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")
 

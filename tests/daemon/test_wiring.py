@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from preheat.app.hooks import Hooking
 from preheat.daemon.engine import Engine
 from preheat.daemon.place import Address, prepare
 from preheat.daemon.server import Server, Times
 from preheat.live.fold import readings
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.model.live import HookAnswer, HookEvent, SignalName
-from preheat.pipeline.hooking import Hooking
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import (
     AGENT,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from preheat.agents.sources import read
+from preheat.app.dataset_survey import texts
 from preheat.dataset.anonymise import Anonymiser
 from preheat.dataset.names import Names, in_heading, in_text
 from preheat.dataset.pseudonyms import Pseudonyms
@@ -14,7 +15,6 @@ from preheat.dataset.trajectories import BEGINNING, TEXTS, Telling, Texts, publi
 from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.model.session import Other, Session, ToolCall, ToolResult, UserMessage, joined
-from preheat.pipeline.surveying import texts
 from tests.cli.test_export import checked
 
 from .planted import Identity, found_in, identities, session_of

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from preheat.app import trial_store as store
+from preheat.app.experiments import begin
 from preheat.errors import UserError
 from preheat.experiments.plan import planned
 from preheat.model.experiment import LedgerEntry
-from preheat.pipeline import trial_store as store
-from preheat.pipeline.proof import begin
 
 
 def entered(folder: str, *sentences: str) -> Path:

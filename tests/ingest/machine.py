@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.pipeline import SyncReport, Watcher, opened, sync
+from preheat.app.sessions import SyncReport, Watcher, opened, sync
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
+from preheat.app.analysis import JudgeReport, JudgeWatcher, assess, judge_archive
+from preheat.app.sessions import load
 from preheat.archive import judged, judgements
 from preheat.archive.packing import decompress
-from preheat.archive.queries import Filter
 from preheat.archive.raw import forget
 from preheat.ingest import rereading
 from preheat.ingest.judging import Assessment, Judge
+from preheat.model.listing import Filter
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
-from preheat.pipeline import JudgeReport, JudgeWatcher, assess, judge_archive, load
 from tests.archive.judged_machine import counts, everything, fields, grow, judge_with, key, with_sessions
 from tests.ingest.machine import Machine, story
 
@@ -212,7 +213,7 @@ def test_a_verdict_on_what_has_changed_or_gone_is_not_stored(machine: Machine) -
 KILLED = """
 import os, sys, time
 from preheat.archive import judged
-from preheat.pipeline import JudgeWatcher, judge_archive
+from preheat.app.analysis import JudgeWatcher, judge_archive
 
 class Stopping(JudgeWatcher):
     told = 0

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from preheat.app.context import project_named
+from preheat.app.learning import LearnWatcher, learn, study
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing
 from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
-from preheat.pipeline import LearnWatcher, learn, project_named, study
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
 

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
+from preheat.app.sessions import Watcher, load, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.ingest.changes import Change
 from preheat.ingest.sync import Result, run
-from preheat.pipeline import Watcher, load, sync
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
 from tests.shared import FIXTURES, bound_by_permissions, fixture_files, needs_permissions

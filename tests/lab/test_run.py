@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat import pipeline
 from preheat.agents.headless import Endpoint, headless_of
+from preheat.app import stages as pipeline
 from preheat.errors import UserError
 from preheat.lab.prepare import Wanted, bench_for, planned, prepare, wanted_with
 from preheat.lab.run import Watcher, run_lab

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, hooks_of
 from preheat.agents.sources import read
+from preheat.app.analysis import assess
+from preheat.app.watching import called_by_hook, from_hook
 from preheat.commands import understand
 from preheat.errors import UserError
 from preheat.live.events import asked, called, events_of
@@ -34,8 +36,6 @@ from preheat.model.session import (
     UserMessage,
     joined,
 )
-from preheat.pipeline.judging import assess
-from preheat.pipeline.watching import called_by_hook, from_hook
 from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus
 
 ROOT = "/w/shop"

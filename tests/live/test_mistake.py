@@ -4,6 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.app import watching
 from preheat.live.advise import told
 from preheat.live.fold import fold
 from preheat.live.known import NOTHING, Known, after, before, known, pieces
@@ -13,7 +14,6 @@ from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.model.lesson import Lesson, LessonStatus, Scope, Support
 from preheat.model.live import Advisory, Called, HookEvent, LiveEvent
-from preheat.pipeline import watching
 from tests.live.made import asked, began, checked, ran
 
 NOW = 1_770_000_000.0

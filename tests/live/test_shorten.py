@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.app import outputs
+from preheat.app.outputs import keep_output, kept_output, shortened
 from preheat.errors import NotFound
 from preheat.live.shorten import MARK, output_id, shorten
 from preheat.live.thresholds import DEFAULTS
-from preheat.pipeline import outputs
-from preheat.pipeline.outputs import keep_output, kept_output, shortened
 
 CODES = st.sampled_from([None, 0, 1, 101])
 PYTEST = [

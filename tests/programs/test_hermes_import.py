@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from preheat.agents.hermes import importing
+from preheat.app.context import keep_template
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
-from preheat.pipeline import keep_template
 from preheat.testing.programs import hermes, run
 from preheat.testing.script import Call, Reply
 from tests.agents.test_hermes_bad_databases import files

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from preheat.app.learning import learn
+from preheat.app.sessions import opened
 from preheat.cli import main
-from preheat.pipeline import learn, opened
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 from preheat.tools import TOOLS, call, opening

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Integer, Select, func, select, text, type_coerce
 
-from preheat.archive.queries import Filter, conditions, run
+from preheat.archive.queries import conditions, run
 from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
+from preheat.model.listing import Filter
 from preheat.model.outcome import CAUSES, FAILURES, STATUSES, Cause
 from preheat.model.profile import CallFact, FailureFact, SessionFact, SessionProfile
 

@@ -11,7 +11,7 @@ from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, 
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
 ALL = "all"
 _TYPES: dict[str, Any] = {
@@ -48,9 +48,9 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     Error, misuse and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
     interval and a test.
     """
+    from preheat.app.reliability import compare_sessions, compare_sets
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
-    from preheat.pipeline.asking import compare_sessions, compare_sets
 
     if _is_set(a) != _is_set(b):
         raise UserError(

@@ -68,7 +68,7 @@ def command(
 
 
 def _loaded(name: str) -> "Session":
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
     from preheat.archive.queries import find
 
     with archive() as connection:
@@ -79,7 +79,7 @@ def _loaded(name: str) -> "Session":
 
 
 def _compressed(session: "Session", strategy: str, keep: int | None, compare: bool) -> "list[Compressed]":
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
 
     return pipeline.compress_all(session, keep) if compare else [pipeline.compress(session, strategy, keep)]
 

@@ -14,7 +14,7 @@ from preheat.cli.text import count, printable
 if TYPE_CHECKING:
     import sqlite3
 
-    from preheat.pipeline.lines import LinesWatcher
+    from preheat.app.compactions import LinesWatcher
     from preheat.profiles.compaction import Crossing
 
 _WORTH_IT = 20
@@ -86,8 +86,8 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
 
 def _lines_progress() -> "LinesWatcher":
     """A bar over the lines of sessions."""
+    from preheat.app.compactions import LinesWatcher
     from preheat.cli.progress import Bar
-    from preheat.pipeline.lines import LinesWatcher
 
     class Progress(LinesWatcher):
         bar: Bar | None = None
@@ -111,8 +111,8 @@ def _lines_progress() -> "LinesWatcher":
 def _crossings(
     connection: "sqlite3.Connection", session: str | None, size: int, options: dict[str, Any]
 ) -> "tuple[list[Crossing], list[str]]":
+    from preheat.app.compactions import Loading
     from preheat.archive.queries import find
-    from preheat.pipeline.lines import Loading
 
     loading = Loading(connection, size, _lines_progress())
     if session is None:

@@ -30,11 +30,11 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     Addresses, paths, ids, phone numbers and secrets by their form; persons, machines, organisations, repositories and projects
     by every name that the archive on this machine knows.
     """
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
+    from preheat.app.dataset import check_dataset
     from preheat.cli.dataset_progress import steps, warn_of_unread
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import count
-    from preheat.pipeline.publishing import check_dataset
 
     home = data_folder()
     connection = pipeline.opened(home) if pipeline.has_archive(home) else None

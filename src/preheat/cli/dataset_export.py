@@ -11,7 +11,7 @@ from preheat.errors import UserError
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
-    from preheat.pipeline.publishing import Published
+    from preheat.app.dataset import Published
 
 _WARNING = (
     "The trajectories will hold what people, models and tools said. Names, paths, addresses and ids that can be recognised are"
@@ -58,9 +58,9 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
     FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands
     that enough projects share, a datasheet, a schema and a manifest. No text that anybody wrote is in it, unless you ask.
     """
+    from preheat.app.dataset import Wanted, export_dataset, salt_in
     from preheat.cli.dataset_progress import steps, warn_of_unread
     from preheat.cli.screen import print_json
-    from preheat.pipeline.publishing import Wanted, export_dataset, salt_in
 
     wanted = chosen(options)
     texts, trajectories, salt_file = options["texts"], options["trajectories"], options["salt_file"]

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from preheat.app.dataset_survey import SurveyWatcher
 from preheat.cli.progress import Bar
 from preheat.cli.text import count
-from preheat.pipeline.surveying import SurveyWatcher
 
 
 @contextmanager

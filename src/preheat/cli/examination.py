@@ -11,11 +11,11 @@ import sys
 
 import msgspec
 
-from preheat import pipeline
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import reason
-from preheat.archive.queries import Totals, problems, redactions, sources, totals
+from preheat.app import stages as pipeline
+from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.cli.progress import Bar
 from preheat.cli.text import size
@@ -23,6 +23,7 @@ from preheat.daemon.report import report
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
 from preheat.installing.standing import faults
+from preheat.model.listing import Totals
 from preheat.settings import archive_path, data_folder
 from preheat.templates.loaded import problems as not_handed_out
 

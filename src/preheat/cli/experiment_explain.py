@@ -30,7 +30,7 @@ def command(item: str, as_json: bool) -> int:
     Inside warm sessions each item is left out of one in ten by lot. Its effect is drawn towards that of the others as far as
     few sessions speak for it.
     """
-    from preheat.pipeline.lots import take_in
+    from preheat.app.trials import take_in
 
     with archive() as connection:
         take_in(data_folder(), connection)
@@ -45,10 +45,10 @@ def _templates(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> 
     """A template that was given to warm sessions and kept from cold ones; whether there is one of that name."""
     import time
 
+    from preheat.app import trial_store as store
+    from preheat.app.withdrawal import template_effects
     from preheat.cli.screen import clean, console, print_json, say
     from preheat.experiments.retire import standing
-    from preheat.pipeline import trial_store as store
-    from preheat.pipeline.withdrawing import template_effects
 
     every = template_effects(connection, time.time())
     found = {name: each for name, each in every.items() if name.partition("@")[0] == wanted or name.startswith(wanted)}
@@ -76,8 +76,8 @@ def _templates(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> 
 
 
 def _advice(connection: "sqlite3.Connection", as_json: bool) -> int:
+    from preheat.app.experiments import NEXT, advice
     from preheat.cli.screen import clean, console, print_json, say
-    from preheat.pipeline.proof import NEXT, advice
 
     found, untold = advice(connection)
     if as_json:
@@ -107,12 +107,12 @@ def _advice(connection: "sqlite3.Connection", as_json: bool) -> int:
 
 
 def _items(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> int:
+    from preheat.app import trial_store as store
+    from preheat.app.withdrawal import utilities
     from preheat.archive.lessons import lessons
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.errors import NotFound
     from preheat.experiments.retire import PAYS, standing
-    from preheat.pipeline import trial_store as store
-    from preheat.pipeline.withdrawing import utilities
 
     every = utilities(connection)
     found = [each for each in every if wanted == "all" or each.item.startswith(wanted)]

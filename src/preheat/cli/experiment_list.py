@@ -15,10 +15,10 @@ from preheat.settings import data_folder
 @json_option
 def command(as_json: bool) -> int:
     """List the experiments."""
+    from preheat.app import trial_store as store
     from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import columns, day
-    from preheat.pipeline import trial_store as store
 
     folder = data_folder()
     every = store.plans(folder)

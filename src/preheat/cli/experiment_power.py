@@ -26,13 +26,13 @@ trial will be.""",
 @json_option
 def command(metric: str, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
     """Say how many sessions a comparison needs, from your own sessions."""
+    from preheat.app.assignment import lots_in
+    from preheat.app.experiments import power, wider
     from preheat.cli.experiment_cards import number
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import columns, count
     from preheat.errors import UserError
     from preheat.experiments.plan import MARGINS
-    from preheat.pipeline.proof import power, wider
-    from preheat.pipeline.proving import lots_in
 
     folder = data_folder()
     name = next(each for each in METRICS if each == metric)

@@ -23,9 +23,9 @@ def command(name: str, as_json: bool) -> int:
     Whoever was assigned counts in that arm, whatever was delivered. Run `preheat sync` and `preheat learn` first, or let
     your agent's hooks do it: only sessions that are in the archive and judged can be compared.
     """
+    from preheat.app.experiments import report
     from preheat.cli.experiment_cards import show_report, whole
     from preheat.cli.screen import print_json
-    from preheat.pipeline.proof import report
 
     found = report(data_folder(), name)
     if as_json:

@@ -56,10 +56,10 @@ def command(
     The plan is written down with its digest before the first session, and cannot be changed. It takes the place of the
     standing holdout while it runs.
     """
+    from preheat.app.experiments import begin
     from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import hint, print_json
     from preheat.experiments.plan import planned
-    from preheat.pipeline.proof import begin
 
     folder = data_folder()
     plan = planned(
@@ -116,7 +116,7 @@ def _numbers(text: str) -> list[float]:
 def _project(given: str | None) -> str:
     if given is None:
         return ""
-    from preheat.pipeline.warming import project_folder
+    from preheat.app.context import project_folder
 
     if not os.path.isdir(os.path.expanduser(given)):
         raise UserError(f"`{given}` is no folder; name the folder of a project, `.` for this one")

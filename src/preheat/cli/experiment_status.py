@@ -15,11 +15,11 @@ from preheat.settings import data_folder
 @json_option
 def command(as_json: bool) -> int:
     """Say what is left to chance now, and what is known so far."""
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
+    from preheat.app.assignment import left_to_chance
+    from preheat.app.experiments import report, running
     from preheat.cli.experiment_cards import show_short, whole
     from preheat.cli.screen import console, hint, print_json, say
-    from preheat.pipeline.proof import report, running
-    from preheat.pipeline.proving import left_to_chance
 
     folder = data_folder()
     sentence = left_to_chance(folder)

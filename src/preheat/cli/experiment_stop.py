@@ -19,9 +19,9 @@ def command(name: str, as_json: bool) -> int:
 
     Nulls and failures are entered like everything else. The standing holdout takes its place again.
     """
+    from preheat.app.experiments import end
     from preheat.cli.experiment_cards import show_report, whole
     from preheat.cli.screen import hint, print_json
-    from preheat.pipeline.proof import end
 
     found, entry = end(data_folder(), name)
     if as_json:

@@ -113,7 +113,7 @@ def file_name(key: str, form: str) -> str:
 
 
 def _write(connection: sqlite3.Connection, key: str, form: str, stream: BinaryIO) -> None:
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
 
     if form == "raw":
         pipeline.raw_bytes(connection, key, stream.write)

@@ -11,11 +11,12 @@ from contextlib import suppress
 import click
 import msgspec
 
-from preheat.archive.queries import Filter, Summary, children, find, paths_of, sessions
+from preheat.archive.queries import children, find, paths_of, sessions
 from preheat.archive.raw import companions
 from preheat.cli.options import Examples, SessionName, archive, json_option
 from preheat.cli.text import count, moment, one_line, short_path
 from preheat.errors import NotFound, UserError
+from preheat.model.listing import Filter, Summary
 from preheat.settings import data_folder
 
 _MOST = 30
@@ -61,7 +62,7 @@ def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: boo
             if not click.confirm("Delete them from the archive for good?", default=False):
                 print("Nothing was deleted.")
                 return 0
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
 
     gone = pipeline.forget(data_folder(), [summary.key for summary in plan.sessions])
     still = [path for path in plan.files if os.path.exists(path)]

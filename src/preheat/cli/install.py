@@ -43,10 +43,10 @@ def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, 
     finds no daemon costs the agent nothing.
     """
     from preheat.agents import places_of
+    from preheat.app.assignment import told
+    from preheat.app.trial_store import make_key
     from preheat.installing.plans import carry_out, hooks_for, install_plan
     from preheat.installing.standing import double_firing
-    from preheat.pipeline.proving import told
-    from preheat.pipeline.trial_store import make_key
 
     folder = data_folder()
     if how or hooks_for(agent).setup.several is not None:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from preheat.app.analysis import JudgeWatcher, judge_archive
 from preheat.cli.options import archive
 from preheat.cli.progress import Bar
 from preheat.cli.text import count, printable
-from preheat.pipeline import JudgeWatcher, judge_archive
 from preheat.settings import data_folder
 
 WORTH_IT = 50

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.app.learning import LearnReport, LearnWatcher
 from preheat.cli.judging import JudgeProgress
 from preheat.cli.options import Examples, archive, json_option
 from preheat.cli.progress import Bar
 from preheat.cli.text import count, one_line, printable, span, tokens
 from preheat.errors import UserError
-from preheat.pipeline import LearnReport, LearnWatcher
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, a
 
     Ten learners in their order, each only on what is new.
     """
-    from preheat.pipeline import learn
+    from preheat.app.learning import learn
 
     if when_idle:
         _until_idle(wait * 60)

@@ -23,10 +23,10 @@ that was changed or taken out shows; then the exit code is 1.""",
 @json_option
 def command(as_json: bool) -> int:
     """Show what was tried and what came of it, nulls included."""
+    from preheat.app import trial_store as store
     from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import clean, console, hint, print_json, say
     from preheat.cli.text import day
-    from preheat.pipeline import trial_store as store
 
     folder = data_folder()
     entries = store.ledger(folder)

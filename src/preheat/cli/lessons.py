@@ -115,8 +115,8 @@ def _fairly(lessons: "Sequence[Lesson]", limit: int) -> "list[Lesson]":
 
 
 def _found(connection: "sqlite3.Connection", project: str | None) -> "list[Lesson]":
+    from preheat.app.context import project_named
     from preheat.archive.lessons import lessons
-    from preheat.pipeline import project_named
 
     if project is None:
         return lessons(connection)
@@ -203,7 +203,7 @@ def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
             mark(connection, one.id, as_what, why, time.time())
         after = _one(connection, one.id)
     if as_what != "retired":
-        from preheat.pipeline.withdrawing import bring_back
+        from preheat.app.withdrawal import bring_back
 
         bring_back(data_folder(), one.id)
     if as_json:

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.archive.queries import Hit, Summary
 from preheat.cli.heading import agent_title
 from preheat.cli.screen import clean, console, print_table, say
 from preheat.cli.text import count, day, moment, one_line, short_path
+from preheat.model.listing import Hit, Summary
 
 _NARROW, _WIDE = 100, 120
 _SNIPPET = 160

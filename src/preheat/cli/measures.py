@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from preheat.archive.queries import Summary
 from preheat.cli.heading import agent_title
 from preheat.cli.screen import clean, say, speaks_unicode
 from preheat.cli.text import count, moment, one_line, short_path, span, tokens
+from preheat.model.listing import Summary
 from preheat.model.profile import Rate, SessionProfile, UserStyle
 
 _WIDEST = 100

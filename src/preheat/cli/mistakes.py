@@ -70,9 +70,9 @@ def command(
     """
     from msgspec.structs import replace
 
+    from preheat.app.reliability import mistakes
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
-    from preheat.pipeline.asking import mistakes
 
     with judged_archive() as connection:
         found = mistakes(connection, chosen(options), causes, by, min_sessions)

@@ -20,7 +20,7 @@ from preheat.errors import UserError
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400, "m": 30 * 86400, "y": 365 * 86400}
@@ -97,13 +97,14 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
     name = "session"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from preheat.pipeline.caller import session_named
+        from preheat.app.caller import session_named
 
         return session_named(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.archive.queries import Filter, sessions
+        from preheat.archive.queries import sessions
         from preheat.cli.text import moment, one_line
+        from preheat.model.listing import Filter
 
         try:
             with archive() as connection:
@@ -141,7 +142,7 @@ def filter_options(function: F) -> F:
 
 def chosen(options: dict[str, Any]) -> "Filter":
     """The filter that the options of `filter_options` make; they are taken out of `options`."""
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
     project = options.pop("project")
     if project and (project[0] in ".~" or os.sep in project):
@@ -157,8 +158,8 @@ def chosen(options: dict[str, Any]) -> "Filter":
 @contextmanager
 def archive() -> Iterator[sqlite3.Connection]:
     """The archive, which must be there already. Where an agent's program asks, its new sessions are read first."""
-    from preheat import pipeline
-    from preheat.pipeline.caller import caller
+    from preheat.app import stages as pipeline
+    from preheat.app.caller import caller
 
     folder = data_folder()
     if caller():
@@ -174,10 +175,10 @@ def archive() -> Iterator[sqlite3.Connection]:
 
 def _read_first(folder: str) -> None:
     """Quietly, but for what went wrong; what could be read is there then."""
+    from preheat.app.caller import read_first
     from preheat.cli.interrupts import Interrupts
     from preheat.cli.progress import SyncProgress
     from preheat.cli.summary import problem_lines
-    from preheat.pipeline.caller import read_first
 
     with Interrupts() as interrupts, SyncProgress(interrupts, quiet=False) as watcher:
         report = read_first(folder, watcher)

@@ -1,4 +1,4 @@
-"""`preheat output`: the whole of an output that was shortened. Keeping it is `preheat.pipeline.outputs`' work."""
+"""`preheat output`: the whole of an output that was shortened. Keeping it is `preheat.app.outputs`' work."""
 
 import sys
 
@@ -20,7 +20,7 @@ def command(name: str, as_json: bool) -> int:
 
     ID is what the shortened output names. Secrets were taken out before it was kept.
     """
-    from preheat.pipeline.outputs import kept_output
+    from preheat.app.outputs import kept_output
 
     data = kept_output(name)
     if as_json:

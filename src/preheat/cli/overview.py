@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from preheat import __version__, pipeline
+from preheat import __version__
 from preheat.agents import AGENTS, places_of
+from preheat.app import stages as pipeline
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import columns, count, day, short_path, size
 from preheat.ingest.changes import Survey, survey

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.archive.queries import Filter
 from preheat.cli.bars import bar, percent, points, scale, span_of
 from preheat.cli.heading import agent_title
 from preheat.cli.judging import judged_archive
 from preheat.cli.listing import project_name
 from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.text import count, short_path
+from preheat.model.listing import Filter
 from preheat.model.population import Cell, EvenBucket, Group, Marathon, Population, Verdict
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _VERDICTS: dict[Verdict, str] = {
 def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
     """Measure the chosen sessions and show it; with `html`, write the report there, too."""
     _one_thread()
-    from preheat.pipeline.asking import population
+    from preheat.app.reliability import population
 
     with judged_archive() as connection:
         measured = population(connection, chosen, None if everything else 2 * _TOP)

@@ -43,7 +43,7 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
 
 
 def _one(name: str, as_json: bool) -> int:
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
     from preheat.archive.queries import find, short_names
     from preheat.cli.screen import console, hint, print_json
 

@@ -8,9 +8,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from preheat.app.sessions import Watcher
 from preheat.cli.interrupts import Interrupts
 from preheat.cli.text import count, size
-from preheat.pipeline import Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -26,12 +26,12 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
+    from preheat.app.experiments import rated
     from preheat.archive.queries import find
     from preheat.cli.experiment_cards import whole
     from preheat.cli.screen import hint, print_json
     from preheat.cli.text import moment, one_line
     from preheat.ingest.redact import redact
-    from preheat.pipeline.proof import rated
 
     with archive() as connection:
         one = find(connection, session)

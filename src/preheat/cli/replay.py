@@ -1,4 +1,4 @@
-"""`preheat replay`: a session's timeline, as it would have been watched live. The watching is `preheat.pipeline`'s work."""
+"""`preheat replay`: a session's timeline, as it would have been watched live. The watching is `preheat.app`'s work."""
 
 import click
 

@@ -8,11 +8,11 @@ import sqlite3
 import time
 from collections import Counter
 
-from preheat.archive.queries import Filter
 from preheat.cli.heading import agent_title
 from preheat.cli.listing import project_name
 from preheat.cli.text import day, moment, printable
 from preheat.errors import UserError
+from preheat.model.listing import Filter
 from preheat.model.population import Population
 
 

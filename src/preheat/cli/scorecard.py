@@ -1,4 +1,4 @@
-"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.pipeline.scoring`'s work."""
+"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.scorecard`'s work."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,8 @@ from preheat.cli.options import Examples, SessionName, archive, json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from preheat.app.scorecard import Scored
     from preheat.live.scorecard import Line, Score
-    from preheat.pipeline.scoring import Scored
 
 _NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
 _GOOD, _FAIR = 85.0, 65.0
@@ -38,10 +38,10 @@ def command(session: str, earlier: int, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with
     the numbers. Beside it stands the median of the project's earlier sessions, and how many of them scored lower.
     """
+    from preheat.app.live_settings import thresholds_in
+    from preheat.app.scorecard import score
     from preheat.archive.queries import find, short_names
     from preheat.cli.screen import console, hint, print_json
-    from preheat.pipeline.scoring import score
-    from preheat.pipeline.tuning import thresholds_in
     from preheat.settings import data_folder
 
     with archive() as connection:

@@ -88,7 +88,7 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     SESSION is an id, the beginning of one, or `latest`. Calls are folded to a line each: whether they worked (by the
     agent's own record), the tool, what it was given, the size of what came back, and how long it took.
     """
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
     from preheat.archive.queries import children, find
     from preheat.archive.raw import stored
     from preheat.cli.screen import console, print_json, say

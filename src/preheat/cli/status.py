@@ -30,10 +30,10 @@ def command(as_json: bool) -> int:
 
     Looks at your own settings and at those of the project around this folder; changes nothing, starts nothing.
     """
+    from preheat.app.assignment import told
     from preheat.cli.install import project_here
     from preheat.cli.screen import console, print_json, say
     from preheat.installing.standing import self_test, standings
-    from preheat.pipeline.proving import told
 
     folder = data_folder()
     found = standings(folder, os.environ, project_here())

@@ -1,6 +1,6 @@
 """Brings the archive up to date and says what was done: the whole of `preheat sync` but its options.
 
-No click and no rich in here: a sync that finds one grown session should not pay for them. The work is in `preheat.pipeline`.
+No click and no rich in here: a sync that finds one grown session should not pay for them. The work is in `preheat.app`.
 """
 
 import os
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from preheat import pipeline
 from preheat.agents import places_of
+from preheat.app import stages as pipeline
 from preheat.cli.interrupts import Interrupts
 from preheat.cli.progress import SyncProgress
 from preheat.cli.summary import capped, exit_code, problem_lines, report_json, summary_lines

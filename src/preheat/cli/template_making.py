@@ -5,10 +5,10 @@ Knows nothing of how it was made.
 
 from typing import Any
 
+from preheat.app.templates import Made
 from preheat.cli.screen import console, hint, say
 from preheat.cli.template_names import by_kind
 from preheat.cli.text import count
-from preheat.pipeline.making import Made
 from preheat.templates.choice import reasons
 from preheat.templates.digest import short
 

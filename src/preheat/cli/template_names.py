@@ -19,7 +19,7 @@ from preheat.templates.digest import short
 from preheat.templates.store import Store, Version
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
 KIND_NAMES: dict[LessonKind, str] = {
     "resume": "resume packet",

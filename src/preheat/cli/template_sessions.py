@@ -7,10 +7,11 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.archive.checks import last_checks
-from preheat.archive.queries import Filter, Summary, sessions
+from preheat.archive.queries import sessions
 from preheat.errors import UserError
+from preheat.model.listing import Filter, Summary
 from preheat.model.session import Other, Session, UserMessage
 from preheat.settings import data_folder
 from preheat.templates.uses import Found, Use

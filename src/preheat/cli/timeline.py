@@ -1,6 +1,6 @@
 """A watched session as a person reads it: what was done, turn by turn, what the signals said, and what would have been told.
 
-Nothing is measured here; the values come from `preheat.pipeline.watching`.
+Nothing is measured here; the values come from `preheat.app.watching`.
 """
 
 import re
@@ -10,12 +10,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from preheat.app.watching import Moment, Timeline
 from preheat.cli.screen import clean, say, speaks_unicode
 from preheat.cli.text import clock, count, one_line
 from preheat.model.live import Advisory, Asked, Began, Called, Compacted, Ended, LiveEvent, Reading, SignalName, Stopped
 from preheat.model.outcome import FAILURES
 from preheat.model.session import PREHEAT_MARK
-from preheat.pipeline.watching import Moment, Timeline
 
 _MOVES: dict[SignalName, float] = {
     "focus": 10, "loop": 1, "debt": 1, "drift": 0.2, "pressure": 0.1, "mistake": 1, "trust": 5,

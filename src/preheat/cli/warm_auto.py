@@ -8,7 +8,7 @@ import click
 from preheat.cli.options import AgentName, Examples, When, json_option
 
 if TYPE_CHECKING:
-    from preheat.pipeline.making import Made
+    from preheat.app.templates import Made
     from preheat.templates.choice import Best, Group
 
 _SHOWN = 5
@@ -40,11 +40,11 @@ session must be cleaner than a long one), and the last test, build, lint or type
 @json_option
 def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Make a template for each project from its best sessions."""
+    from preheat.app.templates import auto_templates, best_sessions
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
     from preheat.cli.template_making import made_value
     from preheat.cli.template_names import filter_of
-    from preheat.pipeline.making import auto_templates, best_sessions
     from preheat.settings import data_folder
     from preheat.templates.choice import Best
 

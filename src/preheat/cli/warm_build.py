@@ -46,12 +46,12 @@ def command(
     **options: Any,
 ) -> int:
     """Make a template from many sessions."""
+    from preheat.app.templates import build_template
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
     from preheat.cli.template_making import made_value, say_made
     from preheat.cli.template_names import filter_of
     from preheat.cli.text import day
-    from preheat.pipeline.making import build_template
     from preheat.settings import data_folder
     from preheat.templates.build import Request
     from preheat.templates.choice import Wanted

@@ -1,4 +1,4 @@
-"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.pipeline.study`."""
+"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.app.study`."""
 
 import click
 
@@ -28,10 +28,10 @@ def command(
 
     SESSION is an id, the beginning of one, or `latest`.
     """
+    from preheat.app.templates import extract_template
     from preheat.cli.judging import judged_archive
     from preheat.cli.screen import print_json
     from preheat.cli.template_making import made_value, say_made
-    from preheat.pipeline.making import extract_template
     from preheat.settings import data_folder
 
     with judged_archive():  # with a bar, where it takes long

@@ -74,7 +74,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Print what a new session should know, for a task."""
-    from preheat.pipeline import note_use
+    from preheat.app.context import note_use
     from preheat.provisioning import render
     from preheat.settings import data_folder
 

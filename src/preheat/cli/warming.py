@@ -72,7 +72,7 @@ def context_for(
 ) -> "Context":
     """What a session is given in a form: out of a template, the one that is loaded for the project unless one is named, or
     out of the archive."""
-    from preheat import pipeline
+    from preheat.app import stages as pipeline
     from preheat.settings import data_folder
 
     if project and (project[0] in ".~" or os.sep in project):

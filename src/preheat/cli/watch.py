@@ -40,9 +40,9 @@ def command(once: bool, every: float, within: float, as_json: bool) -> int:
     Sessions whose agent has Preheat's hooks are shown as the hooks tell; of others the transcript is read. Nothing is changed,
     and nothing is said to any agent.
     """
+    from preheat.app.live_settings import thresholds_in
     from preheat.cli.screen import console, print_json, print_table
     from preheat.daemon.glance import Looking
-    from preheat.pipeline.tuning import thresholds_in
     from preheat.settings import data_folder
 
     looking = Looking(data_folder(), thresholds=thresholds_in(data_folder()))

@@ -1,8 +1,8 @@
 """The session that `replay` and `why` are about, out of the person's own archive. Knows nothing of how it is shown."""
 
+from preheat.app import replay as moments
+from preheat.app.replay import Watched
 from preheat.cli.options import archive
-from preheat.pipeline import moments
-from preheat.pipeline.moments import Watched
 from preheat.settings import data_folder
 
 

@@ -9,7 +9,7 @@ from preheat.cli.options import Examples, SessionName, json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.pipeline.watching import Moment, Timeline
+    from preheat.app.watching import Moment, Timeline
 
 _LABEL = 38
 
@@ -29,9 +29,9 @@ def command(session: str, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (the last one unless
     given). Each signal stands with the numbers that its formula takes.
     """
+    from preheat.app.replay import moment_after, why
     from preheat.cli.screen import console, print_json
     from preheat.cli.watched import at_turn
-    from preheat.pipeline.moments import moment_after, why
 
     found, turn = at_turn(session)
     moment = moment_after(found.timeline, turn)

@@ -1,6 +1,6 @@
 """From what a hook tells to what it is answered: event, journal, fold, and at most one text.
 
-Knows no agent, no socket and no clock. Each of the stages comes from `pipeline.hooking`; here is their order, what is left
+Knows no agent, no socket and no clock. Each of the stages comes from `app.hooks`; here is their order, what is left
 alone, and that nothing is answered that is not on disk.
 """
 
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.app.hooks import Given
 from preheat.daemon import packet
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.journal import Entry, Journal, NotWritten
@@ -24,7 +25,6 @@ from preheat.live.state import LiveState
 from preheat.model.experiment import Lot
 from preheat.model.live import Called, HookAnswer, HookEvent, LiveEvent
 from preheat.model.session import PREHEAT_MARK, PREHEAT_RUN
-from preheat.pipeline.hooking import Given
 
 QUICK = 0.05
 """Seconds that one event may take; then nothing is answered, and it is looked at again later."""

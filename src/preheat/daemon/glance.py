@@ -12,6 +12,7 @@ import msgspec
 from preheat.agents import LIVE, places_of, reader_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
+from preheat.app.analysis import assess
 from preheat.daemon.sessions import Running, running
 from preheat.errors import PreheatError
 from preheat.live.advise import step
@@ -21,7 +22,6 @@ from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
 from preheat.model.live import Advisory, Phase
 from preheat.model.session import Session
-from preheat.pipeline.judging import assess
 
 WITHIN = 30 * 60.0
 """Seconds since something was last heard of a session that runs."""

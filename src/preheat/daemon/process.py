@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import IO, TypeAlias
 
 import preheat
+from preheat.app.hooks import Hooking
+from preheat.app.live_settings import SETTINGS
 from preheat.daemon import place
 from preheat.daemon.budget import Budget
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Listening, Server, Times
-from preheat.pipeline.hooking import Hooking
-from preheat.pipeline.tuning import SETTINGS
 
 HANDED = "PREHEAT_HANDED"
 """The lock and the sockets that a daemon gets from the one before it: their descriptors."""

@@ -6,11 +6,11 @@ import stat
 import time
 
 from preheat import __version__
+from preheat.app.assignment import lots_in
+from preheat.app.live_settings import choices_in, thresholds_in
 from preheat.daemon.asking import NoAnswer, status
 from preheat.daemon.place import holder, live_folder, read_start
 from preheat.errors import UserError
-from preheat.pipeline.proving import lots_in
-from preheat.pipeline.tuning import choices_in, thresholds_in
 
 LITTLE_ROOM = 20_000_000
 _STARTED = 60.0

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
+from preheat.app.hooks import Given
 from preheat.daemon.budget import Overrun
 from preheat.daemon.engine import LATER, Engine
 from preheat.daemon.idle import Idle
@@ -25,7 +26,6 @@ from preheat.daemon.stages import Stages
 from preheat.daemon.tail import Tails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.model.live import HookEvent
-from preheat.pipeline.hooking import Given
 
 TICK = 1.0
 FROZEN = 15.0

@@ -1,18 +1,18 @@
 """What the engine asks of the rest of the program: one protocol, so that each stage can be put in its place by name.
 
-Knows no implementation: `pipeline.hooking` has it.
+Knows no implementation: `app.hooks` has it.
 """
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from preheat.app.hooks import Given
+from preheat.app.live_settings import Choices
 from preheat.live.state import LiveState
 from preheat.live.thresholds import Thresholds
 from preheat.model.experiment import AdviceLot, Assignment, Lot
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import ToolCall, ToolResult
-from preheat.pipeline.hooking import Given
-from preheat.pipeline.tuning import Choices
 
 
 class Stages(Protocol):

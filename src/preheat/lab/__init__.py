@@ -1,1 +1,1 @@
-"""The lab: the same tasks in every arm, with a real agent, and what that shows. Puts stages in their order as `pipeline` does."""
+"""The lab: the same tasks in every arm, with a real agent, and what that shows. Puts stages in their order as `app` does."""

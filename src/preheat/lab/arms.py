@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
+from preheat.app.arms import as_note, as_placebo, framed
 from preheat.errors import UserError
 from preheat.experiments.arms import FACTS, MATCHED, note
 from preheat.lab.plan import COLD, ITEMS, STRATEGIES, Given, items_of
 from preheat.model.context import Context
-from preheat.pipeline.instead import as_note, as_placebo, framed
 from preheat.provisioning import without
 from preheat.provisioning.safe import harmless
 from preheat.provisioning.tokens import estimate

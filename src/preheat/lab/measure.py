@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeGuard
 
 import msgspec
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.archive.queries import keys_at
 from preheat.errors import PreheatError
 from preheat.model.session import AssistantMessage, Event, Other, Session, ToolCall, UserMessage

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mcp import types
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.errors import NotFound, UserError
 
 WARM_START = types.Prompt(

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import msgspec
 from mcp import types
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.errors import NotFound, UserError
 from preheat.model.context import BUDGET
 from preheat.provisioning.safe import line

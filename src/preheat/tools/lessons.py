@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from preheat import api
+from preheat import app as api
 from preheat.errors import NotFound
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.provisioning.safe import value

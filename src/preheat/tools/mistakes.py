@@ -31,7 +31,7 @@ _SESSIONS = 3
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.pipeline.asking import mistakes
+    from preheat.app.reliability import mistakes
 
     given = asked.arguments
     chosen = filter_of(asked)

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
+from preheat.app.caller import read_first
+from preheat.app.learning import repository_of
 from preheat.errors import UserError
 from preheat.lessons.projects import root_of
 from preheat.model.lesson import DAY
-from preheat.pipeline.caller import read_first
-from preheat.pipeline.learning import repository_of
 from preheat.provisioning.frame import sentence
 from preheat.tools.tool import Asked
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
 ALL = "all"
 PROJECT = {"type": "string", "description": f"Name or folder; this one unless given; `{ALL}`: every one."}
@@ -94,7 +94,7 @@ def folder_of(asked: Asked) -> str:
 
 def filter_of(asked: Asked) -> "Filter":
     """The sessions that are asked about."""
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
     days = asked.arguments.get("days")
     return Filter(

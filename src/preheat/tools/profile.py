@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from preheat import pipeline
-from preheat.pipeline.caller import session_named
+from preheat.app import stages as pipeline
+from preheat.app.caller import session_named
 from preheat.tools.fitting import MAX_TOKENS, tokens
 from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of, judged
 from preheat.tools.quoting import quoted
@@ -50,7 +50,7 @@ def _one(asked: Asked, name: str) -> dict[str, Any]:
 def _many(asked: Asked) -> dict[str, Any]:
     if "numpy" not in sys.modules:  # the matrices are small: threads would only wait for each other
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from preheat.pipeline.asking import population
+    from preheat.app.reliability import population
 
     given = asked.arguments
     chosen = filter_of(asked)

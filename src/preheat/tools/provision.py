@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.model.context import BUDGET
 from preheat.tools.opening import project_of
 from preheat.tools.tool import Asked, Tool

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
 from preheat.provisioning.frame import block
 from preheat.provisioning.safe import harmless, value
 from preheat.tools.opening import archive, project_of

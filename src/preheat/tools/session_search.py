@@ -11,7 +11,7 @@ from preheat.tools.quoting import quotation
 from preheat.tools.tool import Asked, Tool
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Hit
+    from preheat.model.listing import Hit
 
 KINDS = ("human", "assistant", "command")
 _SCHEMA = {

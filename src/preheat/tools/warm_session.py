@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from preheat import pipeline
 from preheat.agents import AGENTS
+from preheat.app import stages as pipeline
+from preheat.app.caller import LATEST, caller, session_named
+from preheat.app.context import project_folder
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
-from preheat.pipeline.caller import LATEST, caller, session_named
-from preheat.pipeline.warming import project_folder
 from preheat.provisioning.safe import line, value
 from preheat.provisioning.tokens import estimate
 from preheat.templates.digest import short
@@ -26,7 +26,7 @@ from preheat.tools.profile import run as profiled
 from preheat.tools.tool import Asked, Tool
 
 if TYPE_CHECKING:
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
 _MOST_TEMPLATES = 25
 _MOST_COMPACTIONS = 5
@@ -36,7 +36,7 @@ _TEXT = 120
 # Templates.
 def _build(asked: Asked) -> dict[str, Any]:
     """From many sessions: of this project, unless others are asked for."""
-    from preheat.pipeline.making import build_template
+    from preheat.app.templates import build_template
     from preheat.templates.build import Request
     from preheat.templates.choice import Wanted
 
@@ -141,8 +141,9 @@ def _profile(asked: Asked) -> dict[str, Any]:
 
 
 def _compress_check(asked: Asked) -> dict[str, Any]:
-    from preheat.archive.queries import Filter, find
-    from preheat.pipeline.asking import compactions
+    from preheat.app.reliability import compactions
+    from preheat.archive.queries import find
+    from preheat.model.listing import Filter
 
     session = asked.arguments.get("session_id", "")
     with archive(asked.folder) as connection:
@@ -169,7 +170,7 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
 
 
 def _compare(asked: Asked) -> dict[str, Any]:
-    from preheat.pipeline.asking import compare_sessions
+    from preheat.app.reliability import compare_sessions
 
     first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
     with archive(asked.folder) as connection:
@@ -200,7 +201,7 @@ def _template(asked: Asked) -> str:
 
 def _sources(asked: Asked) -> "tuple[Filter, str]":
     """The sessions to build from, and how they are called: an agent's, a project's, or all."""
-    from preheat.archive.queries import Filter
+    from preheat.model.listing import Filter
 
     given = asked.arguments.get("source_filter", "").strip()
     if given == ALL:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.pipeline.caller import session_named
+from preheat.app.caller import session_named
 from preheat.provisioning.safe import value
 from preheat.tools.opening import archive, data_note
 from preheat.tools.quoting import quoted
@@ -25,7 +25,7 @@ _TOLD = 10
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.pipeline.moments import at_turn, moment_after, why
+    from preheat.app.replay import at_turn, moment_after, why
 
     name = session_named(asked.arguments.get("session", "").strip() or "latest")
     with archive(asked.folder) as connection:

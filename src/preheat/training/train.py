@@ -1,6 +1,6 @@
 """Trains a template, from the first task to the version that is kept.
 
-Puts the stages in their order as `pipeline` does; what is shown of it is for others.
+Puts the stages in their order as `app` does; what is shown of it is for others.
 """
 
 import os
@@ -15,19 +15,20 @@ from uuid import uuid4
 
 import msgspec
 
-from preheat import pipeline
+from preheat.app import stages as pipeline
+from preheat.app.context import keep_template
+from preheat.app.learning import seen
 from preheat.archive.lessons import Place
-from preheat.archive.queries import Filter, sessions
+from preheat.archive.queries import sessions
 from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
 from preheat.lessons.failures import plural
 from preheat.model.lesson import Lesson, LessonKind, Scope
+from preheat.model.listing import Filter
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
-from preheat.pipeline.learning import seen
-from preheat.pipeline.warming import keep_template
 from preheat.tasks.suite import Suite, Task
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from preheat.app.dataset_rows import outcomes
 from preheat.dataset.datasheet import Facts, datasheet
 from preheat.dataset.leaks import strings, words
 from preheat.dataset.rows import schema
@@ -31,7 +32,6 @@ from preheat.model.session import (
     Usage,
     UserMessage,
 )
-from preheat.pipeline.measuring import outcomes
 
 
 def own_words() -> frozenset[str]:

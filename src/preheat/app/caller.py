@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from preheat.agents import AGENTS
 
 if TYPE_CHECKING:
-    from preheat.pipeline.reading import SyncReport, Watcher
+    from preheat.app.sessions import SyncReport, Watcher
 
 CALLER = "PREHEAT_CALLER"
 LATEST = "latest"
@@ -33,6 +33,6 @@ def read_first(folder: str, watcher: "Watcher | None" = None) -> "SyncReport | N
     agent = caller()
     if not agent:
         return None
-    from preheat.pipeline.reading import sync
+    from preheat.app.sessions import sync
 
     return sync(folder, agents=(agent,), watcher=watcher)

@@ -7,10 +7,11 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
-from preheat.archive.queries import Filter, Summary, children, find, sessions
+from preheat.app.analysis import judge
+from preheat.app.sessions import load
+from preheat.archive.queries import children, find, sessions
 from preheat.errors import NotFound, UserError
-from preheat.pipeline.judging import judge
-from preheat.pipeline.reading import load
+from preheat.model.listing import Filter, Summary
 from preheat.profiles import trace
 from preheat.profiles.compaction import Crossing, Traced, crossings
 

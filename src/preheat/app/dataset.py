@@ -15,8 +15,11 @@ from typing import Any
 import msgspec
 
 from preheat import __version__
+from preheat.app.dataset_rows import outcomes
+from preheat.app.dataset_survey import Projects, Survey, SurveyWatcher, known, loaded, survey
+from preheat.app.dataset_words import own_texts, own_words
 from preheat.archive.lessons import lessons as stored_lessons
-from preheat.archive.queries import Filter, Summary, sessions
+from preheat.archive.queries import sessions
 from preheat.calls.form import command_form
 from preheat.dataset.anonymise import Anonymiser
 from preheat.dataset.datasheet import Facts, datasheet
@@ -32,10 +35,8 @@ from preheat.errors import UserError
 from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.model.lesson import Lesson
+from preheat.model.listing import Filter, Summary
 from preheat.model.template import Template
-from preheat.pipeline.measuring import outcomes
-from preheat.pipeline.own_words import own_texts, own_words
-from preheat.pipeline.surveying import Projects, Survey, SurveyWatcher, known, loaded, survey
 from preheat.templates.store import Store
 
 DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"

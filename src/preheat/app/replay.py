@@ -7,14 +7,14 @@ import sqlite3
 import time
 from typing import NamedTuple
 
+from preheat.app.live_settings import thresholds_in
+from preheat.app.sessions import load
+from preheat.app.watching import Moment, Timeline, known_in, watch
 from preheat.archive.lessons import places
 from preheat.archive.queries import find, short_names
 from preheat.errors import NotFound, UserError
 from preheat.model.live import Called
 from preheat.model.session import Session
-from preheat.pipeline.reading import load
-from preheat.pipeline.tuning import thresholds_in
-from preheat.pipeline.watching import Moment, Timeline, known_in, watch
 
 
 class Watched(NamedTuple):

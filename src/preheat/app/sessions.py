@@ -6,21 +6,27 @@ Knows nothing of judging.
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
 from preheat.agents.places import storable
+from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
 from preheat.ingest.changes import Change, survey, survey_again, survey_files
+from preheat.model.listing import Filter, Hit, Summary
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.ingest.sync import Failure, Result
     from preheat.model.session import Session
     from preheat.quick import Look
+else:
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a sync does not need
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -142,8 +148,8 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
+    from preheat.app.trials import forget as forget_lots
     from preheat.archive.raw import forget as forget_sessions
-    from preheat.pipeline.lots import forget as forget_lots
 
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
@@ -180,3 +186,43 @@ def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes],
     source = stored(connection, key)
     for piece in pieces(connection, source.source_id, source.generation):
         write(piece)
+
+
+class Sessions:
+    """The sessions in the archive of a folder. Names are ids, beginnings of them, or `latest`."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def sessions(self, chosen: Filter, limit: int | None = None) -> list[Summary]:
+        """Those that fit, the newest first."""
+        with self._opened() as connection:
+            return _queries.sessions(connection, chosen, limit)
+
+    def find(self, name: str) -> Summary:
+        """One by its name. Raises NotFound."""
+        with self._opened() as connection:
+            return _queries.find(connection, name)
+
+    def short_names(self, keys: list[str]) -> dict[str, str]:
+        """By key: a short name that a person can give to name that session again."""
+        with self._opened() as connection:
+            return _queries.short_names(connection, [_queries.find(connection, key) for key in dict.fromkeys(keys)])
+
+    def load(self, name: str) -> "Session":
+        """One with all its events, read anew from its stored bytes."""
+        with self._opened() as connection:
+            return load(connection, _queries.find(connection, name).key)
+
+    def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
+        """Passages in what was said and run, the best first."""
+        with self._opened() as connection:
+            return list(_queries.search(connection, words, chosen, kinds, limit))
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        connection = connect(self._folder)
+        try:
+            yield connection
+        finally:
+            connection.close()

@@ -7,13 +7,13 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from preheat.app import trial_store as store
 from preheat.archive import experiments as trials
 from preheat.archive import lessons as kept
 from preheat.archive.writer import writing
 from preheat.errors import UserError
 from preheat.experiments.retire import PAYS, TEMPLATE_PAYS, Withdrawal, new_ones, not_paying, standing
 from preheat.model.experiment import Estimate, LedgerEntry
-from preheat.pipeline import trial_store as store
 
 if TYPE_CHECKING:
     from preheat.experiments.statistics.items import Utility
@@ -94,9 +94,9 @@ def template_effects(connection: sqlite3.Connection, now: float) -> dict[str, Es
     names = {each.template for each in given.values() if each.template}
     if not names:
         return {}
+    from preheat.app.experiments import facts
     from preheat.experiments.measure import measured
     from preheat.experiments.report import compared
-    from preheat.pipeline.proof import facts
 
     every = [each for each in trials.assignments(connection) if each.root in given]
     went = facts(connection)

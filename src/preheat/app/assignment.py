@@ -12,6 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.app import trial_store as store
+from preheat.app.arms import as_note, as_placebo, framed
+from preheat.app.context import render
+from preheat.app.learning import repository_of
+from preheat.app.live_settings import section
 from preheat.errors import UserError
 from preheat.experiments.assign import advice_lot, assigned, spared
 from preheat.experiments.plan import called, covers, standing
@@ -19,11 +24,6 @@ from preheat.lessons.projects import root_of
 from preheat.model.context import Context
 from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot, Plan
 from preheat.model.live import Advisory, HookEvent
-from preheat.pipeline import trial_store as store
-from preheat.pipeline.instead import as_note, as_placebo, framed
-from preheat.pipeline.learning import repository_of
-from preheat.pipeline.tuning import section
-from preheat.pipeline.warming import render
 from preheat.provisioning import without
 from preheat.provisioning.tokens import estimate
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from preheat.app.analysis import assess
+from preheat.app.sessions import load
 from preheat.archive.lessons import places
-from preheat.archive.queries import Filter, Summary, sessions
+from preheat.archive.queries import sessions
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
 from preheat.errors import PreheatError
@@ -24,11 +26,10 @@ from preheat.live.scorecard import TREND, Facts, RuleCount, Scorecard, Standing,
 from preheat.live.shorten import shorten
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.model.listing import Filter, Summary
 from preheat.model.live import Asked, Called, Compacted, Ended, LiveEvent
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
-from preheat.pipeline.judging import assess
-from preheat.pipeline.reading import load
 
 if TYPE_CHECKING:
     from preheat.ingest.judging import Assessment

@@ -6,6 +6,9 @@ Knows nothing of names, nor of what may be told.
 from collections import Counter
 from typing import Any, NamedTuple
 
+from preheat.app.analysis import assess
+from preheat.app.compression import compress_all
+from preheat.app.scorecard import facts_of
 from preheat.calls.form import command_form
 from preheat.commands import text_of
 from preheat.dataset.markers import Watched, measured
@@ -18,9 +21,6 @@ from preheat.live.state import START
 from preheat.model.live import Called
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Session, ToolCall, joined
-from preheat.pipeline.compressing import compress_all
-from preheat.pipeline.judging import assess
-from preheat.pipeline.scoring import facts_of
 
 
 class Measured(NamedTuple):

@@ -3,10 +3,20 @@
 Light to import: what a call needs is imported by it, because a sync that finds nothing new must cost next to nothing.
 """
 
-from preheat.pipeline.compressing import compress, compress_all
-from preheat.pipeline.judging import JudgeReport, JudgeWatcher, assess, judge, judge_archive
-from preheat.pipeline.learning import LearnReport, LearnWatcher, Study, TaskReport, learn, study
-from preheat.pipeline.reading import (
+from preheat.app.analysis import JudgeReport, JudgeWatcher, assess, judge, judge_archive
+from preheat.app.compression import compress, compress_all
+from preheat.app.context import (
+    formats,
+    keep_template,
+    known_lessons,
+    note_use,
+    project_named,
+    provision,
+    render,
+    resume_packet,
+)
+from preheat.app.learning import LearnReport, LearnWatcher, Study, TaskReport, learn, study
+from preheat.app.sessions import (
     AgentReport,
     SyncReport,
     Watcher,
@@ -16,16 +26,6 @@ from preheat.pipeline.reading import (
     opened,
     raw_bytes,
     sync,
-)
-from preheat.pipeline.warming import (
-    formats,
-    keep_template,
-    known_lessons,
-    note_use,
-    project_named,
-    provision,
-    render,
-    resume_packet,
 )
 
 __all__ = [

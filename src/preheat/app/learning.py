@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from preheat.app.analysis import JudgeWatcher, assess, judge_archive
+from preheat.app.sessions import load
 from preheat.archive.connect import connect, unusable
-from preheat.pipeline.judging import JudgeWatcher, assess, judge_archive
-from preheat.pipeline.reading import load
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def learn(
     judging: JudgeWatcher | None = None,
 ) -> LearnReport:
     """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
+    from preheat.app.trials import left_alone, take_in
     from preheat.lessons.learners import LEARNERS
-    from preheat.pipeline.lots import left_alone, take_in
 
     watcher = watcher or LearnWatcher()
     started = time.perf_counter()
@@ -111,11 +111,11 @@ def learn(
 
 def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
     """What is withdrawn by what the lots have shown; nothing is loaded for that where none were drawn."""
-    from preheat.pipeline.lots import trialled
+    from preheat.app.trials import trialled
 
     if not trialled(folder):
         return ()
-    from preheat.pipeline.withdrawing import withdraw
+    from preheat.app.withdrawal import withdraw
 
     found = withdraw(folder, connection)
     return (*found.lines, *found.warnings)

@@ -4,22 +4,26 @@ Knows nothing of how an answer is shown. Heavy to import (statistics): whoever a
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
+from typing import Any
 
+from preheat.app.analysis import judge, judge_archive
+from preheat.app.compactions import Loading
+from preheat.app.sessions import load
 from preheat.archive import judgements
-from preheat.archive.queries import Filter, Summary, find
+from preheat.archive.connect import connect
+from preheat.archive.queries import find
 from preheat.archive.repairs import calls_between
 from preheat.errors import UserError
 from preheat.model.comparison import CompactionCheck, Comparison
+from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
 from preheat.model.outcome import Cause
 from preheat.model.population import Population
 from preheat.model.session import Session, UserMessage
-from preheat.pipeline.judging import judge
-from preheat.pipeline.lines import Loading
-from preheat.pipeline.reading import load
 from preheat.profiles import comparison, trace
 from preheat.profiles import mistakes as repeated
 from preheat.profiles.compaction import MARGIN, WINDOW, check
@@ -106,3 +110,49 @@ def compactions(
     loading = Loading(connection, size)
     found = loading.of_one(which) if isinstance(which, Summary) else loading.of_all(which)
     return check(found, margin, size)
+
+
+class Reliability:
+    """What can be asked of the archive in a folder; what is new there is judged first."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def population(self, chosen: Filter, top: int | None = TOP) -> Population:
+        """How reliable agents were over the chosen sessions."""
+        with self._judged() as connection:
+            return population(connection, chosen, top)
+
+    def mistakes(
+        self, chosen: Filter, causes: Sequence[Cause] = (), by: CostBy = "calls", min_sessions: int = 2
+    ) -> Mistakes:
+        """The mistakes that the chosen sessions repeat."""
+        with self._judged() as connection:
+            return mistakes(connection, chosen, causes, by, min_sessions)
+
+    def compare(self, a: str | dict[str, Any], b: str | dict[str, Any]) -> Comparison:
+        """Two sessions by name, or two sets of sessions by their filters."""
+        with self._judged() as connection:
+            if isinstance(a, str) and isinstance(b, str):
+                return compare_sessions(connection, a, b)
+            if isinstance(a, dict) and isinstance(b, dict):
+                return compare_sets(connection, (_name_of(a), Filter(**a)), (_name_of(b), Filter(**b)))
+        raise UserError("compare two sessions by name, or two sets by their filters, not one of each")
+
+    def compactions(self, which: str | Filter, margin: float = MARGIN, size: int = WINDOW) -> CompactionCheck:
+        """Whether work went on as well after compactions as before: of one session by its name, or of all the chosen ones."""
+        with self._judged() as connection:
+            return compactions(connection, find(connection, which) if isinstance(which, str) else which, margin, size)
+
+    @contextmanager
+    def _judged(self) -> Iterator[sqlite3.Connection]:
+        judge_archive(self._folder)
+        connection = connect(self._folder)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def _name_of(filters: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in filters.items()) or "all"

@@ -15,6 +15,7 @@ import msgspec
 
 from preheat.agents import AGENTS, dialect_of
 from preheat.agents.tool_names import kind_of as kind_by_name
+from preheat.app.analysis import assess
 from preheat.commands import text_of
 from preheat.live.advise import advise, budget, told, worded
 from preheat.live.events import asked, called, events_of
@@ -39,7 +40,6 @@ from preheat.model.live import (
 from preheat.model.outcome import Outcome
 from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
 from preheat.outcomes import judge
-from preheat.pipeline.judging import assess
 from preheat.profiles.bookkeeping import is_bookkeeping
 
 _TURNS = 10

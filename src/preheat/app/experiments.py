@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from preheat.app import trial_store as store
+from preheat.app.trials import take_in
 from preheat.archive import experiments as kept
 from preheat.archive.connect import connect
 from preheat.errors import NotFound, UserError
 from preheat.experiments.plan import called, overlap, standing
 from preheat.model.experiment import STANDING, LedgerEntry, Plan, Rating, Went
-from preheat.pipeline import trial_store as store
-from preheat.pipeline.lots import take_in
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def find(folder: str, wanted: str) -> tuple[str, Plan, float | None]:
 
 
 def _standing(folder: str) -> Plan:
-    from preheat.pipeline.proving import lots_in
+    from preheat.app.assignment import lots_in
 
     return standing(lots_in(folder).holdout)
 

@@ -16,9 +16,11 @@ import msgspec
 
 from preheat.agents import AGENTS
 from preheat.agents.well_known import well_known_tools
+from preheat.app.dataset_rows import Measured, measure
+from preheat.app.sessions import load
 from preheat.archive.judged import Gathered, Unjudged, gather, listed
 from preheat.archive.lessons import places
-from preheat.archive.queries import Filter, sessions
+from preheat.archive.queries import sessions
 from preheat.commands import Purpose
 from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
@@ -31,11 +33,10 @@ from preheat.errors import PreheatError
 from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
 from preheat.lessons.projects import last_part, root_of
 from preheat.live.scorecard import DIMENSIONS
+from preheat.model.listing import Filter
 from preheat.model.live import PHASES
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.session import Event, Session, ToolKind
-from preheat.pipeline.measuring import Measured, measure
-from preheat.pipeline.reading import load
 
 _JOINTS = re.compile(r"[\W_]+")
 _GIT_SECONDS = 5

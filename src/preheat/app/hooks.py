@@ -13,6 +13,13 @@ from typing import Any, NamedTuple
 from preheat.agents import HOOKED, dialect_of, hooks_of, reader_of
 from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
+from preheat.app.assignment import Proving
+from preheat.app.context import note_use, project_named, provision, render
+from preheat.app.learning import repository_of
+from preheat.app.live_settings import NOTHING_MORE, choices_in, thresholds_in
+from preheat.app.outputs import shortened
+from preheat.app.scorecard import score_session
+from preheat.app.watching import before, from_hook, known_in, step, tool_kind
 from preheat.archive.connect import connect
 from preheat.commands import text_of, understand
 from preheat.errors import NotFound, PreheatError, UserError
@@ -28,13 +35,6 @@ from preheat.model.experiment import AdviceLot, Assignment, Lot
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
-from preheat.pipeline.learning import repository_of
-from preheat.pipeline.outputs import shortened
-from preheat.pipeline.proving import Proving
-from preheat.pipeline.scoring import score_session
-from preheat.pipeline.tuning import NOTHING_MORE, choices_in, thresholds_in
-from preheat.pipeline.warming import note_use, project_named, provision, render
-from preheat.pipeline.watching import before, from_hook, known_in, step, tool_kind
 from preheat.settings import archive_path
 
 _FOLDERS = 200

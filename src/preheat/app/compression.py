@@ -22,8 +22,8 @@ def compress_all(session: "Session", keep: int | None = None) -> "list[Compresse
 
 
 def _given(session: "Session") -> dict[str, Any]:
+    from preheat.app.analysis import assess
     from preheat.exports.openai_chat import messages
-    from preheat.pipeline.judging import assess
     from preheat.provisioning.tokens import estimate
 
     assessed = assess(session)

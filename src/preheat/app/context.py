@@ -42,8 +42,8 @@ def project_named(connection: sqlite3.Connection, wanted: str) -> str:
 
 
 def _named(known: "Sequence[Place]", wanted: str) -> str | None:
+    from preheat.app.learning import repository_of
     from preheat.lessons.projects import last_part, root_of
-    from preheat.pipeline.learning import repository_of
 
     found = [place for place in known if place.name]
     for place in found:
@@ -168,8 +168,8 @@ def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float |
 
 def project_folder(where: str) -> str:
     """The folder that a project goes by: its repository's, of whatever folder in it; else the folder itself."""
+    from preheat.app.learning import repository_of
     from preheat.lessons.projects import root_of
-    from preheat.pipeline.learning import repository_of
 
     folder = os.path.realpath(os.path.expanduser(where))
     return root_of(folder, repository_of) or folder

@@ -6,11 +6,11 @@ Knows nothing of what it shows.
 import os
 import sqlite3
 
+from preheat.app import trial_store as store
 from preheat.archive import experiments as kept
 from preheat.archive.forgotten import digest_of
 from preheat.archive.writer import writing
 from preheat.experiments.retire import standing
-from preheat.pipeline import trial_store as store
 
 _LOTS = "lots"
 

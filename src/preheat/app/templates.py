@@ -9,22 +9,23 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from preheat.app.analysis import judge_archive
+from preheat.app.learning import projects, study
 from preheat.archive.checks import last_checks
 from preheat.archive.connect import connect
 from preheat.archive.judgements import profiles
 from preheat.archive.notes import folders
-from preheat.archive.queries import Filter, find, sessions
+from preheat.archive.queries import find, sessions
 from preheat.calls.clean import foreign, transient
 from preheat.errors import UserError
 from preheat.model.lesson import Lesson
+from preheat.model.listing import Filter
 from preheat.model.profile import SessionProfile
-from preheat.model.template import Action
-from preheat.pipeline.judging import judge_archive
-from preheat.pipeline.learning import projects, study
+from preheat.model.template import Action, Template
 from preheat.templates.build import Built, Request, build
 from preheat.templates.choice import Best, Candidate, Group, Wanted, best, choose, reasons
 from preheat.templates.names import LONGEST, check_name, name_from
@@ -177,3 +178,32 @@ def _is_auto(store: Store, name: str) -> bool:
         return AUTO in store.find(name).template.tags
     except UserError:
         return False
+
+
+class Templates:
+    """The templates in a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def templates(self) -> list[Template]:
+        """The newest version of each that is not deleted."""
+        store = Store(self._folder)
+        return [store.find(name).template for name in store.names() if store.state(name).live is not None]
+
+    def template(self, name: str) -> Template:
+        """One version: `name`, `name@digest`, `name@-1`. Raises NotFound."""
+        return Store(self._folder).find(name).template
+
+    def delete(self, name: str) -> None:
+        """Recoverable."""
+        Store(self._folder).delete(name, time.time())
+
+    def build(self, about: dict[str, Any], rule: dict[str, Any], chosen: Filter) -> Template:
+        """From many sessions, kept under a name; `about` and `rule` have the fields of a request and of a choice."""
+        return build_template(self._folder, Request(**about), chosen, Wanted(**rule)).built.template
+
+    def build_best(self, chosen: Filter) -> list[Template]:
+        """From the best sessions, one for each project that has enough of them."""
+        groups = best_sessions(self._folder, chosen, Best())
+        return [made.built.template for made in auto_templates(self._folder, groups, Best())]

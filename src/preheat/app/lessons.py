@@ -1,0 +1,49 @@
+"""What was learned, and what a person said of it: listed, pinned, retired.
+
+Knows nothing of how lessons are learned (`app.learning`) or handed out (`app.context`).
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from preheat.app.context import project_named
+from preheat.archive import lessons as kept
+from preheat.archive.connect import connect
+from preheat.archive.lessons import Mark
+from preheat.archive.writer import writing
+from preheat.errors import NotFound, UserError
+from preheat.model.lesson import Lesson
+
+
+class Lessons:
+    """The lessons in the archive of a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def lessons(self, project: str | None = None) -> list[Lesson]:
+        """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""
+        with self._opened() as connection:
+            names = None if project is None else ("", project_named(connection, project))
+            return kept.lessons(connection, names)
+
+    def mark(self, lesson: str, mark: Mark | None, why: str = "") -> None:
+        """Pin or retire a lesson by its id; None takes that back. Raises NotFound."""
+        with self._opened() as connection:
+            found = next((each for each in kept.lessons(connection) if each.id == lesson), None)
+            if found is None:
+                raise NotFound(f"no lesson `{lesson}`; `lessons()` has them with their ids")
+            if mark == "pinned" and found.status == "quarantined":
+                raise UserError(f"`{lesson}` is quarantined ({found.why}) and cannot be pinned")
+            with writing(connection):
+                kept.mark(connection, lesson, mark, why, time.time())
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        connection = connect(self._folder)
+        try:
+            yield connection
+        finally:
+            connection.close()

@@ -1,0 +1,72 @@
+"""Sessions as lists show them, what chooses them, passages that were found, and what the archive holds of an agent.
+
+Frozen values; how they are asked for is the archive's.
+"""
+
+import msgspec
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as the lists show it."""
+
+    key: str
+    agent: str
+    session: str
+    version: str
+    model: str
+    project: str
+    branch: str
+    parent: str | None
+    relation: str | None
+    started_at: float | None
+    ended_at: float | None
+    starter: str
+    title: str
+    opening: str
+    events: int
+    prompts: int
+    messages: int
+    calls: int
+    errors: int
+    compactions: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions: every condition that is given must hold. Texts match anywhere, without regard to case."""
+
+    agent: str | None = None
+    project: str | None = None
+    model: str | None = None
+    since: float | None = None
+    until: float | None = None
+    min_messages: int | None = None
+    max_messages: int | None = None
+    subagents: bool = True
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that was found, with its session."""
+
+    session: Summary
+    line: int
+    kind: str
+    text: str
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """What the archive holds of one agent."""
+
+    agent: str
+    sources: int
+    sessions: int
+    calls: int
+    messages: int
+    problems: int
+    redactions: int
+    source_bytes: int
+    first: float | None
+    last: float | None
