@@ -18,7 +18,7 @@ import time
 from preheat.app.later import Later
 from preheat.model.context import BUDGET
 from preheat.model.listing import Filter
-from preheat.settings import data_folder
+from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from preheat.app import analysis as _analysis
+    from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
     from preheat.app import learning as _learning
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from preheat.model.template import Template
 else:
     _analysis = Later("preheat.app.analysis")
+    _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
     _learning = Later("preheat.app.learning")
@@ -91,6 +93,26 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    # The archive itself.
+    def has_archive(self) -> bool:
+        """Whether there is one; most questions make an empty one otherwise."""
+        return os.path.exists(archive_path(self.folder))
+
+    def caller(self) -> str:
+        """The agent whose program started this one; empty where a person did."""
+        return _caller.caller()
+
+    def read_callers_sessions(self, progress: "_sessions.Watcher | None" = None) -> "_sessions.SyncReport | None":
+        """Read the new sessions of the agent whose program started this one; None where a person did."""
+        return _caller.read_first(self.folder, progress)
+
+    def analyse(
+        self, progress: "_analysis.JudgeWatcher | None" = None, seconds: float = float("inf")
+    ) -> "_analysis.JudgeReport":
+        """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
+        begun."""
+        return _analysis.judge_archive(self.folder, progress, seconds)
 
     # Sessions.
     def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":

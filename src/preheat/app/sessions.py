@@ -6,7 +6,7 @@ Knows nothing of judging.
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -204,7 +204,7 @@ class Sessions:
         with self._opened() as connection:
             return _queries.find(connection, name)
 
-    def short_names(self, keys: list[str]) -> dict[str, str]:
+    def short_names(self, keys: Iterable[str]) -> dict[str, str]:
         """By key: a short name that a person can give to name that session again."""
         with self._opened() as connection:
             return _queries.short_names(connection, [_queries.find(connection, key) for key in dict.fromkeys(keys)])

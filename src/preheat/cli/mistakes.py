@@ -3,20 +3,18 @@
 The mistakes are found by `preheat.profiles.mistakes`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from msgspec.structs import replace
 
+from preheat.cli.home import analysed
+from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes, show_one
 from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.screen import print_json
 from preheat.errors import NotFound
-from preheat.model.mistake import COSTS
-from preheat.model.outcome import CAUSES
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from preheat.model.mistake import CostBy, Mistake, Mistakes
-    from preheat.model.outcome import Cause
+from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes
+from preheat.model.outcome import CAUSES, Cause
 
 _LIMIT = 10
 
@@ -56,8 +54,8 @@ calls because every agent records those; not every one records times and tokens.
 @json_option
 def command(
     which: str | None,
-    causes: "tuple[Cause, ...]",
-    by: "CostBy",
+    causes: tuple[Cause, ...],
+    by: CostBy,
     min_sessions: int,
     limit: int,
     everything: bool,
@@ -68,35 +66,25 @@ def command(
 
     With N or ID, shows every occurrence of one.
     """
-    from msgspec.structs import replace
-
-    from preheat.app.reliability import mistakes
-    from preheat.cli.judging import judged_archive
-    from preheat.cli.screen import print_json
-
-    with judged_archive() as connection:
-        found = mistakes(connection, chosen(options), causes, by, min_sessions)
-        if which is not None:
-            one = _one(found, which)
-            if as_json:
-                print_json(one)
-            else:
-                from preheat.cli.mistake_cards import show_one
-
-                show_one(one, _names(connection, one.sessions))
-            return 0
-        shown = found.mistakes if everything else found.mistakes[:limit]
+    home = analysed()
+    found = home.reliability.mistakes(chosen(options), causes, by, min_sessions)
+    if which is not None:
+        one = _one(found, which)
         if as_json:
-            print_json(replace(found, mistakes=shown))
-            return 0
-        from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes
-
-        evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
-        show_mistakes(found, shown, _names(connection, evidence))
+            print_json(one)
+        else:
+            show_one(one, home.archive.short_names(one.sessions))
+        return 0
+    shown = found.mistakes if everything else found.mistakes[:limit]
+    if as_json:
+        print_json(replace(found, mistakes=shown))
+        return 0
+    evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
+    show_mistakes(found, shown, home.archive.short_names(evidence))
     return 0
 
 
-def _one(found: "Mistakes", which: str) -> "Mistake":
+def _one(found: Mistakes, which: str) -> Mistake:
     if which.isdigit():
         number = int(which)
         if 1 <= number <= len(found.mistakes):
@@ -106,10 +94,3 @@ def _one(found: "Mistakes", which: str) -> "Mistake":
     if len(alike) == 1:
         return alike[0]
     raise NotFound(f"no mistake `{which}` among these sessions; `preheat mistakes --all` lists them with their ids")
-
-
-def _names(connection: "sqlite3.Connection", keys: "tuple[str, ...] | list[str]") -> dict[str, str]:
-    """Names that `preheat sessions show` takes, by key."""
-    from preheat.archive.queries import find, short_names
-
-    return short_names(connection, [find(connection, key) for key in dict.fromkeys(keys)])

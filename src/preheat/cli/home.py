@@ -1,0 +1,50 @@
+"""The application object as commands use it: in the person's own folder, with or without an archive that must be there.
+
+Knows nothing of what the commands do with it.
+"""
+
+import sys
+
+from preheat.app import Preheat
+from preheat.app import open as open_home
+from preheat.cli.interrupts import Interrupts
+from preheat.cli.progress import SyncProgress
+from preheat.cli.summary import problem_lines
+from preheat.cli.text import count, printable
+from preheat.errors import UserError
+
+
+def home() -> Preheat:
+    """Preheat in its usual folder; there may be no archive in it yet."""
+    return open_home()
+
+
+def archived() -> Preheat:
+    """The same; the archive must be there already. Where an agent's program asks, its new sessions are read first: quietly,
+    but for what went wrong."""
+    found = open_home()
+    if found.caller():
+        with Interrupts() as interrupts, SyncProgress(interrupts, quiet=False) as progress:
+            report = found.read_callers_sessions(progress)
+        for line in problem_lines(report) if report else ():
+            print(line, file=sys.stderr)
+    if not found.has_archive():
+        raise UserError(f"there is no archive in `{found.folder}` yet; `preheat sync` makes one")
+    return found
+
+
+def analysed() -> Preheat:
+    """The same, after what is new in the archive was analysed."""
+    from preheat.cli.judging import JudgeProgress
+
+    found = archived()
+    progress = JudgeProgress()
+    try:
+        report = found.analyse(progress)
+    finally:
+        progress.end()  # also after an interruption: the cursor must come back
+    for failure in report.failures[:3]:
+        print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
+    if len(report.failures) > 3:
+        print(f"preheat: left out {count(len(report.failures), 'session')} that cannot be read", file=sys.stderr)
+    return found
