@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
     from preheat.app import sessions as _sessions
+    from preheat.app import template_building as _building
     from preheat.app import templates as _templates
     from preheat.compress import Compressed
     from preheat.model.comparison import CompactionCheck, Comparison
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
-    from preheat.model.rendering import Rendered
+    from preheat.model.rendering import Begun, Rendered, Renderer
     from preheat.model.session import Session
     from preheat.model.template import Template
 else:
     _analysis = Later("preheat.app.analysis")
+    _building = Later("preheat.app.template_building")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
@@ -182,7 +184,7 @@ class Preheat:
     # Templates.
     def extract_template(self, session: str, name: str = "", description: str = "") -> "Template":
         """A template from one session, kept under a name."""
-        return _templates.extract_template(self.folder, session, name=name, description=description).built.template
+        return self.library.extract(session, name, description).built.template
 
     def build_template(
         self,
@@ -195,13 +197,13 @@ class Preheat:
         **filters: "Any",
     ) -> "Template":
         """A template from many sessions, kept under a name."""
-        about = {"name": name, "description": description, "tags": tuple(tags)}
-        rule = {"min_messages": min_messages, "max_sessions": max_sessions, "max_error_rate": max_error_rate}
-        return self.library.build(about, rule, Filter(**filters))
+        request = _building.Request(name=name, description=description, tags=tuple(tags))
+        rule = _building.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+        return self.library.build(request, Filter(**filters), rule).built.template
 
     def auto_templates(self, **filters: "Any") -> "list[Template]":
         """Templates from the best sessions, one for each project that has enough of them."""
-        return self.library.build_best(Filter(**filters))
+        return [made.built.template for made in self.library.build_best(self.library.find_best(Filter(**filters)))]
 
     def templates(self) -> "list[Template]":
         """The newest version of each."""
@@ -224,14 +226,42 @@ class Preheat:
         budget: int = BUDGET,
         template: str = "",
         examples: bool = False,
+        *,
+        cwd: str = "",
+        loaded: bool = False,
+        note: bool = True,
     ) -> "Context":
         """What a new session is given for a task; empty, with the reason, where nothing fits. With `examples` real calls are
-        wanted for themselves, as forms that are made of messages show them. A template's use is noted."""
+        wanted for themselves, as forms that are made of messages show them; with `loaded` the template that is loaded for the
+        project comes first. `cwd` is the folder that the session works in. A template's use is noted, unless `note` is off."""
         found = _context.provision(
-            self.folder, task, agent=agent, project=project, budget=budget, template=template, examples=examples
-        )
-        _context.note_use(self.folder, found, time.time())
+            self.folder, task, agent=agent, project=project, budget=budget, template=template, examples=examples,
+            loaded=loaded, cwd=cwd,
+        )  # fmt: skip
+        if note:
+            self.note_use(found)
         return found
+
+    def note_use(self, context: "Context") -> None:
+        """Note that a context was handed out, if it came from a template and there is anything in it."""
+        _context.note_use(self.folder, context, time.time())
+
+    def formats(self) -> "tuple[Renderer, ...]":
+        """Every form that a context can be put into, the agents' own ones last."""
+        return _context.formats()
+
+    def render(self, context: "Context", format: "str | Renderer" = "text") -> "Rendered":  # noqa: A002 - as the option
+        """A context in the form that an agent or a provider takes."""
+        return _context.render(context, format)
+
+    def begin_session(self, renderer: "Renderer", rendered: "Rendered", folder: str) -> "Begun":
+        """Put what was rendered as a session into the store of the agent that alone takes that form, for work in a folder."""
+        return _context.begin_session(renderer, rendered, folder, os.environ)
+
+    def resume_packet(self, project: str = "", cwd: str = "") -> "Lesson | None":
+        """Where the last session of a project (by its name, or a folder in it; else of the one around `cwd`) ended, as of
+        now; None where that is not known."""
+        return _context.resume_packet(self.folder, project=project, cwd=cwd)
 
 
 def provision(
