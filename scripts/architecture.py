@@ -12,7 +12,6 @@ import ast
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -48,7 +47,9 @@ ENTRIES = ("__main__", "quick", "__init__")
 """How the program is started; `quick` is the short way through a sync that finds nothing new."""
 FOR_TESTS = ("testing",)
 
-OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "version", "__init__"))
+OPEN_TO_SURFACES = frozenset(
+    (APP, "model", "errors", "settings", "amounts", "files", "safe_text", "version", "__init__")
+)
 STARTED_BY = {
     ("mcp", "tools"): "",
     ("cli", "daemon"): "preheat.cli.serve",
@@ -274,25 +275,28 @@ def diagram(found: list[Import]) -> str:
 
 
 def table(found: list[Import]) -> str:
-    """Every package: its layer, its size, and what it imports how often."""
-    sizes: Counter[str] = Counter()
-    files: Counter[str] = Counter()
-    for module, path in modules().items():
-        with open(path, encoding="utf-8") as stream:
-            sizes[part_of(module)] += sum(1 for _ in stream)
-        files[part_of(module)] += 1
-    uses: dict[str, Counter[str]] = {}
+    """Every package with its layer, the first sentence of its docstring, and what it imports."""
+    known = modules()
+    uses: dict[str, set[str]] = {}
     for each in found:
-        if part_of(each.importer) != part_of(each.imported):
-            uses.setdefault(part_of(each.importer), Counter())[part_of(each.imported)] += 1
-    lines = ["| layer | package | files | lines | imports |", "|---|---|---|---|---|"]
+        if part_of(each.importer) != part_of(each.imported) and layer_of(part_of(each.imported)) != "base":
+            uses.setdefault(part_of(each.importer), set()).add(part_of(each.imported))
+    lines = ["| layer | package | what it is | imports, beside the base |", "|---|---|---|---|"]
     for layer, parts in LAYERS.items():
         for part in parts:
-            if files[part]:
-                by_use = sorted(uses.get(part, Counter()).items(), key=lambda item: (-item[1], item[0]))
-                used = ", ".join(f"{name} {count}" for name, count in by_use)
-                lines.append(f"| {layer} | `{part}` | {files[part]} | {sizes[part]:,} | {used} |")
+            path = known.get(f"preheat.{part}") or (known.get("preheat") if part == "__init__" else None)
+            if path is not None:
+                used = ", ".join(name for name in sorted(uses.get(part, ())) if name != "__init__")
+                lines.append(f"| {layer} | `{part}` | {first_sentence(path)} | {used} |")
     return "\n".join(lines)
+
+
+def first_sentence(path: str) -> str:
+    """What a module says of itself first."""
+    with open(path, encoding="utf-8") as stream:
+        text = ast.get_docstring(ast.parse(stream.read())) or ""
+    first = " ".join(text.partition("\n\n")[0].split())
+    return first.partition(". ")[0].rstrip(".").replace("|", "\\|")
 
 
 def walk(name: str) -> list[str]:
