@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
+    from preheat.app import rendered_files as _rendered_files
     from preheat.app import sessions as _sessions
     from preheat.app import template_building as _building
     from preheat.app import templates as _templates
@@ -61,6 +62,7 @@ else:
     _listing = Later("preheat.model.listing")
     _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
+    _rendered_files = Later("preheat.app.rendered_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
 
@@ -259,6 +261,11 @@ class Preheat:
     def render(self, context: "Context", format: "str | Renderer" = "text") -> "Rendered":  # noqa: A002 - as the option
         """A context in the form that an agent or a provider takes."""
         return _context.render(context, format)
+
+    def write_rendered(self, rendered: "Rendered", renderer: "Renderer", output: str, force: bool = False) -> str:
+        """Write what was rendered to a file, or a folder for a form of several; where it is, empty if there was nothing to
+        write. Raises UserError where something else stands there, unless forced."""
+        return _rendered_files.write_rendered(rendered, renderer, output, force)
 
     def begin_session(self, renderer: "Renderer", rendered: "Rendered", folder: str) -> "Begun":
         """Put what was rendered as a session into the store of the agent that alone takes that form, for work in a folder."""
