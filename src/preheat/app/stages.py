@@ -10,12 +10,12 @@ from preheat.app.context import (
     keep_template,
     known_lessons,
     note_use,
-    project_named,
     provision,
     render,
     resume_packet,
 )
 from preheat.app.learning import LearnReport, Study, TaskReport, learn, study
+from preheat.app.projects import project_named
 from preheat.app.sessions import (
     AgentReport,
     SyncReport,
