@@ -3,8 +3,8 @@
 import sys
 
 from preheat.cli.progress import Bar
-from preheat.training.state import Ran
-from preheat.training.train import Watcher
+from preheat.lab.training.state import Ran
+from preheat.app.training import Watcher
 
 
 class TrainingProgress(Watcher):
