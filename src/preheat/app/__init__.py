@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from preheat.app import sessions as _sessions
     from preheat.app import template_building as _building
     from preheat.app import templates as _templates
+    from preheat.archive import connect as _connect
     from preheat.compress import Compressed
+    from preheat.errors import PreheatError
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
     from preheat.model import progress as _progress
@@ -55,6 +57,7 @@ else:
     _building = Later("preheat.app.template_building")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
+    _connect = Later("preheat.archive.connect")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
     _learning = Later("preheat.app.learning")
@@ -107,6 +110,10 @@ class Preheat:
     def has_archive(self) -> bool:
         """Whether there is one; most questions make an empty one otherwise."""
         return os.path.exists(archive_path(self.folder))
+
+    def describe_failure(self, error: Exception) -> "PreheatError":
+        """What a failure of the database means to a person."""
+        return _connect.unusable(archive_path(self.folder), error)
 
     def caller(self) -> str:
         """The agent whose program started this one; empty where a person did."""

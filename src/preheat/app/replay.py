@@ -10,6 +10,7 @@ from typing import NamedTuple
 from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
 from preheat.app.watching import Moment, Timeline, known_in, watch
+from preheat.archive.connect import connect
 from preheat.archive.lessons import places
 from preheat.archive.queries import find, short_names
 from preheat.errors import NotFound, UserError
@@ -45,6 +46,15 @@ def at_turn(connection: sqlite3.Connection, name: str, folder: str) -> tuple[Wat
         except NotFound:
             pass  # an id that has such an end itself
     return watched(connection, name, folder), None
+
+
+def replay_turn(folder: str, name: str) -> tuple[Watched, int | None]:
+    """The same in the archive of a folder."""
+    connection = connect(folder)
+    try:
+        return at_turn(connection, name, folder)
+    finally:
+        connection.close()
 
 
 def moment_after(timeline: Timeline, turn: int | None) -> Moment:
