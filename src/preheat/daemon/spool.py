@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from preheat.daemon.place import write_private
+from preheat.app.daemon import write_private
 
 MOST_FILES = 500
 LARGEST = 8_000_000

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from preheat.daemon.place import write_private
+from preheat.running.place import write_private
 
 NAME = "installed.json"
 
