@@ -16,9 +16,9 @@ from typing import Any
 
 from preheat.app.learning import learn
 from preheat.app.sessions import sync
-from preheat.daemon import asking, place
 from preheat.daemon.budget import Budget
 from preheat.files import write_whole
+from preheat.running import asking, place
 from preheat.testing.builders import ClaudeTranscript
 
 AGENT = "claude_code"
