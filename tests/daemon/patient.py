@@ -35,5 +35,5 @@ if __name__ == "__main__":
         if not isinstance(getattr(module, name), float):
             raise TypeError(f"`{module.__name__}.{name}` is no limit any more")
         setattr(module, name, LONG)
-    preheat.daemon.process.Budget = Patient  # type: ignore[misc]
+    vars(preheat.daemon.process)["Budget"] = Patient
     sys.exit(main())

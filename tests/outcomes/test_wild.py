@@ -68,8 +68,11 @@ def test_every_call_gets_one_verdict_that_holds_together(calls: list[Any], agent
     ids=lambda text: text[:9].strip() or "newlines",
 )
 def test_a_huge_output_made_to_hurt_costs_what_its_length_says(text: str) -> None:
-    for recorded in ({"exit_code": 0}, {"exit_code": 1}, {"is_error": True}, {}):
-        grows_in_proportion(lambda part, known=recorded: ran("pytest 2>&1 | tail", part, **known), text)
+    def judge_all(part: str) -> None:
+        for recorded in ({"exit_code": 0}, {"exit_code": 1}, {"is_error": True}, {}):
+            ran("pytest 2>&1 | tail", part, **recorded)
+
+    grows_in_proportion(judge_all, text)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
