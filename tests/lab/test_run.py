@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat.agents.headless import Endpoint, headless_of
+from preheat.agents.headless import headless_of
 from preheat.app import stages as pipeline
 from preheat.errors import UserError
 from preheat.lab.prepare import Wanted, bench_for, planned, prepare, wanted_with
 from preheat.lab.run import Watcher, run_lab
 from preheat.lab.state import Lab, Running, Tried
-from preheat.tasks.suite import Suite, Task, parse_suite
+from preheat.lab.tasks.suite import Suite, Task, parse_suite
+from preheat.model.headless import Endpoint
 from preheat.testing.builders import ClaudeTranscript
 from preheat.testing.model_server import Call, ModelServer, Reply, Request
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from preheat.agents.headless import Headless
-from preheat.tasks.suite import Suite, Task
-from preheat.training.run import Plan
+from preheat.lab.tasks.suite import Suite, Task
+from preheat.lab.training.run import Plan
+from preheat.model.headless import Headless
 from tests.shared import TESTS
 from tests.waiting import HUNG
 

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
+from preheat.app.training import Watcher, train
 from preheat.errors import UserError
-from preheat.tasks.suite import Task
+from preheat.lab.tasks.suite import Task
+from preheat.lab.training.run import Plan
+from preheat.lab.training.state import Ran, State, load, save, state_path
 from preheat.templates.store import Store
-from preheat.training.run import Plan
-from preheat.training.state import Ran, State, load, save, state_path
-from preheat.training.train import Watcher, train
 from tests.training.conftest import Machine, suite
 
 BUILD = Task(
