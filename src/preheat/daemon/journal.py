@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from preheat.app.daemon import write_private
 from preheat.errors import PreheatError
 from preheat.files import write_whole
 from preheat.model.journal import Entry

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
-from preheat.app.daemon import SEEN, Address, write_private
+from preheat.app.daemon import SEEN, Address
 from preheat.app.hooks import Given, Hooks
 from preheat.app.running import Running
 from preheat.daemon.budget import Overrun

@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from preheat.app.daemon import write_private
 from preheat.files import write_whole
 
 MOST_FILES = 500

@@ -10,7 +10,6 @@ from typing import Literal
 import msgspec
 
 from preheat.files import write_whole
-from preheat.running.place import write_private
 
 NAME = "installed.json"
 
