@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
+    from preheat.app import daemon as _daemon
+    from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from preheat.app import sessions as _sessions
     from preheat.app import template_building as _building
     from preheat.app import templates as _templates
+    from preheat.app import watching as _watching
     from preheat.archive import connect as _connect
     from preheat.compress import Compressed
     from preheat.errors import PreheatError
@@ -60,6 +63,8 @@ else:
     _connect = Later("preheat.archive.connect")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _daemon = Later("preheat.app.daemon")
+    _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
@@ -68,6 +73,7 @@ else:
     _rendered_files = Later("preheat.app.rendered_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _watching = Later("preheat.app.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -105,6 +111,21 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def watching(self) -> "_watching.Watching":
+        """Sessions watched: those that run now, and earlier ones again. Keep one to look again and again."""
+        return _watching.Watching(self.folder)
+
+    @property
+    def installation(self) -> "_installation.Installation":
+        """Having agents call Preheat: installed, taken out, and how that stands."""
+        return _installation.Installation(self.folder)
+
+    @property
+    def daemon(self) -> "_daemon.Daemon":
+        """The process that the agents' hooks talk to: whether it runs, starting and ending it."""
+        return _daemon.Daemon(self.folder)
 
     # The archive itself.
     def has_archive(self) -> bool:

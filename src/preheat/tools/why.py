@@ -24,17 +24,11 @@ _TOLD = 10
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.app.replay import (  # later: queries and signals, which the other tools do without
-        moment_after,
-        replay_turn,
-        why,
-    )
-
     name = session_named(asked.arguments.get("session", "").strip() or "latest")
-    found, turn = replay_turn(archived(asked).folder, name)
-    moment = moment_after(found.timeline, asked.arguments.get("turn", turn))
+    found, turn = archived(asked).watching.replay_turn(name)
+    explained = found.explain(asked.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
-    whole = msgspec.to_builtins(why(found.timeline, moment))
+    whole = msgspec.to_builtins(explained)
     answer |= {**in_value(harmless, whole), "event": in_value(quotation, whole["event"])}
     told = found.timeline.advisories
     answer["told"] = in_value(harmless, [msgspec.to_builtins(each) for each in told[-_TOLD:]])
