@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from preheat.app import reliability as _reliability
     from preheat.app import rendered_files as _rendered_files
     from preheat.app import sessions as _sessions
-    from preheat.app import template_building as _building
     from preheat.app import templates as _templates
     from preheat.app import watching as _watching
     from preheat.archive import connect as _connect
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from preheat.model.template import Template
 else:
     _analysis = Later("preheat.app.analysis")
-    _building = Later("preheat.app.template_building")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _connect = Later("preheat.archive.connect")
@@ -230,8 +228,8 @@ class Preheat:
         **filters: "Any",
     ) -> "Template":
         """A template from many sessions, kept under a name."""
-        request = _building.Request(name=name, description=description, tags=tuple(tags))
-        rule = _building.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+        request = _templates.Request(name=name, description=description, tags=tuple(tags))
+        rule = _templates.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
         return self.library.build(request, _listing.Filter(**filters), rule).built.template
 
     def auto_templates(self, **filters: "Any") -> "list[Template]":

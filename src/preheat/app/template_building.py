@@ -34,8 +34,7 @@ from preheat.templates.names import LONGEST, check_name, name_from
 from preheat.templates.store import Kept, Store
 
 __all__ = [
-    "Best", "Built", "Choice", "Group", "Made", "Request", "Wanted", "auto_templates", "best_sessions", "build_template",
-    "candidates", "extract_template",
+    "Built", "Choice", "Group", "Made", "auto_templates", "best_sessions", "build_template", "candidates", "extract_template",
 ]  # fmt: skip
 
 AUTO = "auto"

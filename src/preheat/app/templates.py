@@ -16,6 +16,8 @@ from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
 from preheat.model.template import Action, Entry, Template, Tracked, short_digest
 from preheat.provisioning.tokens import estimate
+from preheat.templates.build import Request
+from preheat.templates.choice import Best, Wanted
 from preheat.templates.difference import Change, Changed, Difference, difference
 from preheat.templates.history import State
 from preheat.templates.loaded import Pin, Standing, load_for, pins, standing, unload
@@ -31,8 +33,8 @@ else:  # 0.2 s (queries, patterns, learners) that listing, showing and loading d
     _uses = Later("preheat.app.template_uses")
 
 __all__ = [
-    "Change", "Changed", "Difference", "History", "Kept", "Loaded", "Pin", "ShownTemplate", "Standing", "TemplateSummary",
-    "Templates", "Version", "VersionChange",
+    "Best", "Change", "Changed", "Difference", "History", "Kept", "Loaded", "Pin", "Request", "ShownTemplate", "Standing",
+    "TemplateSummary", "Templates", "Version", "VersionChange", "Wanted",
 ]  # fmt: skip
 
 
@@ -209,21 +211,17 @@ class Templates:
             self._folder, session, name=name, description=description, addendum=addendum, tags=tuple(tags)
         )
 
-    def build(
-        self, request: "_building.Request", chosen: Filter, rule: "_building.Wanted | None" = None
-    ) -> "_building.Made":
+    def build(self, request: Request, chosen: Filter, rule: Wanted | None = None) -> "_building.Made":
         """From the newest sessions that a filter lets through and that fit the rule."""
-        return _building.build_template(self._folder, request, chosen, rule or _building.Wanted())
+        return _building.build_template(self._folder, request, chosen, rule or Wanted())
 
-    def find_best(self, chosen: Filter, rule: "_building.Best | None" = None) -> "list[_building.Group]":
+    def find_best(self, chosen: Filter, rule: Best | None = None) -> "list[_building.Group]":
         """The best sessions by project, also of projects that have too few."""
-        return _building.best_sessions(self._folder, chosen, rule or _building.Best())
+        return _building.best_sessions(self._folder, chosen, rule or Best())
 
-    def build_best(
-        self, groups: "Iterable[_building.Group]", rule: "_building.Best | None" = None
-    ) -> "list[_building.Made]":
+    def build_best(self, groups: "Iterable[_building.Group]", rule: Best | None = None) -> "list[_building.Made]":
         """One template for each group of sessions that are enough, in their order."""
-        return _building.auto_templates(self._folder, groups, rule or _building.Best())
+        return _building.auto_templates(self._folder, groups, rule or Best())
 
     # What new sessions of a project start with.
     def load(self, name: str, where: str) -> Loaded:

@@ -14,7 +14,7 @@ from preheat.app.agents import agent_names
 from preheat.app.caller import LATEST, session_named
 from preheat.app.model_text import harmless, harmless_line, in_value
 from preheat.app.projects import project_folder
-from preheat.app.templates import TemplateSummary
+from preheat.app.templates import Request, TemplateSummary, Wanted
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
 from preheat.model.listing import Filter
@@ -30,11 +30,6 @@ _TEXT = 120
 # Templates.
 def _build(asked: Asked) -> dict[str, Any]:
     """From many sessions: of this project, unless others are asked for."""
-    from preheat.app.template_building import (  # later: queries and learners, which the other actions do without
-        Request,
-        Wanted,
-    )
-
     given = asked.arguments
     name = _needed(asked, "name")
     chosen, which = _sources(asked)
