@@ -1,10 +1,10 @@
 """The checks that templates are looked through with before they leave this machine, and after they come from another.
 
-Puts together what other stages know: instructions and foreign paths from `calls.clean`, secrets from `ingest.redact`.
+Puts together what other stages know: instructions and foreign paths from `safe_text`, secrets from `ingest.redact`.
 """
 
-from preheat.calls.clean import foreign, orders
 from preheat.ingest.redact import redact
+from preheat.safe_text.reasons import foreign, orders
 from preheat.templates.findings import Check
 
 

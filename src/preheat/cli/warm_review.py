@@ -103,7 +103,7 @@ def shown(text: str) -> str:
 
 
 def _visible(letter: str) -> str:
-    from preheat.templates.findings import hidden
+    from preheat.safe_text.reasons import hidden
 
     if letter == "\n":
         return "⏎"

@@ -15,9 +15,9 @@ from preheat.experiments.arms import FACTS, MATCHED, note
 from preheat.lab.plan import COLD, ITEMS, STRATEGIES, Given, items_of
 from preheat.model.context import Context
 from preheat.provisioning import without
-from preheat.provisioning.safe import harmless
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
+from preheat.safe_text.quotation import harmless
 from preheat.tasks.suite import Task
 
 PLAIN = (COLD, "warm", "placebo", "note")

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.calls.clean import junk
 from preheat.calls.form import command_form
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
@@ -19,6 +18,7 @@ from preheat.commands.understand import is_trivial
 from preheat.lessons.called import called_in
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import missing, touches
+from preheat.safe_text.reasons import junk
 
 Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
 """What stood in the way: a program or a file that is not there, anything else that a command or a tool met, a person."""

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.calls.clean import junk, orders
 from preheat.calls.files import file_of
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
@@ -33,6 +32,7 @@ from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.own import runs_own
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
+from preheat.safe_text.reasons import junk, orders
 
 MOST = 200
 """Failures that are noted of one session."""

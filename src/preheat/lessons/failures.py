@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from preheat.calls.clean import junk, one_line, orders, transient
 from preheat.calls.form import command_form
 from preheat.calls.words import MASK, telling_words
 from preheat.commands import is_trivial, text_of, understand
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders, transient
 
 MISTAKEN: frozenset[Cause] = frozenset(["misuse", "environment"])
 """Causes that teach something about calls: a failing test is work."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line, orders
 from preheat.calls.files import base_name, file_of, names_in
 from preheat.calls.intent import WITHIN, intent
 from preheat.calls.shell import told
@@ -28,6 +27,8 @@ from preheat.lessons.failures import (
 )
 from preheat.lessons.generalised import without_case
 from preheat.lessons.seen import Seen, SeenCall
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 MOST = 200
 """Mistakes that are noted of one session."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line, orders
 from preheat.calls.intent import Intent, intent
 from preheat.commands import text_of
 from preheat.lessons.check_state import CheckRun, last_states, runs
@@ -21,6 +20,8 @@ from preheat.lessons.repository import place
 from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import touches
 from preheat.model.lesson import DAY, Check, Evidence, Lesson, ResumePacket, Scope, lesson_id, support_of
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 HALF_LIFE = 3.0
 EXPIRES = 14.0

@@ -8,9 +8,9 @@ from mcp import types
 from preheat.app import stages as pipeline
 from preheat.errors import NotFound, UserError
 from preheat.model.context import BUDGET
-from preheat.provisioning.safe import line
+from preheat.safe_text.letters import visible
+from preheat.safe_text.quotation import harmless_line, in_value
 from preheat.templates.store import Store
-from preheat.tools.fitting import clean
 
 SCHEME = "preheat://templates/"
 AS_JSON = "/json"
@@ -42,9 +42,9 @@ def listed(folder: str) -> list[types.Resource]:
             if store.state(name).live is None:
                 continue  # imported, and not reviewed yet
             template = store.find(name).template
-            says = line(template.description, _DESCRIPTION) or f"{len(template.lessons):,} lessons"
+            says = harmless_line(template.description, _DESCRIPTION) or f"{len(template.lessons):,} lessons"
         except UserError as error:
-            says = line(str(error), _DESCRIPTION)
+            says = harmless_line(str(error), _DESCRIPTION)
         found.append(types.Resource(name=name, uri=f"{SCHEME}{name}", description=says, mime_type="text/plain"))
     return found
 
@@ -57,7 +57,7 @@ def read(folder: str, address: str) -> types.TextResourceContents:
     as_json = name.endswith(AS_JSON)
     version = Store(folder).find(name.removesuffix(AS_JSON))
     if as_json:
-        value = clean({**msgspec.to_builtins(version.template), "digest": version.digest})
+        value = in_value(visible, {**msgspec.to_builtins(version.template), "digest": version.digest})
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         return types.TextResourceContents(uri=address, mime_type="application/json", text=text)
     task = " ".join((version.template.description, version.name, *version.template.tags))

@@ -10,9 +10,11 @@ from typing import Any
 
 from preheat.archive.connect import unusable
 from preheat.errors import ArchiveBusy, PreheatError, UserError
+from preheat.safe_text.letters import visible
+from preheat.safe_text.quotation import in_value
 from preheat.settings import archive_path
 from preheat.tools.arguments import checked
-from preheat.tools.fitting import bounded, clean
+from preheat.tools.fitting import bounded
 from preheat.tools.lessons import LESSONS
 from preheat.tools.mistakes import MISTAKES
 from preheat.tools.profile import PROFILE
@@ -45,7 +47,7 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
         return _failed(f"there is no tool `{name[:60]}`; {_there_are(close)}")
     try:
         given = checked(tool.schema, arguments)
-        answer: dict[str, Any] = clean({"success": True, **tool.run(Asked(folder, given, cwd))})
+        answer: dict[str, Any] = in_value(visible, {"success": True, **tool.run(Asked(folder, given, cwd))})
         return bounded(answer, SLACK * _most(given))
     except ArchiveBusy as error:
         return _failed(str(error), "try again in a moment")
@@ -71,7 +73,7 @@ def _most(given: dict[str, Any]) -> int:
 
 def _failed(line: str, advice: str = "") -> dict[str, Any]:
     """An error as every tool says it. Our lines end in what to do, behind a semicolon."""
-    line = " ".join(clean(line).split())[:_LONGEST_LINE]
+    line = " ".join(visible(line).split())[:_LONGEST_LINE]
     wrong, parted, then = line.rpartition("; ")
     if advice or not parted:
         return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}

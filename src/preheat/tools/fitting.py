@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from preheat.provisioning.safe import visible
 from preheat.provisioning.tokens import estimate
 from preheat.tools.tool import MOST_TOKENS
 
@@ -82,14 +81,3 @@ def _cut(value: Any, letters: int, rows: int, depth: int) -> Any:
     if isinstance(value, list):
         return [_cut(each, letters, rows, depth - 1) for each in value[:rows]]
     return {name[:100]: _cut(each, letters, rows, depth - 1) for name, each in list(value.items())[: max(rows, 12)]}
-
-
-def clean(value: Any) -> Any:
-    """JSON values without what does not show, and without numbers that JSON does not have."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {visible(str(name)): clean(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    return value

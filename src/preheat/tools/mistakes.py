@@ -7,9 +7,9 @@ import msgspec
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, Mistake
 from preheat.model.outcome import CAUSES
+from preheat.safe_text.quotation import in_value, quotation
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page, tokens
 from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, filter_of, judged
-from preheat.tools.quoting import quoted
 from preheat.tools.tool import Asked, Tool
 
 _SCHEMA = {
@@ -43,7 +43,9 @@ def run(asked: Asked) -> dict[str, Any]:
         return opened.missing | _whole(found.mistakes, identity, given)
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     answer |= opened.missing
-    answer |= quoted({name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"})
+    answer |= in_value(
+        quotation, {name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"}
+    )
     if not found.mistakes and not opened.left:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
@@ -56,7 +58,7 @@ def _short(mistake: Mistake) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(mistake)
     whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS]}
     del whole["occurrences"]
-    short: dict[str, Any] = quoted(whole)
+    short: dict[str, Any] = in_value(quotation, whole)
     return short
 
 
@@ -65,7 +67,7 @@ def _whole(found: tuple[Mistake, ...], identity: str, given: dict[str, Any]) -> 
     if len(alike) != 1:
         raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
     answer = {"note": data_note(), "mistake": _short(alike[0])}
-    occurrences = quoted([msgspec.to_builtins(each) for each in alike[0].occurrences])
+    occurrences = in_value(quotation, [msgspec.to_builtins(each) for each in alike[0].occurrences])
     return answer | page("occurrences", occurrences, given, tokens(answer))
 
 

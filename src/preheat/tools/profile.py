@@ -8,9 +8,9 @@ import msgspec
 
 from preheat.app import stages as pipeline
 from preheat.app.caller import session_named
+from preheat.safe_text.quotation import in_value, quotation
 from preheat.tools.fitting import MAX_TOKENS, tokens
 from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of, judged
-from preheat.tools.quoting import quoted
 from preheat.tools.tool import MOST_TOKENS, Asked, Tool
 
 PARTS = ("tools", "activities", "agents", "models", "projects", "even", "windows", "tenths", "marathon", "by_agent")
@@ -44,7 +44,7 @@ def _one(asked: Asked, name: str) -> dict[str, Any]:
     with archive(asked.folder) as connection:
         summary = find(connection, session_named(name))
         measured = pipeline.assess(pipeline.load(connection, summary.key)).profile
-    return {"note": data_note(), **quoted(msgspec.to_builtins(measured))}
+    return {"note": data_note(), **in_value(quotation, msgspec.to_builtins(measured))}
 
 
 def _many(asked: Asked) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _many(asked: Asked) -> dict[str, Any]:
     chosen = filter_of(asked)
     with judged(asked.folder) as opened:
         measured = population(opened.connection, chosen)
-    whole: dict[str, Any] = quoted(msgspec.to_builtins(measured))
+    whole: dict[str, Any] = in_value(quotation, msgspec.to_builtins(measured))
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     answer |= opened.missing | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]

@@ -7,7 +7,7 @@ import msgspec
 
 from preheat.app import stages as pipeline
 from preheat.provisioning.frame import block
-from preheat.provisioning.safe import harmless, value
+from preheat.safe_text.quotation import harmless, in_value
 from preheat.tools.opening import archive, project_of
 from preheat.tools.tool import Asked, Tool
 
@@ -38,7 +38,7 @@ def run(asked: Asked) -> dict[str, Any]:
             "next": "begin anew; `session_search` finds what was done then",
         }
     text = block(found.id, "", 1, True, [harmless(found.text)])
-    return {"text": text, "lesson": found.id, "packet": value(msgspec.to_builtins(found.packet))}
+    return {"text": text, "lesson": found.id, "packet": in_value(harmless, msgspec.to_builtins(found.packet))}
 
 
 RESUME_PACKET = Tool(

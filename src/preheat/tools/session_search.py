@@ -4,10 +4,9 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from preheat.provisioning.safe import line
+from preheat.safe_text.quotation import harmless_line, quotation
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
 from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of
-from preheat.tools.quoting import quotation
 from preheat.tools.tool import Asked, Tool
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def _passage(hit: "Hit", terms: list[str]) -> dict[str, Any]:
         "when": _when(session.started_at),
         "agent": session.agent,
         "project": quotation(session.project),
-        "about": quotation(line(session.title or session.opening, 100)),
+        "about": quotation(harmless_line(session.title or session.opening, 100)),
         "line": hit.line,
         "kind": hit.kind,
         "text": _around(hit.text, terms),

@@ -17,8 +17,8 @@ from preheat.app.caller import LATEST, caller, session_named
 from preheat.app.context import project_folder
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
-from preheat.provisioning.safe import line, value
 from preheat.provisioning.tokens import estimate
+from preheat.safe_text.quotation import harmless, harmless_line, in_value
 from preheat.templates.digest import short
 from preheat.templates.store import Store
 from preheat.tools.opening import ALL, archive, data_note, judged
@@ -96,13 +96,13 @@ def _row(store: Store, name: str, uses: Counter[str]) -> dict[str, Any]:
             return {"name": name, "problem": "waits for a person's review"}
         template = store.read(state.live)
     except UserError as error:
-        return {"name": name, "problem": line(str(error), _TEXT)}
+        return {"name": name, "problem": harmless_line(str(error), _TEXT)}
     return {
         "name": name,
         "version": short(state.live),
-        "description": line(template.description, _TEXT),
-        "tags": [line(tag, 40) for tag in template.tags[:8]],
-        "project": line(template.project, _TEXT),
+        "description": harmless_line(template.description, _TEXT),
+        "tags": [harmless_line(tag, 40) for tag in template.tags[:8]],
+        "project": harmless_line(template.project, _TEXT),
         "lessons": len(template.lessons),
         "tokens": sum(estimate(lesson.text) for lesson in template.lessons),
         "used": sum(uses[digest] for digest in state.versions),
@@ -152,7 +152,7 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
     if not checked.crossings:
         why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
         return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}
-    whole: dict[str, Any] = value(msgspec.to_builtins(checked))
+    whole: dict[str, Any] = in_value(harmless, msgspec.to_builtins(checked))
     listed = [
         {name: each[name] for name in ("session", "child", "number", "how", "verdict")} for each in whole["boundaries"]
     ]
@@ -175,7 +175,7 @@ def _compare(asked: Asked) -> dict[str, Any]:
     first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
     with archive(asked.folder) as connection:
         found = compare_sessions(connection, first, second)
-    answer: dict[str, Any] = value(msgspec.to_builtins(found))
+    answer: dict[str, Any] = in_value(harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 

@@ -20,7 +20,6 @@ from preheat.app.context import keep_template
 from preheat.app.learning import seen
 from preheat.archive.lessons import Place
 from preheat.archive.queries import sessions
-from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
@@ -29,6 +28,7 @@ from preheat.model.lesson import Lesson, LessonKind, Scope
 from preheat.model.listing import Filter
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
+from preheat.safe_text.reasons import junk
 from preheat.tasks.suite import Suite, Task
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
