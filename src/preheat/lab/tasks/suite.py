@@ -36,6 +36,7 @@ _TEXTS = (
 )
 _NUMBERS = {"repeats": (1, MOST_REPEATS), "seed": (0, 2**31), "budget": (1, 1_000_000), "turns": (1, 10_000),
             "tokens": (1, 10**9)}  # fmt: skip
+_PATHS = ("context", "project")
 _SUITE_FIELDS = ("name", "tasks", "defaults", "arms", "margin", *_TEXTS, *_NUMBERS)
 
 
@@ -101,7 +102,22 @@ def read_suite(path: str) -> Suite:
         raise UserError(f"`{path}` cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"`{path}` is no text: a suite is written in YAML or JSON") from error
-    return parse_suite(text, path)
+    suite = parse_suite(text, path)
+    return msgspec.structs.replace(suite, settings=_from_folder(suite.settings, os.path.dirname(os.path.abspath(path))))
+
+
+def _from_folder(settings: Settings, folder: str) -> Settings:
+    """Paths in a suite begin at its folder."""
+    found = {name: path for name in _PATHS if (path := getattr(settings, name))}
+    if settings.placebo and not settings.placebo.startswith(("template:", "project:")):
+        found["placebo"] = settings.placebo
+    paths = {name: os.path.join(folder, os.path.expanduser(path)) for name, path in found.items()}
+    return msgspec.structs.replace(settings, **paths)
+
+
+def first_tasks(suite: Suite, limit: int | None) -> Suite:
+    """The same with its first so many tasks; with all where nobody says how many."""
+    return suite if limit is None else msgspec.structs.replace(suite, tasks=suite.tasks[:limit])
 
 
 def parse_suite(text: str, path: str) -> Suite:

@@ -51,7 +51,7 @@ def state_path(folder: str, name: str) -> str:
     return os.path.join(folder, "training", f"{name}.json")
 
 
-def load(path: str, setting: str) -> State | None:
+def load_state(path: str, setting: str) -> State | None:
     """The state of an earlier try with the same setting; None where there is none that can be used."""
     try:
         with open(path, "rb") as stream:

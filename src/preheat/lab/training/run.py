@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.agents.headless import Asked, Headless
+from preheat.lab.tasks.folders import fresh
+from preheat.lab.tasks.process import Ended, run, run_shell
+from preheat.lab.tasks.suite import Task
+from preheat.lab.tasks.transcripts import written
+from preheat.lab.training.state import GOOD, Ran, State, Status
+from preheat.model.headless import Asked, Files, Headless
 from preheat.model.session import PREHEAT_RUN
-from preheat.tasks.folders import fresh
-from preheat.tasks.process import Ended, run, run_shell
-from preheat.tasks.suite import Task
-from preheat.tasks.transcripts import stamps, written
-from preheat.training.state import GOOD, Ran, State, Status
 
 
 class Plan(NamedTuple):
@@ -42,25 +42,27 @@ def mark(run_name: str, task: Task) -> str:
     return f'{PREHEAT_RUN} training="{run_name}" task="{task.id}">'
 
 
-def run_tasks(tasks: tuple[Task, ...], plan: Plan, state: State, done: Callable[[State, Ran], None]) -> State:
+def run_tasks(
+    tasks: tuple[Task, ...], plan: Plan, state: State, files: Files, done: Callable[[State, Ran], None]
+) -> State:
     """Run the tasks that the state does not know to have ended well; `done` is told after each."""
     for task in tasks:
         before = state.ran.get(task.id)
         if before is not None and before.good and before.digest == task.digest:
             continue
-        ran = run_task(task, plan, state)
+        ran = run_task(task, plan, state, files)
         state = msgspec.structs.replace(state, ran={**state.ran, task.id: ran})
         done(state, ran)
     return state
 
 
-def run_task(task: Task, plan: Plan, state: State) -> Ran:
+def run_task(task: Task, plan: Plan, state: State, files: Files) -> Ran:
     """One task, from its folder to the verdict."""
     folder = fresh(os.path.join(state.base, task.id), plan.project, task.id)
-    known = stamps(plan.agent, plan.environment)
+    before = files(plan.environment)
     record = plan.headless.record(plan.records, f"{state.run}-{task.id}")
     status, ended, seconds = _status(task, plan, state, folder, record)
-    changed = written(plan.agent, plan.environment, known, record)
+    changed = written(before, files(plan.environment), record)
     if not plan.keep_work:
         shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
     return Ran(
