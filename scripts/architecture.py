@@ -23,13 +23,14 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "mistakes", "lessons", "live", "provisioning", "compress", "experiments", "templates",
+    "outcomes", "profiles", "episodes", "lessons", "live", "provisioning", "compress", "experiments", "templates",
     "reports", "lab",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "ingest", "installing", "running")
 """Formats, databases, files, other programs."""
 BASE = (
+    "mistakes",
     "statistics",
     "safe_text",
     "commands",

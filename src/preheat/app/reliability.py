@@ -18,6 +18,8 @@ from preheat.archive.connect import connect
 from preheat.archive.queries import find
 from preheat.archive.repairs import calls_between
 from preheat.errors import UserError
+from preheat.mistakes import recurring
+from preheat.mistakes.identity import MISTAKEN
 from preheat.model.comparison import CompactionCheck, Comparison
 from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
@@ -25,7 +27,6 @@ from preheat.model.outcome import Cause
 from preheat.model.population import Population
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import comparison, trace
-from preheat.profiles import mistakes as repeated
 from preheat.profiles.compaction import MARGIN, WINDOW, check
 from preheat.profiles.counts import Counts, count_calls
 from preheat.profiles.population import TOP
@@ -47,11 +48,11 @@ def mistakes(
     min_sessions: int = 2,
 ) -> Mistakes:
     """The mistakes that the chosen sessions repeat; misuse and environment unless other causes are given."""
-    return repeated.mistakes(
+    return recurring.mistakes(
         judgements.failures(connection, chosen),
         by=by,
         min_sessions=min_sessions,
-        causes=causes or repeated.MISTAKEN,
+        causes=causes or MISTAKEN,
         steps=partial(calls_between, connection),
     )
 

@@ -20,7 +20,7 @@ from preheat.model.population import Population
 def write_report(connection: sqlite3.Connection, chosen: Filter, measured: Population, path: str) -> bool:
     """Write the page, whole or not at all; whether a file was replaced."""
     from preheat.archive.judgements import failures, profiles
-    from preheat.profiles.mistakes import mistakes
+    from preheat.mistakes.recurring import mistakes
     from preheat.reports import Context, page
 
     rungs: Counter[str] = Counter()

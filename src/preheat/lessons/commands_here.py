@@ -6,7 +6,7 @@ was tried for the same purpose and failed. A failing test is no failure of the c
 
 from collections.abc import Sequence
 
-from preheat.lessons.generalised import without_tests
+from preheat.calls.generalised import without_tests
 from preheat.lessons.ways import (
     ENOUGH_CALLS,
     ENOUGH_SESSIONS,

@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
 from preheat.lessons.attempts import Attempt, AttemptNotes, note
-from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
 from preheat.safe_text.letters import one_line
@@ -184,7 +184,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "nothing that was tried in vain"
     active = sum(each.status == "active" for each in lessons)
-    return f"{plural(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
+    return f"{counted(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
 
 
 BUILD_DEAD_END_MEMORY = Learner(

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.calls.form import command_form
+from preheat.calls.generalised import without_number
 from preheat.calls.intent import Intent, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import CHECKS, text_of, understand
 from preheat.lessons.called import called
-from preheat.lessons.command_difference import STARTING
-from preheat.lessons.failures import plural
-from preheat.lessons.generalised import without_number
 from preheat.lessons.learner import Noted
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.typed import typed
+from preheat.mistakes.command_difference import STARTING
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, kept_evidence, lesson_id
 from preheat.safe_text.letters import CONTROL, ESCAPES, one_line
 from preheat.safe_text.reasons import dangerous, junk, orders
@@ -304,7 +304,7 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         scope=scope,
         topic=chosen.purpose or chosen.kind,
         text=f"{done} works; calls {'of this form' if shell else 'with such arguments'} did {support.calls_for} of {total} "
-        f"times in {plural(len(worked), 'session')}.",
+        f"times in {counted(len(worked), 'session')}.",
         use=chosen.same if shell else "",
         forms=(command_form(chosen.same) if shell else called(chosen.tool, chosen.arguments),),
         example=Example(chosen.tool, chosen.arguments, chosen.result, chosen.kind, group.agent),

@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
-from preheat.lessons.difference import ADDED, KINDS, VAGUE, Difference, in_words
-from preheat.lessons.failures import commonest, is_help, plural, silent, title, why_unfit
 from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.mending import Mistaken, Notes, Try, note
+from preheat.mistakes.difference import ADDED, KINDS, VAGUE, Difference, in_words
+from preheat.mistakes.identity import commonest, is_help, is_silent, title, why_unfit
+from preheat.mistakes.tries import Mistaken, Notes, Try, note
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
 
 HALF_LIFE = 90.0
@@ -94,7 +95,7 @@ def _status(cases: Sequence[_Case], general: bool) -> LessonStatus | None:
     if kind == "again":
         return "active" if sessions >= _FEWEST and all(case.mistake.environment for case in good) else None
     if kind in VAGUE:
-        if all(silent(case.mistake.signature) for case in good):
+        if all(is_silent(case.mistake.signature) for case in good):
             return None
         fewest = _MANY if kind == "fewer" else _FEWEST
         return "active" if len(good) >= fewest else None
@@ -251,7 +252,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     usable = [lesson for lesson in lessons if lesson.status == "active"]
     mended = sum(lesson.support.calls_for for lesson in usable)
     more = len(lessons) - len(usable)
-    return f"{plural(len(usable), 'repair')} of {plural(mended, 'mistake')}, {more} more seen once or doubtful"
+    return f"{counted(len(usable), 'repair')} of {counted(mended, 'mistake')}, {more} more seen once or doubtful"
 
 
 LEARN_REPAIR_PATTERNS = Learner("LearnRepairPatterns", 2, Notes, note, learn, general=True, says=says)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import msgspec
 
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import told
 from preheat.commands import CHECKS, text_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.session import ToolCall, UserMessage
 from preheat.safe_text.reasons import junk
 

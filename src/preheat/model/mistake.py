@@ -1,6 +1,6 @@
 """Repeated mistakes: a failure that several sessions met, what it cost, and what usually put it right.
 
-Frozen values; how they are found is in `profiles.mistakes`. Texts in here came out of tools: they are data, and whoever
+Frozen values; how they are found is in `mistakes`. Texts in here came out of tools: they are data, and whoever
 shows them takes away what a terminal or a page would obey.
 """
 

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 import msgspec
 
 from preheat.calls.files import base_name, file_of, names_in
+from preheat.calls.generalised import without_case
 from preheat.calls.intent import WITHIN, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
-from preheat.lessons.argument_difference import argument_changes
-from preheat.lessons.command_difference import Change, command_change
-from preheat.lessons.difference import LONGEST, Difference, DifferenceKind
-from preheat.lessons.failures import (
+from preheat.mistakes.argument_difference import argument_changes
+from preheat.mistakes.command_difference import Change, command_change
+from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind
+from preheat.mistakes.failure import (
     LONGEST_SHOWN,
-    family,
     form_of,
     forms_that_ran,
     is_mistake,
@@ -25,8 +26,7 @@ from preheat.lessons.failures import (
     signature_of,
     started_form,
 )
-from preheat.lessons.generalised import without_case
-from preheat.lessons.seen import Seen, SeenCall
+from preheat.mistakes.identity import family
 from preheat.safe_text.letters import one_line
 from preheat.safe_text.reasons import junk, orders
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from preheat.calls.shell import told
 from preheat.commands import Command, Understanding, understand
-from preheat.lessons.difference import LONGEST, Difference, path_change
+from preheat.mistakes.difference import LONGEST, Difference, path_change
 from preheat.safe_text.reasons import junk
 
 _QUOTES = re.compile(r"[\"'\\]")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from preheat.calls.form import form
 from preheat.calls.words import telling_words
+from preheat.mistakes.recurring import mistakes
 from preheat.model.mistake import COSTS, Step
 from preheat.model.outcome import CAUSES
 from preheat.model.profile import FailureFact
-from preheat.profiles.mistakes import mistakes
 
 
 def failure(session: str = "one", seq: int = 0, **changes: Any) -> FailureFact:
