@@ -210,6 +210,13 @@ def _noted(
     return count, failures
 
 
+def take_missing_notes(connection: sqlite3.Connection, learner: "Learner") -> None:
+    """Have one learner take notes where it has none yet. What cannot be read is left out."""
+    from preheat.archive import notes
+
+    _noted(connection, [learner], projects(notes.folders(connection)), SILENT)
+
+
 def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "list[Page]":
     """What the learners of these names keep of a session."""
     import msgspec

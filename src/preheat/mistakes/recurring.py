@@ -4,13 +4,22 @@ Knows nothing of where failures are kept.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from preheat.mistakes.identity import MISTAKEN, Key, commonest, family, mistake_id, mistake_key, title
-from preheat.mistakes.repair import Steps, usual_repair
+from preheat.mistakes.repair import Origin, usual_repair
+from preheat.mistakes.tries import Mistaken
 from preheat.model.mistake import CostBy, Mistake, Mistakes, Occurrence
 from preheat.model.outcome import CAUSES, Cause
 from preheat.model.profile import FailureFact
+
+NotedIn: TypeAlias = Callable[[str], Mapping[int, Mistaken]]
+"""By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
+
+
+def _nothing(_session: str) -> Mapping[int, Mistaken]:
+    return {}
 
 
 def mistakes(
@@ -19,11 +28,11 @@ def mistakes(
     by: CostBy = "calls",
     min_sessions: int = 2,
     causes: Sequence[Cause] = MISTAKEN,
-    steps: Steps | None = None,
+    noted: NotedIn = _nothing,
 ) -> Mistakes:
     """The failures that at least `min_sessions` sessions met, the dearest first.
 
-    `steps` gives the calls from a failure to its recovery; without it a repair is known by its last call only.
+    `noted` gives what is known of the tries after the failures of a session; without it no repair is known.
     """
     groups: defaultdict[Key, list[FailureFact]] = defaultdict(list)
     total = unnamed = 0
@@ -37,7 +46,7 @@ def mistakes(
         else:
             groups[key].append(failure)
     found = [
-        _mistake(key, group, steps)
+        _mistake(key, group, noted)
         for key, group in groups.items()
         if len({failure.key for failure in group}) >= min_sessions
     ]
@@ -61,7 +70,8 @@ def _rank(mistake: Mistake, by: CostBy) -> tuple[float, ...]:
     return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
 
 
-def _mistake(key: Key, group: list[FailureFact], steps: Steps | None) -> Mistake:
+def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
+    known = [noted(failure.key).get(failure.seq) for failure in group]
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
     moments = [failure.at for failure in group if failure.at is not None]
@@ -80,10 +90,22 @@ def _mistake(key: Key, group: list[FailureFact], steps: Steps | None) -> Mistake
         projects=commonest(failure.project for failure in group if failure.project),
         first_seen=min(moments, default=None),
         last_seen=max(moments, default=None),
-        recovered=sum(failure.recovered_in is not None for failure in group),
-        repair=usual_repair(group, steps),
+        recovered=sum(
+            failure.recovered_in is not None or (mistake is not None and _mended(mistake))
+            for failure, mistake in zip(group, known, strict=True)
+        ),
+        repair=usual_repair(
+            (Origin(failure.key, failure.agent, failure.project), mistake)
+            for failure, mistake in zip(group, known, strict=True)
+            if mistake is not None
+        ),
         occurrences=tuple(map(_occurrence, group)),
     )
+
+
+def _mended(mistake: Mistaken) -> bool:
+    """Whether one of the tries was a right call, whatever news it brought: the judge sees successes only."""
+    return any(tried.ran for tried in mistake.tries)
 
 
 def _occurrence(failure: FailureFact) -> Occurrence:

@@ -33,6 +33,8 @@ from preheat.safe_text.reasons import junk, orders
 MOST = 200
 """Mistakes that are noted of one session."""
 _LOOKS = frozenset(["read", "search", "list", "poll"])
+_WORK = frozenset(["edit", "format", "other"])
+"""What is done to the code itself is the work, and no step that mends a call."""
 _QUOTED = re.compile(r"[\s$&|;<>(){}\\*?]")
 _AROUND: frozenset[DifferenceKind] = frozenset(["folder", "stayed", "variable", "prefix", "fewer", "quoting"])
 """Differences that show only in the whole text."""
@@ -58,6 +60,8 @@ class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
     ran: bool
     clean: bool
     """The first try, with nothing but looking on the way."""
+    way: tuple[Difference, ...] = ()
+    """What was done on the way that may have put it right: the file was read, something else was run (by its form)."""
 
 
 class Mistaken(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -152,6 +156,7 @@ def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenC
         form=form_of(later),
         ran=later.ran,
         clean=first and all(map(_looks, between)),
+        way=_way(failure, between),
     )
 
 
@@ -241,6 +246,22 @@ def _on_the_way(
     if not step or told(step)[0] in ("edit", "vcs", "other", "format"):
         return ()
     return (Difference("step", "", step[:LONGEST]),) if len(step) <= LONGEST else ()
+
+
+def _way(failure: SeenCall, between: Sequence[SeenCall]) -> tuple[Difference, ...]:
+    """Reads of the file that the failed call was about; for a command, other commands that do more than look."""
+    found: dict[Difference, None] = {}
+    for each in between:
+        if not each.ran:
+            continue
+        if failure.call.kind != "shell":
+            if _reads(failure, each):
+                found[Difference("read")] = None
+        elif each.call.kind == "shell" and not _looks(each) and told(text_of(each.call.input))[0] not in _WORK:
+            step = Difference("step", "", form_of(each))
+            if not _unfit(step):
+                found[step] = None
+    return tuple(found)
 
 
 def _reads(failure: SeenCall, step: SeenCall) -> bool:
