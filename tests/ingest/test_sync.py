@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
-from preheat.app.sessions import Watcher, load, sync
+from preheat.app.sessions import load, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.ingest.changes import Change
-from preheat.ingest.sync import Result, run
+from preheat.ingest.sync import run
+from preheat.model.progress import Progress
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
 from tests.shared import FIXTURES, bound_by_permissions, fixture_files, needs_permissions
@@ -35,14 +36,14 @@ def machine(tmp_path: Any) -> Machine:
     return Machine(tmp_path)
 
 
-class Sizes(Watcher):
+class Sizes(Progress):
     """Remembers how many bytes of each source were read."""
 
     def __init__(self) -> None:
         self.read: list[int] = []
 
-    def done(self, result: Result) -> None:
-        self.read.append(result.delta.size)
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.read.append(int(amount))
 
 
 def loaded(machine: Machine, key: str) -> Any:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from preheat.compress import Compressed
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
+    from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context
     from preheat.model.lesson import Lesson, LessonKind
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
+    from preheat.model.progress import Progress
     from preheat.model.rendering import Rendered
     from preheat.model.session import Session
     from preheat.model.template import Template
@@ -60,6 +62,7 @@ else:
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
+    _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
@@ -126,16 +129,14 @@ class Preheat:
         """The agent whose program started this one; empty where a person did."""
         return _caller.caller()
 
-    def read_callers_sessions(self, progress: "_sessions.Watcher | None" = None) -> "_sessions.SyncReport | None":
+    def read_callers_sessions(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this one; None where a person did."""
-        return _caller.read_first(self.folder, progress)
+        return _caller.read_first(self.folder, progress or _progress.SILENT)
 
-    def analyse(
-        self, progress: "_analysis.JudgeWatcher | None" = None, seconds: float = float("inf")
-    ) -> "_analysis.JudgeReport":
+    def analyse(self, progress: "Progress | None" = None, seconds: float = float("inf")) -> "_analysis.JudgeReport":
         """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
         begun."""
-        return _analysis.judge_archive(self.folder, progress, seconds)
+        return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
 
     # Sessions.
     def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
@@ -182,9 +183,9 @@ class Preheat:
         return _compression.compress(self.session(name), strategy, keep)
 
     # Lessons.
-    def learn(self, *tasks: str) -> "_learning.LearnReport":
+    def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
         """Learn from what is new: all ten learners, or those that are named."""
-        return _learning.learn(self.folder, tasks)
+        return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
 
     def lessons(self, project: str | None = None, kind: "LessonKind | None" = None) -> "list[Lesson]":
         """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
-from preheat.app.daemon import SEEN, Address, write_private
+from preheat.app.daemon import SEEN, Address
 from preheat.app.hooks import Given, Hooks
 from preheat.app.running import Running
 from preheat.daemon.budget import Overrun
@@ -24,6 +24,7 @@ from preheat.daemon.idle import Idle
 from preheat.daemon.spool import Spool
 from preheat.daemon.tail import Tails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
+from preheat.files import write_whole
 from preheat.model.live import HookEvent
 
 TICK = 1.0
@@ -294,7 +295,7 @@ class Server:
         write()
         seen = dict(self._engine.seen)
         if seen != self._seen:
-            write_private(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
+            write_whole(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
             self._seen = seen
 
     def _flushed(self, seq: int) -> None:

@@ -8,8 +8,8 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from preheat.app.daemon import write_private
 from preheat.app.running import Running, encode, file_of, files_in, load
+from preheat.files import write_whole
 from preheat.model.journal import Entry
 
 MOST = 256
@@ -75,7 +75,7 @@ class Sessions:
 
         def write() -> None:
             for path, data in files:
-                write_private(path, data)
+                write_whole(path, data)
 
         return write
 
@@ -89,7 +89,7 @@ class Sessions:
             if key in self._changed:
                 del self._changed[key]
                 try:
-                    write_private(file_of(self._folder, key), encode(running))
+                    write_whole(file_of(self._folder, key), encode(running))
                 except OSError:
                     self.whole = False  # the journal still has it; a full disk must not fill the memory
 
