@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from preheat.model.headless import Headless
 from preheat.lab.tasks.suite import Suite, Task
 from preheat.lab.training.run import Plan
+from preheat.model.headless import Headless
 from tests.shared import TESTS
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from preheat.app.dataset_rows import outcomes
+from preheat.app.dataset_survey import outcomes
 from preheat.dataset.datasheet import Facts, datasheet
 from preheat.dataset.leaks import strings, words
 from preheat.dataset.rows import schema

@@ -27,13 +27,17 @@ class Known(Protocol):
     @property
     def why(self) -> str:
         """If that is nothing: why."""
+
     @property
     def count(self) -> int:
         """How many items it has."""
+
     def whole(self) -> str:
         """All of it, in its frame; empty: nothing."""
+
     def first(self, items: int) -> str:
         """The same with so many items, those of most worth."""
+
     def prose(self) -> str:
         """The same as one paragraph, without a frame."""
 
@@ -178,9 +182,7 @@ def _text(arm: str, warm: Known | None, wording: Wording, placebo: Callable[[str
     return wording.framed(identity, placebo(whole, identity))
 
 
-def _keep(
-    texts: dict[str, str], arm: str, text: str, warm: Known | None, estimate: Callable[[str], int]
-) -> Given:
+def _keep(texts: dict[str, str], arm: str, text: str, warm: Known | None, estimate: Callable[[str], int]) -> Given:
     if not text:
         return Given(why="" if arm == COLD or warm is None else warm.why)
     identity = text.partition('id="')[2].partition('"')[0]

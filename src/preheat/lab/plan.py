@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from preheat.lab.tasks.suite import Task
 from preheat.model.experiment import MATCHED, MetricName
 from preheat.model.session import PREHEAT_RUN
-from preheat.lab.tasks.suite import Task
 
 COLD = "cold"
 CHAT = "chat"
