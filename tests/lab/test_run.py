@@ -12,6 +12,7 @@ from preheat.agents.headless import headless_of
 from preheat.app import stages as pipeline
 from preheat.app.lab import Labs, bench_for, sources_for
 from preheat.errors import UserError
+from preheat.lab.plan import LabPlan
 from preheat.lab.prepare import Wanted, prepare, wanted_with
 from preheat.lab.state import Lab, Running, Tried
 from preheat.lab.tasks.suite import Suite, Task, read_suite
@@ -49,6 +50,12 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     return Setting(tmp_path)
+
+
+def prepared(setting: Setting, wanted: Wanted) -> LabPlan:
+    suite, lab = Suite("s", (Task(id="a", prompt="x", verify="true"),)), Lab(os.path.join(setting.data, "lab", "s"))
+    bench = bench_for(setting.data, wanted, setting.environment)
+    return prepare(lab, "s", suite, wanted, bench, sources_for(setting.data, wanted))
 
 
 def bash(command: str) -> Reply:
@@ -94,12 +101,12 @@ def test_a_set_up_or_a_verify_that_runs_out_of_time_says_so(setting: Setting) ->
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         tried = setting.run(
             server,
-            Task(id="set", prompt="x", setup="echo fetching; sleep 30", verify="true", timeout=1.0),
-            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 30", timeout=1.0),
+            Task(id="set", prompt="x", setup="echo fetching; sleep 3600", verify="true", timeout=3.0),
+            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 3600", timeout=3.0),
         )
     assert {(each.task, each.status, each.note) for each in tried} == {
-        ("set", "not set up", "fetching; ran out of time after 1 s"),
-        ("verify", "verify timed out", "looking; ran out of time after 1 s"),
+        ("set", "not set up", "fetching; ran out of time after 3 s"),
+        ("verify", "verify timed out", "looking; ran out of time after 3 s"),
     }
 
 
@@ -107,7 +114,7 @@ def test_a_run_without_an_answer_says_that_it_ran_out_of_time(setting: Setting) 
     """The model took longer than the task may: that is what the message must give as the reason."""
     slow = Task(id="slow", prompt="x", verify="true", timeout=1.0)
     said = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
-    with ModelServer(decide=lambda request: Reply("Done.", delay=2.0)) as server, pytest.raises(UserError, match=said):
+    with ModelServer(decide=lambda request: Reply("Done.", delay=30.0)) as server, pytest.raises(UserError, match=said):
         setting.run(server, slow, repeats=2)
 
 
@@ -170,7 +177,7 @@ def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
         assert {each.answers for each in tried} == {3}
     setting.data += "3"
     slow = Task(id="slow", prompt="Go on.", verify="true", timeout=1.0)
-    with ModelServer(decide=lambda request: bash("sleep 30")) as server:
+    with ModelServer(decide=lambda request: bash("sleep 3600")) as server:
         assert {each.ending for each in setting.run(server, slow, turns=2)} <= {"timed out", "over its turns"}
 
 
@@ -273,13 +280,8 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: Wanted, said: str) -> None:
     """Each in one line, and nothing is written."""
-    suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
     with pytest.raises(UserError, match=said):
-        wanted = msgspec.structs.replace(wanted, context=setting.known)
-        bench = bench_for(setting.data, wanted, setting.environment)
-        prepare(
-            Lab(os.path.join(setting.data, "lab", "s")), "s", suite, wanted, bench, sources_for(setting.data, wanted)
-        )
+        prepared(setting, msgspec.structs.replace(wanted, context=setting.known))
     assert not os.path.exists(os.path.join(setting.data, "lab"))
 
 

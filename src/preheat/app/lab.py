@@ -15,8 +15,9 @@ from preheat.agents.headless import files_of, headless_of, program_of, settled_a
 from preheat.app.analysis import assess
 from preheat.app.arms import as_note, as_placebo, framed
 from preheat.app.compression import compress
-from preheat.app.context import known_lessons, project_named, provision, render
+from preheat.app.context import known_lessons, provision, render
 from preheat.app.later import Later
+from preheat.app.projects import project_named
 from preheat.app.sessions import load, opened, sync
 from preheat.archive.queries import keys_at
 from preheat.errors import PreheatError, UserError
