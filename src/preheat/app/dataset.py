@@ -22,19 +22,19 @@ from preheat.app.sessions import has_archive, opened
 from preheat.archive.lessons import lessons as stored_lessons
 from preheat.archive.queries import sessions
 from preheat.calls.form import command_form
-from preheat.dataset.anonymise import Anonymiser
-from preheat.dataset.datasheet import Facts, datasheet
-from preheat.dataset.leaks import TRAJECTORIES, File, Leak, Look, in_files
-from preheat.dataset.learned import Lessons
-from preheat.dataset.markers import Told, published
-from preheat.dataset.names import Names
-from preheat.dataset.pseudonyms import LEAST_SALT, Pseudonyms
-from preheat.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
-from preheat.dataset.trajectories import Telling, Texts
-from preheat.dataset.trajectories import published as retold
 from preheat.errors import UserError
 from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
+from preheat.lab.dataset.anonymise import Anonymiser
+from preheat.lab.dataset.datasheet import Facts, datasheet
+from preheat.lab.dataset.leaks import TRAJECTORIES, File, Leak, Look, in_files
+from preheat.lab.dataset.learned import Lessons
+from preheat.lab.dataset.markers import Told, published
+from preheat.lab.dataset.names import Names
+from preheat.lab.dataset.pseudonyms import LEAST_SALT, Pseudonyms
+from preheat.lab.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
+from preheat.lab.dataset.trajectories import Telling, Texts
+from preheat.lab.dataset.trajectories import published as retold
 from preheat.model.lesson import Lesson
 from preheat.model.listing import Filter, Summary
 from preheat.model.progress import SILENT, Progress

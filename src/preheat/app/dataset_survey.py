@@ -30,14 +30,14 @@ from preheat.commands import Purpose, text_of
 from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
 from preheat.compress.values import SORTS
-from preheat.dataset.leaks import words
-from preheat.dataset.markers import Watched, measured
-from preheat.dataset.names import Name, Names, in_heading, in_text
-from preheat.dataset.rows import SessionRow, Share, Shortened, schema
-from preheat.dataset.vocabulary import Vocabulary
 from preheat.errors import PreheatError
 from preheat.ingest.judging import Assessment
 from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
+from preheat.lab.dataset.leaks import words
+from preheat.lab.dataset.markers import Watched, measured
+from preheat.lab.dataset.names import Name, Names, in_heading, in_text
+from preheat.lab.dataset.rows import SessionRow, Share, Shortened, schema
+from preheat.lab.dataset.vocabulary import Vocabulary
 from preheat.lessons.projects import last_part, root_of
 from preheat.live.advise import step
 from preheat.live.events import events_of

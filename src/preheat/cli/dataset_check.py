@@ -1,4 +1,4 @@
-"""`preheat dataset check`: looks through a dataset for leaks. What is one is decided in `preheat.dataset.leaks`."""
+"""`preheat dataset check`: looks through a dataset for leaks. What is one is decided in `preheat.lab.dataset.leaks`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`preheat dataset export`: writes an anonymous dataset. What may be told is decided in `preheat.dataset`."""
+"""`preheat dataset export`: writes an anonymous dataset. What may be told is decided in `preheat.lab.dataset`."""
 
 import os
 import sys
