@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from preheat.app import compression as _compression
     from preheat.app import context as _context
     from preheat.app import daemon as _daemon
+    from preheat.app import dataset as _dataset
     from preheat.app import installation as _installation
+    from preheat.app import lab as _lab
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
+    from preheat.app import training as _training
     from preheat.app import watching as _watching
     from preheat.compress import Compressed
     from preheat.model import context as _contexts
@@ -57,6 +60,8 @@ else:
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _dataset = Later("preheat.app.dataset")
+    _lab = Later("preheat.app.lab")
     _daemon = Later("preheat.app.daemon")
     _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
@@ -66,6 +71,7 @@ else:
     _reliability = Later("preheat.app.reliability")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _training = Later("preheat.app.training")
     _watching = Later("preheat.app.watching")
 
 
@@ -104,6 +110,21 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def training(self) -> "_training.Training":
+        """Templates that are trained on tasks, by an agent's own program."""
+        return _training.Training(self.folder)
+
+    @property
+    def lab(self) -> "_lab.Labs":
+        """The same tasks in every arm: planned, run, reported."""
+        return _lab.Labs(self.folder)
+
+    @property
+    def dataset(self) -> "_dataset.Datasets":
+        """Anonymous datasets: written, and looked through for leaks."""
+        return _dataset.Datasets(self.folder)
 
     @property
     def watching(self) -> "_watching.Watching":
