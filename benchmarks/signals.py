@@ -22,7 +22,7 @@ from benchmarks.foresight import EARLIER, learned, noted, projects
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.analysis import assess
-from preheat.app.watching import watch
+from preheat.app.replay import watch
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import fold, readings

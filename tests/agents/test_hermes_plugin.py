@@ -510,7 +510,7 @@ def test_without_a_daemon_one_is_started_and_answers(tmp_path: Path) -> None:
     found = Told(None, folder)  # type: ignore[arg-type]
     try:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)
-        from preheat.daemon import asking
+        from preheat.running import asking
 
         assert asking.until(True, folder, HUNG) is not None
         until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
@@ -590,7 +590,7 @@ def test_who_asks_is_recognised(more: dict[str, Any], name: str, subagent: str) 
 
 def test_evidence_that_the_program_saw_counts_as_a_check() -> None:
     """A command of the project's own that nothing in its words tells to be a test."""
-    from preheat.app.watching import from_hook
+    from preheat.app.hook_events import from_hook
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}
     result = {"output": "1 failed", "exit_code": 1, "error": None, "verification_evidence": evidence}

@@ -16,8 +16,8 @@ from typing import Any
 
 from preheat.app.learning import learn
 from preheat.app.sessions import sync
-from preheat.daemon import asking, place
 from preheat.files import write_whole
+from preheat.running import asking, place
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon import patient
 from tests.daemon.patient import Patient as Patient

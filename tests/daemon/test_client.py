@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import preheat
-from preheat.daemon import asking, place
+from preheat.running import asking, place
 from tests.daemon.made import BRIEF, NEVER, end_started, installed, no_start, run_client, spooled, started, told
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import HUNG, until

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from preheat import __version__
-from preheat.daemon import asking, place
+from preheat.app.daemon_faults import daemon_faults as report
+from preheat.app.running import running_sessions as running
 from preheat.daemon.journal import Journal
 from preheat.daemon.process import SETTLED, Changes
-from preheat.daemon.report import report
-from preheat.daemon.sessions import running
 from preheat.files import write_whole
+from preheat.running import asking, place
 from tests.daemon.made import (
     AGENT,
     BRIEF,
@@ -322,7 +322,7 @@ def test_what_is_installed_over_it_takes_over_when_it_is_complete(tmp_path: Path
     """A package that changes on disk is waited for until it changes no more."""
     live = place.prepare(str(tmp_path))
     place.write_start(live)
-    changes = Changes(live)
+    changes = Changes(str(tmp_path))
     changes._package = str(tmp_path / "package.py")
     (tmp_path / "package.py").write_text("1")
     changes._stamps = changes._now()

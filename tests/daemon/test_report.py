@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from preheat import __version__
-from preheat.daemon import place
-from preheat.daemon.report import report
+from preheat.app.daemon_faults import daemon_faults as report
+from preheat.running import place
 from tests.daemon.made import daemon, environment, installed, no_start, ran, run_client, spooled, told
 from tests.waiting import HUNG, until
 

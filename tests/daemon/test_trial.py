@@ -15,7 +15,7 @@ import pytest
 
 from preheat.app import trial_store as store
 from preheat.app.experiments import begin, end, report
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
 from preheat.app.learning import learn
 from preheat.app.sessions import forget, sync
 from preheat.app.trials import take_in
@@ -23,11 +23,11 @@ from preheat.archive import experiments as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import exposures
 from preheat.daemon.engine import Engine
-from preheat.daemon.place import prepare
 from preheat.experiments.plan import planned
 from preheat.model.experiment import AdviceLot, Assignment, Delivery
 from preheat.model.live import HookEvent
 from preheat.provisioning.tokens import estimate
+from preheat.running.place import prepare
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
 
@@ -52,7 +52,7 @@ class Machine:
 
     def restarted(self) -> Engine:
         """A daemon that comes after one that was killed."""
-        self.engine = Engine(self.live, Hooking(self.data), Patient())
+        self.engine = Engine(self.live, Hooks(self.data), Patient())
         return self.engine
 
     def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:
@@ -108,7 +108,7 @@ def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> N
 
 def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
     """Where the program says its parent."""
-    stages = Hooking(machine.data)
+    stages = Hooks(machine.data)
     arms = set()
     for number in range(20):
         root = stages.assign(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.daemon import place
+from preheat.running import place
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import Finished, clean_environment, hermes, run
 from preheat.testing.script import Call, Reply

@@ -15,9 +15,9 @@ import pytest
 
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.daemon import asking, place
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.model.session import Compaction, Usage, UserMessage
+from preheat.running import asking, place
 from preheat.testing.listening import Listening, Raw
 from preheat.testing.programs import clean_environment, hermes
 from preheat.testing.script import Call, Reply

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.daemon import asking, place
+from preheat.running import asking, place
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex

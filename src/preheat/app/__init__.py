@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
+    from preheat.app import daemon as _daemon
+    from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
+    from preheat.app import watching as _watching
     from preheat.compress import Compressed
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
@@ -54,6 +57,8 @@ else:
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _daemon = Later("preheat.app.daemon")
+    _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
@@ -61,6 +66,7 @@ else:
     _reliability = Later("preheat.app.reliability")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _watching = Later("preheat.app.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -98,6 +104,21 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def watching(self) -> "_watching.Watching":
+        """Sessions watched: those that run now, and earlier ones again. Keep one to look again and again."""
+        return _watching.Watching(self.folder)
+
+    @property
+    def installation(self) -> "_installation.Installation":
+        """Having agents call Preheat: installed, taken out, and how that stands."""
+        return _installation.Installation(self.folder)
+
+    @property
+    def daemon(self) -> "_daemon.Daemon":
+        """The process that the agents' hooks talk to: whether it runs, starting and ending it."""
+        return _daemon.Daemon(self.folder)
 
     # The archive itself.
     def has_archive(self) -> bool:

@@ -101,9 +101,9 @@ def _announce(folder: str, experiment: str, plan: "Plan") -> None:
 
 
 def _called_by_any(folder: str) -> bool:
-    from preheat.installing.ledger import load
+    from preheat.app.installation import Installation
 
-    return bool(load(folder).files)
+    return Installation(folder).is_used()
 
 
 def _numbers(text: str) -> list[float]:

@@ -12,7 +12,6 @@ import msgspec
 from preheat.errors import NotFound, UserError
 from preheat.files import write_whole
 from preheat.lab.plan import Cell, LabPlan
-from preheat.lab.tasks.files import write_whole
 
 Status: TypeAlias = Literal["passed", "not passed", "verify timed out", "done", "not set up"]
 """`verify timed out`: counts as not passed, but says more of `verify` than of the agent. `done`: there was nothing to verify

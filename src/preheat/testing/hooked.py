@@ -17,9 +17,9 @@ import msgspec
 
 from preheat.agents import hooks_of
 from preheat.agents.hooking import Hooks
-from preheat.daemon.place import CLIENT
 from preheat.installing.plans import Plan, carry_out, install_plan
 from preheat.model.live import HookAnswer, HookEvent, HookName
+from preheat.running.place import CLIENT
 
 Mode = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
 MARKS: Mapping[HookName, str] = {

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.files import write_whole
-from preheat.lab.tasks.files import write_whole
 
 Status: TypeAlias = Literal[
     "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"

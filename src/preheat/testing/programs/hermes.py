@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from preheat import agents
-from preheat.daemon.place import write_client
+from preheat.running.place import write_client
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
 from preheat.testing.programs.alone import answer, can_be_alone, run_alone

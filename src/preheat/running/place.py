@@ -1,6 +1,6 @@
 """Where the daemon keeps its things: one folder that only its owner can open, the lock, the address, how it is started.
 
-Knows nothing of events, sessions or sockets. Light: the commands `serve`, `install` and `doctor` start here.
+Knows nothing of events, sessions or sockets. Light: commands that look for the daemon start here.
 """
 
 import json
@@ -20,6 +20,8 @@ if sys.platform != "win32":
 LIVE = "live"
 SOCKET = "socket"
 CLIENT = ("hook.py", "hook_away.py")
+SEEN = "last-seen.json"
+"""The last event of each agent."""
 _FOLDERS = ("journal", "sessions", "spool")
 
 

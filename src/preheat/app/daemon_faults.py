@@ -8,9 +8,9 @@ import time
 from preheat import __version__
 from preheat.app.assignment import lots_in
 from preheat.app.live_settings import choices_in, thresholds_in
-from preheat.daemon.asking import NoAnswer, status
-from preheat.daemon.place import holder, live_folder, read_start
 from preheat.errors import UserError
+from preheat.running.asking import NoAnswer, status
+from preheat.running.place import holder, live_folder, read_start
 
 LITTLE_ROOM = 20_000_000
 _STARTED = 60.0
@@ -18,7 +18,7 @@ _STARTED = 60.0
 _LOG_END = 2_000
 
 
-def report(folder: str | None = None) -> list[str]:
+def daemon_faults(folder: str | None = None) -> list[str]:
     """The findings; none if all is well, or nothing was ever started."""
     live = live_folder(folder)
     if not os.path.isdir(live):

@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
-from preheat.daemon.place import SOCKET, Holder, holder, live_folder
-from preheat.daemon.wire import STATUS
 from preheat.errors import PreheatError
+from preheat.running.place import SOCKET, Holder, holder, live_folder
+
+STATUS = "?"
+"""In the place of an agent's name: a request for the daemon's status."""
 
 _LONGEST_PATH = 100
 """Of a socket; longer ones are reached from their own folder."""
