@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.provisioning.tokens import estimate
+from preheat.app.model_text import estimate_tokens
 from preheat.tools.tool import MOST_TOKENS
 
 LEAST, MOST = 200, 20_000
@@ -26,7 +26,7 @@ _DEPTH = 8
 
 def tokens(value: Any) -> int:
     """Of a value as JSON."""
-    return estimate(text(value))
+    return estimate_tokens(text(value))
 
 
 def text(value: Any) -> str:

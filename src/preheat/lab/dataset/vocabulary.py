@@ -7,9 +7,9 @@ archive.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from preheat.dataset.markers import added, counted
-from preheat.dataset.rows import Counted, ErrorRow, FormRow
-from preheat.dataset.threshold import OTHER, Spread
+from preheat.lab.dataset.markers import added, counted
+from preheat.lab.dataset.rows import Counted, ErrorRow, FormRow
+from preheat.lab.dataset.threshold import OTHER, Spread
 from preheat.model.outcome import Cause
 from preheat.model.profile import CallRecord
 

@@ -7,8 +7,8 @@ word that is taken for a path costs a reader little.
 import re
 from functools import cache
 
-from preheat.dataset.common import ENDINGS, FILES, NO_TICKETS, TOP_LEVELS, WORDS
-from preheat.dataset.pseudonyms import LENGTH, LETTERS, SORTS, Sort
+from preheat.lab.dataset.common import ENDINGS, FILES, NO_TICKETS, TOP_LEVELS, WORDS
+from preheat.lab.dataset.pseudonyms import LENGTH, LETTERS, SORTS, Sort
 
 MARK = rf"<(?:{'|'.join(SORTS)})(?:-[{LETTERS}]{{{LENGTH}}})?>(?:/_)*(?:\.[a-z0-9]{{1,8}})?|\[REDACTED:[a-z-]{{1,40}}\]"
 """What an anonymised text has in the place of what was taken out."""

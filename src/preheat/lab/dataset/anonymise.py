@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from preheat.dataset.forms import MARK, SORT_OF, depth, ending, harmless, wide
-from preheat.dataset.names import Names
-from preheat.dataset.pseudonyms import Pseudonyms, Sort
+from preheat.lab.dataset.forms import MARK, SORT_OF, depth, ending, harmless, wide
+from preheat.lab.dataset.names import Names
+from preheat.lab.dataset.pseudonyms import Pseudonyms, Sort
 
 Redact = Callable[[bytes], tuple[bytes, dict[str, int]]]
 """`ingest.redact.redact`, or one like it."""

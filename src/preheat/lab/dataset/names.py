@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from preheat.dataset.common import ACCOUNTS, WORDS
-from preheat.dataset.pseudonyms import Sort
+from preheat.lab.dataset.common import ACCOUNTS, WORDS
+from preheat.lab.dataset.pseudonyms import Sort
 
 _RUN = re.compile(r"(?<!\\)\\++(?:u[0-9a-fA-F]{4}|[nrtbfv])|%[0-9A-Fa-f]{2}|\n\s*\n|[^\W_]+")
 _PARTS = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_a-z]?[^\W\d_A-Z]+|\d+|[^\W_]+")

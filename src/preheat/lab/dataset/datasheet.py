@@ -6,7 +6,7 @@ The headings follow "Datasheets for Datasets"; what only the publishing person k
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from preheat.dataset.trajectories import Texts
+from preheat.lab.dataset.trajectories import Texts
 
 _TO_FILL = "**(to be filled in by whoever publishes this)**"
 _TEXTS: dict[Texts, str] = {

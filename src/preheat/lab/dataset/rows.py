@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.dataset.meanings import MEANINGS
+from preheat.lab.dataset.meanings import MEANINGS
 from preheat.model.live import Phase
 from preheat.model.outcome import Cause, Rung, Status
 from preheat.model.profile import Style, ToolType

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from preheat.dataset.pseudonyms import Pseudonyms
-from preheat.dataset.rows import Counted, SessionRow, Share, Shortened
-from preheat.dataset.threshold import OTHER
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.rows import Counted, SessionRow, Share, Shortened
+from preheat.lab.dataset.threshold import OTHER
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.profile import CallRecord, Rate, SessionProfile
 from preheat.model.session import Session

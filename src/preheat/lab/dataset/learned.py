@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 from msgspec.structs import asdict, astuple
 
-from preheat.dataset.pseudonyms import Pseudonyms
-from preheat.dataset.rows import LessonRow, Said, TemplateRow
-from preheat.dataset.threshold import Spread
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.rows import LessonRow, Said, TemplateRow
+from preheat.lab.dataset.threshold import Spread
 from preheat.model.lesson import Lesson, LessonKind
 from preheat.model.template import Template
 

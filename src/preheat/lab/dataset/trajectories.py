@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from preheat.commands import text_of
-from preheat.dataset.anonymise import Anonymiser, masked
-from preheat.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.anonymise import Anonymiser, masked
+from preheat.lab.dataset.pseudonyms import Pseudonyms
 from preheat.model.session import (
     CONTEXT_WINDOW,
     LATE_ENDING,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.dataset.anonymise import Redact, outside_marks, shown
-from preheat.dataset.forms import SORT_OF, TELLING, harmless, wide
-from preheat.dataset.names import Names
+from preheat.lab.dataset.anonymise import Redact, outside_marks, shown
+from preheat.lab.dataset.forms import SORT_OF, TELLING, harmless, wide
+from preheat.lab.dataset.names import Names
 
 File: TypeAlias = tuple[str, Callable[[], bytes]]
 """Its path in the export, and how to read it."""
