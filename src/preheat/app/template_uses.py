@@ -1,20 +1,22 @@
-"""Finds the sessions again that contexts were handed to. Knows nothing of what is shown.
+"""How the sessions went that templates were handed to: finds them again in the archive.
 
-A context carries its id, so the session that got it holds that id in a text that Preheat put there.
+A context carries its id, so the session that got it holds that id in a text that Preheat put there. Heavy to import
+(queries): whoever has uses to follow imports it then.
 """
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from preheat.app import stages as pipeline
+from preheat.app.sessions import has_archive, load
 from preheat.archive.checks import last_checks
+from preheat.archive.connect import connect
 from preheat.archive.queries import sessions
 from preheat.errors import UserError
 from preheat.model.listing import Filter, Summary
 from preheat.model.session import Other, Session, UserMessage
-from preheat.settings import data_folder
-from preheat.templates.uses import Found, Use
+from preheat.model.template import Tracked
+from preheat.templates.uses import Found, Use, tracked
 
 _BEFORE, _AFTER = 3600.0, 86400.0
 """A session that got a context began at most an hour before it was handed out, or within a day after."""
@@ -22,12 +24,20 @@ _MOST = 200
 """Sessions that are looked into; of more uses than that, the newest are followed."""
 
 
-def sessions_of(uses: list[Use]) -> dict[str, Found]:
-    """The session that got each context, as far as the archive has it."""
-    folder = data_folder()
-    if not pipeline.has_archive(folder):
+def track_uses(folder: str, uses: Iterable[Use]) -> dict[str, Tracked]:
+    """By the digest of a version: how often it was handed out, and how the sessions went."""
+    by_version: defaultdict[str, list[Use]] = defaultdict(list)
+    for use in uses:
+        by_version[use.template].append(use)
+    found = find_sessions(folder, [use for some in by_version.values() for use in some])
+    return {digest: tracked(some, found) for digest, some in by_version.items()}
+
+
+def find_sessions(folder: str, uses: list[Use]) -> dict[str, Found]:
+    """By context: the session that got it, as far as the archive has it."""
+    if not uses or not has_archive(folder):
         return {}
-    connection = pipeline.opened(folder)
+    connection = connect(folder)
     try:
         return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))
     finally:
@@ -60,7 +70,7 @@ def _may_be(session: Summary, use: Use) -> bool:
 
 def _contexts_in(connection: sqlite3.Connection, key: str, wanted: set[str]) -> set[str]:
     try:
-        session = pipeline.load(connection, key)
+        session = load(connection, key)
     except UserError:
         return set()  # it cannot be read any more: not found again
     return {context for context in wanted if any(context in text for text in _put_there(session))}
