@@ -1,7 +1,6 @@
 """The transcripts of running sessions: failures that no hook told of, and how full the context is."""
 
 import os
-import time
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from preheat.model.session import Usage
 from preheat.running.place import prepare
 from preheat.testing.builders import SESSION, ClaudeTranscript
 from tests.daemon.made import AGENT, Patient, daemon, edited, ran
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -130,9 +130,7 @@ def test_in_a_real_daemon(tmp_path: Path, path: Path) -> None:
         grown = BEGIN.call("Edit", {}, "call-2").result("done", "call-2")
         path.write_bytes(grown.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
         one.ask(edited(3, "src/b.py", SESSION, transcript_path=str(path)))
-        end = time.monotonic() + 20
-        while time.monotonic() < end and not any(each.state.calls == 4 for each in running(folder)):
-            time.sleep(0.1)
+        until(lambda: any(each.state.calls == 4 for each in running(folder)), "a session with four calls")
         (found,) = running(folder)
         assert found.state.calls == 4
         assert os.path.samefile(found.transcript, path)

@@ -288,7 +288,7 @@ def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
 def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine) -> None:
     """Somebody holds the file: the session starts, the trouble is told, and the next start writes both."""
     folder = os.path.join(machine.data, store.FOLDER)
-    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(60)"
+    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(999)"
     holding = subprocess.Popen([sys.executable, "-c", program, os.path.join(folder, "lock")], stdout=subprocess.PIPE)
     assert holding.stdout is not None
     try:

@@ -16,11 +16,11 @@ from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
 from preheat.app.advice import before, known_in, step
 from preheat.app.assignment import Proving
-from preheat.app.context import note_use, project_named, provision, render
+from preheat.app.context import note_use, provision, render
 from preheat.app.hook_events import from_hook, tool_kind
-from preheat.app.learning import repository_of
 from preheat.app.live_settings import NOTHING_MORE, choices_in, thresholds_in
 from preheat.app.outputs import shortened
+from preheat.app.projects import project_named, repository_of
 from preheat.app.running import LiveState, Running, apply_entry
 from preheat.app.scorecard import score_session
 from preheat.archive.connect import connect

@@ -115,8 +115,13 @@ def compactions(
 class Reliability:
     """What can be asked of the archive in a folder; what is new there is judged first."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, analyse: bool = True) -> None:
         self._folder = folder
+        self._analyse = analyse
+
+    def as_analysed(self) -> "Reliability":
+        """The same of what is analysed by now: nothing new is looked at first."""
+        return Reliability(self._folder, analyse=False)
 
     def population(self, chosen: Filter, top: int | None = TOP) -> Population:
         """How reliable agents were over the chosen sessions."""
@@ -146,7 +151,8 @@ class Reliability:
 
     @contextmanager
     def _judged(self) -> Iterator[sqlite3.Connection]:
-        judge_archive(self._folder)
+        if self._analyse:
+            judge_archive(self._folder)
         connection = connect(self._folder)
         try:
             yield connection

@@ -116,7 +116,7 @@ def _numbers(text: str) -> list[float]:
 def _project(given: str | None) -> str:
     if given is None:
         return ""
-    from preheat.app.context import project_folder
+    from preheat.app.projects import project_folder
 
     if not os.path.isdir(os.path.expanduser(given)):
         raise UserError(f"`{given}` is no folder; name the folder of a project, `.` for this one")

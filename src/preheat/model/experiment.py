@@ -75,6 +75,10 @@ ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
 METRICS: tuple[MetricName, ...] = (
     "misuse", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
 )  # fmt: skip
+SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
+"""Metrics that cannot differ by more than 1."""
+MATCHED = 0.05
+"""How far the tokens of a placebo may be from those of what it stands for."""
 STANDING = "standing"
 """The name of the comparison that goes on by itself: warm against the sessions that are held out."""
 

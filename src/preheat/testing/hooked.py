@@ -109,7 +109,7 @@ def main(agent: str, folder: str, mode: Mode) -> None:
     if event is None:
         return
     if mode == "hang" and event.name == "after_tool":
-        time.sleep(300)
+        time.sleep(3600)
     said = hooks_for(agent).write(event, answer_of(event, mode))
     if said:
         sys.stdout.buffer.write(said)

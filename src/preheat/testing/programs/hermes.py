@@ -49,7 +49,7 @@ class Job(msgspec.Struct, kw_only=True):
     """Commands that are run first, in the same surroundings, when the settings are written."""
     after: Sequence[Sequence[str]] = ()
     """And when the program has ended."""
-    seconds: float = 180.0
+    seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):
