@@ -10,3 +10,8 @@ def by_reason(counts: dict[str, int]) -> str:
     """`3 shorter than 30 messages, 1 a subagent's`: most first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
+
+
+def lasting(seconds: float) -> str:
+    """A span of time in a sentence: `12 s`, `4 minutes`."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from preheat.app import compression as _compression
     from preheat.app import context as _context
     from preheat.app import daemon as _daemon
+    from preheat.app import dataset as _dataset
     from preheat.app import installation as _installation
+    from preheat.app import lab as _lab
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
     from preheat.app import rendered_files as _rendered_files
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
+    from preheat.app import training as _training
     from preheat.app import watching as _watching
     from preheat.archive import connect as _connect
     from preheat.compress import Compressed
@@ -61,6 +64,8 @@ else:
     _connect = Later("preheat.archive.connect")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _dataset = Later("preheat.app.dataset")
+    _lab = Later("preheat.app.lab")
     _daemon = Later("preheat.app.daemon")
     _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
@@ -71,6 +76,7 @@ else:
     _rendered_files = Later("preheat.app.rendered_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _training = Later("preheat.app.training")
     _watching = Later("preheat.app.watching")
 
 
@@ -109,6 +115,21 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def training(self) -> "_training.Training":
+        """Templates that are trained on tasks, by an agent's own program."""
+        return _training.Training(self.folder)
+
+    @property
+    def lab(self) -> "_lab.Labs":
+        """The same tasks in every arm: planned, run, reported."""
+        return _lab.Labs(self.folder)
+
+    @property
+    def dataset(self) -> "_dataset.Datasets":
+        """Anonymous datasets: written, and looked through for leaks."""
+        return _dataset.Datasets(self.folder)
 
     @property
     def watching(self) -> "_watching.Watching":
