@@ -31,6 +31,7 @@ from preheat.app.learning import seen as seen_by_learners
 from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
 from preheat.ingest.noting import About
@@ -38,7 +39,6 @@ from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
 from preheat.lessons.projects import root_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson
 from preheat.provisioning import provision
