@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import preheat
+from preheat import app as preheat
 from preheat.app.templates import Templates
 from preheat.errors import NotFound, UserError
 
