@@ -48,6 +48,8 @@ EARLIER = 0.6
 """The share of a project's sessions that is learned from."""
 SPLITS = (0.4, 0.5, 0.6, 0.7)
 """Other shares, to see whether the figures hang on that one."""
+FEWEST = 5
+"""Sessions of a project, so that there are earlier and later ones."""
 LAST_CALLS = 15
 _RESAMPLES = 2000
 FRAME = estimate(
@@ -277,7 +279,9 @@ def projects(data: str = "") -> dict[str, list[Seen]]:
             place = Place(folder, root_of(folder), source.partition("__")[2])
             found[source].append(seen_by_learners(each.session, About(place, frozenset())))
     return {
-        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key)) for source, some in found.items()
+        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
+        for source, some in found.items()
+        if len(some) >= FEWEST
     }
 
 
