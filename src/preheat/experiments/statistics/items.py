@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from math import sqrt
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from scipy.special import ndtr
 
@@ -19,6 +18,7 @@ from preheat.experiments.statistics.sample import Numbers
 from preheat.experiments.statistics.sequence import errors_to_hold
 from preheat.experiments.statistics.spread import arm, chance, quantile, two_arms
 from preheat.model.experiment import Verdict
+from preheat.model.experiment_report import Utility
 from preheat.model.exposure import Exposure, Measured
 
 FEWEST = 10
@@ -26,28 +26,6 @@ FEWEST = 10
 _LOPSIDED = 0.01
 _RISK = 0.05
 _GRID = 200
-
-
-class Utility(msgspec.Struct, frozen=True):
-    """What showing an item does to the rate. Below zero is good: fewer mistakes."""
-
-    item: str
-    shown: int
-    withheld: int
-    raw: float | None
-    """Rate where shown minus rate where withheld, on its own."""
-    error: float | None
-    effect: float | None
-    """Drawn towards the others."""
-    low: float | None
-    high: float | None
-    """The ends of its 95 % credible interval."""
-    wrong_sign: float | None
-    """The chance that the effect has the other sign."""
-    q: float | None
-    """Benjamini and Hochberg's rate over all items, from the raw effect."""
-    verdict: Verdict
-    """`no difference`: the interval lies within the margin."""
 
 
 def utilities(
