@@ -6,7 +6,8 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.app.sessions import SyncReport, Watcher, opened, sync
+from preheat.app.sessions import SyncReport, opened, sync
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 
@@ -21,8 +22,8 @@ class Machine:
         os.makedirs(self.projects)
         self.environment = {"HOME": self.home}
 
-    def sync(self, watcher: Watcher | None = None) -> SyncReport:
-        return sync(self.folder, self.environment, watcher=watcher)
+    def sync(self, progress: Progress = SILENT) -> SyncReport:
+        return sync(self.folder, self.environment, progress=progress)
 
     def connection(self) -> sqlite3.Connection:
         return opened(self.folder)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.analysis import JudgeReport, JudgeWatcher, assess, judge_archive
+from preheat.app.analysis import JudgeReport, assess, judge_archive
 from preheat.app.sessions import load
 from preheat.archive import judged, judgements
 from preheat.archive.packing import decompress
@@ -16,6 +16,7 @@ from preheat.ingest import rereading
 from preheat.ingest.judging import Assessment, Judge
 from preheat.model.listing import Filter
 from preheat.model.profile import CallRecord
+from preheat.model.progress import Progress, Unit
 from preheat.model.session import Session
 from tests.archive.judged_machine import counts, everything, fields, grow, judge_with, key, with_sessions
 from tests.ingest.machine import Machine, story
@@ -175,13 +176,13 @@ def assess_but_three(session: Session) -> Assessment:
     return assess(session)
 
 
-class Growing(JudgeWatcher):
+class Growing(Progress):
     """A sync comes in between when the judging begins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def begin(self, sessions: int) -> None:
+    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
         grow(self.machine, 4)
         self.machine.sync()
 
@@ -213,15 +214,16 @@ def test_a_verdict_on_what_has_changed_or_gone_is_not_stored(machine: Machine) -
 KILLED = """
 import os, sys, time
 from preheat.archive import judged
-from preheat.app.analysis import JudgeWatcher, judge_archive
+from preheat.app.analysis import judge_archive
+from preheat.model.progress import Progress
 
-class Stopping(JudgeWatcher):
+class Stopping(Progress):
     told = 0
-    def done(self, key, calls):
+    def advance(self, amount=1, note=""):
         self.told += 1
         if self.told == 7:  # in the midst of the third group
             print("now", flush=True)
-            time.sleep(60)
+            time.sleep(3600)
 
 judged.PACK = 1
 judge_archive(sys.argv[1], Stopping())

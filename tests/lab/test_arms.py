@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from preheat.errors import UserError
 from preheat.experiments.arms import MATCHED
 from preheat.lab.arms import Sources, arms_named, contexts, matched
+from preheat.lab.tasks.suite import Task
 from preheat.provisioning.tokens import estimate
-from preheat.tasks.suite import Task
 
 TASKS = (Task(id="a", prompt="Run the tests."), Task(id="b", prompt="Build it."))
 FACTS = "Facts of this project.\n" + "".join(

@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat.agents.headless import Endpoint, headless_of
+from preheat.agents.headless import headless_of
 from preheat.app import stages as pipeline
 from preheat.errors import UserError
 from preheat.lab.prepare import Wanted, bench_for, planned, prepare, wanted_with
 from preheat.lab.run import Watcher, run_lab
 from preheat.lab.state import Lab, Running, Tried
-from preheat.tasks.suite import Suite, Task, parse_suite
+from preheat.lab.tasks.suite import Suite, Task, parse_suite
+from preheat.model.headless import Endpoint
 from preheat.testing.builders import ClaudeTranscript
 from preheat.testing.model_server import Call, ModelServer, Reply, Request
 
@@ -92,12 +93,12 @@ def test_a_set_up_or_a_verify_that_runs_out_of_time_says_so(setting: Setting) ->
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         tried = setting.run(
             server,
-            Task(id="set", prompt="x", setup="echo fetching; sleep 30", verify="true", timeout=1.0),
-            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 30", timeout=1.0),
+            Task(id="set", prompt="x", setup="echo fetching; sleep 3600", verify="true", timeout=3.0),
+            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 3600", timeout=3.0),
         )
     assert {(each.task, each.status, each.note) for each in tried} == {
-        ("set", "not set up", "fetching; ran out of time after 1 s"),
-        ("verify", "verify timed out", "looking; ran out of time after 1 s"),
+        ("set", "not set up", "fetching; ran out of time after 3 s"),
+        ("verify", "verify timed out", "looking; ran out of time after 3 s"),
     }
 
 
@@ -105,7 +106,7 @@ def test_a_run_without_an_answer_says_that_it_ran_out_of_time(setting: Setting) 
     """The model took longer than the task may: that is what the message must give as the reason."""
     slow = Task(id="slow", prompt="x", verify="true", timeout=1.0)
     said = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
-    with ModelServer(decide=lambda request: Reply("Done.", delay=2.0)) as server, pytest.raises(UserError, match=said):
+    with ModelServer(decide=lambda request: Reply("Done.", delay=30.0)) as server, pytest.raises(UserError, match=said):
         setting.run(server, slow, repeats=2)
 
 
@@ -172,7 +173,7 @@ def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
         assert {each.answers for each in tried} == {3}
     setting.data += "3"
     slow = Task(id="slow", prompt="Go on.", verify="true", timeout=1.0)
-    with ModelServer(decide=lambda request: bash("sleep 30")) as server:
+    with ModelServer(decide=lambda request: bash("sleep 3600")) as server:
         assert {each.ending for each in setting.run(server, slow, turns=2)} <= {"timed out", "over its turns"}
 
 

@@ -1,16 +1,15 @@
 """A training from the first task to the template, with a stand-in for the agent's program."""
 
 import os
-import time
 
 import pytest
 
+from preheat.app.training import Watcher, train
 from preheat.errors import UserError
-from preheat.tasks.suite import Task
+from preheat.lab.tasks.suite import Task
+from preheat.lab.training.run import Plan
+from preheat.lab.training.state import Ran, State, load, save, state_path
 from preheat.templates.store import Store
-from preheat.training.run import Plan
-from preheat.training.state import Ran, State, load, save, state_path
-from preheat.training.train import Watcher, train
 from tests.training.conftest import Machine, suite
 
 BUILD = Task(
@@ -64,11 +63,11 @@ def test_a_task_that_did_not_end_well_teaches_nothing(machine: Machine) -> None:
 
 def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
     """A set-up, the agent and a verify are told apart, each with the seconds it had."""
-    late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 30", timeout=5.0)
-    stuck = Task(id="stuck", prompt="sh: true", setup="sleep 30", timeout=1.0)
+    late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 3600", timeout=10.0)
+    stuck = Task(id="stuck", prompt="sh: true", setup="sleep 3600", timeout=1.0)
     outcome = train(machine.folder, "basics", suite(BUILD, late, stuck), machine.plan)
     assert [(ran.status, ran.note) for ran in outcome.ran[1:]] == [
-        ("verify timed out", "looking; ran out of time after 5 s"),
+        ("verify timed out", "looking; ran out of time after 10 s"),
         ("not set up", "ran out of time after 1 s"),
     ]
 
@@ -122,10 +121,8 @@ def test_a_damaged_state_is_no_obstacle(machine: Machine) -> None:
 def test_a_program_that_does_not_end_is_ended(machine: Machine) -> None:
     """And with it what it started; the other tasks go on."""
     slow = Task(id="slow", prompt="sleep", timeout=1.5)
-    started = time.monotonic()
     outcome = train(machine.folder, "basics", suite(slow, BUILD), machine.plan)
     assert [ran.status for ran in outcome.ran] == ["timed out", "done"]
-    assert time.monotonic() - started < 30
 
 
 def test_a_folder_that_cannot_be_prepared(machine: Machine) -> None:

@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
+    from preheat.app import daemon as _daemon
+    from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import reliability as _reliability
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
+    from preheat.app import watching as _watching
     from preheat.compress import Compressed
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
+    from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context
     from preheat.model.lesson import Lesson, LessonKind
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
+    from preheat.model.progress import Progress
     from preheat.model.rendering import Rendered
     from preheat.model.session import Session
     from preheat.model.template import Template
@@ -52,12 +57,16 @@ else:
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _daemon = Later("preheat.app.daemon")
+    _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
+    _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _watching = Later("preheat.app.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -96,6 +105,21 @@ class Preheat:
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
 
+    @property
+    def watching(self) -> "_watching.Watching":
+        """Sessions watched: those that run now, and earlier ones again. Keep one to look again and again."""
+        return _watching.Watching(self.folder)
+
+    @property
+    def installation(self) -> "_installation.Installation":
+        """Having agents call Preheat: installed, taken out, and how that stands."""
+        return _installation.Installation(self.folder)
+
+    @property
+    def daemon(self) -> "_daemon.Daemon":
+        """The process that the agents' hooks talk to: whether it runs, starting and ending it."""
+        return _daemon.Daemon(self.folder)
+
     # The archive itself.
     def has_archive(self) -> bool:
         """Whether there is one; most questions make an empty one otherwise."""
@@ -105,16 +129,14 @@ class Preheat:
         """The agent whose program started this one; empty where a person did."""
         return _caller.caller()
 
-    def read_callers_sessions(self, progress: "_sessions.Watcher | None" = None) -> "_sessions.SyncReport | None":
+    def read_callers_sessions(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this one; None where a person did."""
-        return _caller.read_first(self.folder, progress)
+        return _caller.read_first(self.folder, progress or _progress.SILENT)
 
-    def analyse(
-        self, progress: "_analysis.JudgeWatcher | None" = None, seconds: float = float("inf")
-    ) -> "_analysis.JudgeReport":
+    def analyse(self, progress: "Progress | None" = None, seconds: float = float("inf")) -> "_analysis.JudgeReport":
         """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
         begun."""
-        return _analysis.judge_archive(self.folder, progress, seconds)
+        return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
 
     # Sessions.
     def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
@@ -161,9 +183,9 @@ class Preheat:
         return _compression.compress(self.session(name), strategy, keep)
 
     # Lessons.
-    def learn(self, *tasks: str) -> "_learning.LearnReport":
+    def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
         """Learn from what is new: all ten learners, or those that are named."""
-        return _learning.learn(self.folder, tasks)
+        return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
 
     def lessons(self, project: str | None = None, kind: "LessonKind | None" = None) -> "list[Lesson]":
         """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""

@@ -6,7 +6,9 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import dialect_of
+from preheat.amounts import counted
 from preheat.archive.connect import connect, unusable
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -45,27 +47,13 @@ class JudgeReport(NamedTuple):
     seconds: float
 
 
-class JudgeWatcher:
-    """Told how the judging goes on; this one keeps silent."""
-
-    def begin(self, sessions: int) -> None:
-        """So many are to be judged."""
-
-    def done(self, key: str, calls: int) -> None:
-        """The verdict on one session is safe in the archive."""
-
-    def end(self) -> None:
-        """All that could be judged is."""
-
-
-def judge_archive(folder: str, watcher: JudgeWatcher | None = None, seconds: float = math.inf) -> JudgeReport:
+def judge_archive(folder: str, progress: Progress = SILENT, seconds: float = math.inf) -> JudgeReport:
     """Judge every session of the archive that this version of the judge has not judged as it is now. After so many `seconds`
     nothing more is begun."""
     from preheat import outcomes, profiles
     from preheat.archive.judged import pending
     from preheat.ingest.judging import Judge, run
 
-    watcher = watcher or JudgeWatcher()
     started = time.perf_counter()
     judged: list[int] = []
     failures: list[Unreadable] = []
@@ -73,15 +61,15 @@ def judge_archive(folder: str, watcher: JudgeWatcher | None = None, seconds: flo
 
     def told(key: str, calls: int) -> None:
         judged.append(calls)
-        watcher.done(key, calls)
+        progress.advance(1, counted(sum(judged), "call"))
 
     connection = connect(folder)
     try:
         todo = pending(connection, by.version)
         if todo.sessions and seconds > 0:
-            watcher.begin(todo.sessions)
+            progress.begin("Judging", todo.sessions, "sessions")
             failures = run(connection, by, todo, told, time.monotonic() + seconds)
-            watcher.end()
+            progress.end()
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:

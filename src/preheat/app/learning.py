@@ -3,15 +3,16 @@
 Knows none of the learners by name; their order is `lessons.LEARNERS`.
 """
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from preheat.app.analysis import JudgeWatcher, assess, judge_archive
+from preheat.app.analysis import assess, judge_archive
+from preheat.app.projects import projects
 from preheat.app.sessions import load
 from preheat.archive.connect import connect, unusable
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -64,45 +65,27 @@ class LearnReport(NamedTuple):
     """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
 
 
-class LearnWatcher:
-    """Told how the learning goes on; this one keeps silent."""
-
-    def begin(self, sessions: int) -> None:
-        """Notes are to be taken of so many."""
-
-    def noted(self, key: str) -> None:
-        """The notes of one session are safe in the archive."""
-
-    def concluding(self, learner: str, project: str) -> None:
-        """A learner looks over a project."""
-
-    def end(self) -> None:
-        """Everything that could be learned is."""
-
-
 def learn(
     folder: str,
     tasks: tuple[str, ...] = (),
-    watcher: LearnWatcher | None = None,
-    judging: JudgeWatcher | None = None,
+    progress: Progress = SILENT,
 ) -> LearnReport:
     """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
     from preheat.app.trials import left_alone, take_in
     from preheat.lessons.learners import LEARNERS
 
-    watcher = watcher or LearnWatcher()
     started = time.perf_counter()
-    judged = judge_archive(folder, judging)
+    judged = judge_archive(folder, progress)
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
         take_in(folder, connection)
-        done = _learned(connection, chosen, watcher, left_alone(folder))
+        done = _learned(connection, chosen, progress, left_alone(folder))
         proof = _proof(folder, connection)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
-        watcher.end()
+        progress.end()
         connection.close()
     failures = [*judged.failures, *done.failures]
     seconds = time.perf_counter() - started
@@ -140,7 +123,7 @@ def _cost(lesson: "Lesson") -> tuple[float, str]:
 
 
 def _learned(
-    connection: sqlite3.Connection, chosen: "list[Learner]", watcher: LearnWatcher, wanted: frozenset[str]
+    connection: sqlite3.Connection, chosen: "list[Learner]", progress: Progress, wanted: frozenset[str]
 ) -> "Learned":
     from preheat.archive import lessons as kept
     from preheat.archive import notes
@@ -150,8 +133,8 @@ def _learned(
     if {place.folder: place for place in kept.places(connection)} != places:
         with writing(connection):
             kept.store_places(connection, places.values())
-    noted, failures = _noted(connection, chosen, places, watcher)
-    done, changed = _concluded(connection, chosen, places, watcher, wanted)
+    noted, failures = _noted(connection, chosen, places, progress)
+    done, changed = _concluded(connection, chosen, places, progress, wanted)
     known = kept.by_learner(connection)
     by_name = {each.learner: each for each in done}
     reports = []
@@ -171,7 +154,7 @@ def _concluded(
     connection: sqlite3.Connection,
     chosen: "list[Learner]",
     places: "Mapping[str, Place]",
-    watcher: LearnWatcher,
+    progress: Progress,
     wanted: frozenset[str],
 ) -> "tuple[list[Concluded], set[str]]":
     """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed. Lessons
@@ -184,8 +167,13 @@ def _concluded(
     effects = [each for each in measured if each.item not in wanted]
     did: list[Concluded] = []
     touched: set[str] = set()
+
+    def concluding(learner: str, project: str) -> None:
+        progress.advance(0, f"{learner} {project}")
+
+    progress.begin("Concluding", len(chosen))
     for turn in range(_TURNS):
-        done, changed = learning.conclude(connection, chosen, places, watcher.concluding)
+        done, changed = learning.conclude(connection, chosen, places, concluding)
         changed -= learning.drop_gone(connection, places)
         changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
         if measured and not turn:  # what was measured may concern any lesson
@@ -198,7 +186,7 @@ def _concluded(
 
 
 def _noted(
-    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", watcher: LearnWatcher
+    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", progress: Progress
 ) -> "tuple[int, list[Unreadable]]":
     """Have notes taken where there are none yet."""
     from preheat.archive import notes
@@ -213,11 +201,11 @@ def _noted(
     def told(key: str) -> None:
         nonlocal count
         count += 1
-        watcher.noted(key)
+        progress.advance()
 
     if not todo.sessions:
         return 0, []
-    watcher.begin(todo.sessions)
+    progress.begin("Learning", todo.sessions, "sessions")
     failures = noting.run(connection, noter, todo, places, told)
     return count, failures
 
@@ -251,32 +239,6 @@ def seen(session: "Session", about: "About") -> "Seen":
         if not record.bookkeeping and record.seq not in about.copied
     )
     return Seen(f"{session.agent}:{session.id}", about.place.name, about.place.root, session, calls)
-
-
-# Projects.
-def projects(folders: Mapping[str, int]) -> "dict[str, Place]":
-    """By the folder in which sessions ran (with how many did): the project it belongs to."""
-    from preheat.archive.lessons import Place
-    from preheat.lessons.projects import names, root_of
-
-    roots = {folder: root_of(folder, repository_of) for folder in folders}
-    sessions: dict[str, int] = {}
-    for folder, count in folders.items():
-        sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
-    called = names(sessions)
-    return {folder: Place(folder, root, called[root]) for folder, root in roots.items()}
-
-
-def repository_of(folder: str) -> str:
-    """The root of the repository that a folder of this machine belongs to; empty where there is none."""
-    while folder and os.path.isabs(folder):
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            break
-        folder = above
-    return ""
 
 
 def _effects(connection: sqlite3.Connection) -> "list[Effect]":

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from preheat.app.context import project_named
+from preheat.app.projects import project_named
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import Mark

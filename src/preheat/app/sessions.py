@@ -16,8 +16,9 @@ from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
-from preheat.ingest.changes import Change, survey, survey_again, survey_files
+from preheat.ingest.changes import survey, survey_again, survey_files
 from preheat.model.listing import Filter, Hit, Summary
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -54,37 +55,20 @@ class SyncReport(NamedTuple):
     seconds: float
 
 
-class Watcher:
-    """Told how a sync goes on; this one keeps silent."""
-
-    def waiting(self) -> None:
-        """Another sync holds the archive."""
-
-    def begin(self, changes: list[Change]) -> None:
-        """So much has changed."""
-
-    def done(self, result: "Result") -> None:
-        """One source is safe in the archive."""
-
-    def end(self) -> None:
-        """Everything is."""
-
-
 def sync(
     folder: str,
     environment: Mapping[str, str] | None = None,
     agents: tuple[str, ...] = AGENTS,
     files: list[tuple[str, str]] | None = None,
-    watcher: Watcher | None = None,
+    progress: Progress = SILENT,
     seen_already: "Look | None" = None,
 ) -> SyncReport:
     """Bring the archive up to date with the agents' places, or with the named files (agent and path).
 
     `seen_already` is a look at the places of all agents that was taken just now.
     """
-    watcher = watcher or Watcher()
     started = time.perf_counter()
-    with sync_lock(folder, PATIENCE, watcher.waiting):
+    with sync_lock(folder, PATIENCE, lambda: progress.wait("another sync is at work")):
         connection = connect(folder)
         try:
             if files is not None:
@@ -97,14 +81,7 @@ def sync(
             if found.changes:
                 from preheat.ingest.sync import run
 
-                watcher.begin(found.changes)
-
-                def told(result: "Result") -> None:
-                    report.add(result)
-                    watcher.done(result)
-
-                report.failures = run(connection, folder, found.changes, told)
-                watcher.end()
+                report.failures = run(connection, folder, found.changes, report.add, progress)
         finally:
             connection.close()
         if files is None and agents == AGENTS:

@@ -3,23 +3,22 @@
 Light to import: what a call needs is imported by it, because a sync that finds nothing new must cost next to nothing.
 """
 
-from preheat.app.analysis import JudgeReport, JudgeWatcher, assess, judge, judge_archive
+from preheat.app.analysis import JudgeReport, assess, judge, judge_archive
 from preheat.app.compression import compress, compress_all
 from preheat.app.context import (
     formats,
     keep_template,
     known_lessons,
     note_use,
-    project_named,
     provision,
     render,
     resume_packet,
 )
-from preheat.app.learning import LearnReport, LearnWatcher, Study, TaskReport, learn, study
+from preheat.app.learning import LearnReport, Study, TaskReport, learn, study
+from preheat.app.projects import project_named
 from preheat.app.sessions import (
     AgentReport,
     SyncReport,
-    Watcher,
     forget,
     has_archive,
     load,
@@ -31,13 +30,10 @@ from preheat.app.sessions import (
 __all__ = [
     "AgentReport",
     "JudgeReport",
-    "JudgeWatcher",
     "LearnReport",
-    "LearnWatcher",
     "Study",
     "SyncReport",
     "TaskReport",
-    "Watcher",
     "assess",
     "compress",
     "compress_all",

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from preheat.app.analysis import judge_archive
-from preheat.app.learning import projects, study
+from preheat.app.learning import study
+from preheat.app.projects import projects
 from preheat.archive.checks import last_checks
 from preheat.archive.connect import connect
 from preheat.archive.judgements import profiles

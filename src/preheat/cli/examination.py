@@ -15,14 +15,14 @@ from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import reason
 from preheat.app import stages as pipeline
+from preheat.app.daemon_faults import daemon_faults
+from preheat.app.installation import Installation
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.cli.progress import Bar
 from preheat.cli.text import size
-from preheat.daemon.report import report
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
-from preheat.installing.standing import faults
 from preheat.model.listing import Totals
 from preheat.settings import archive_path, data_folder
 from preheat.templates.loaded import problems as not_handed_out
@@ -99,8 +99,8 @@ def examine(most: int | None, check: bool) -> Examination:
         agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
         archive = _archive(folder, connection, list(held.values()), findings, check)
         number = sum(row.problems for row in held.values())
-        findings += report(folder)
-        findings += faults(folder, os.environ, "")
+        findings += daemon_faults(folder)
+        findings += Installation(folder).faults()
         findings += not_handed_out(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:

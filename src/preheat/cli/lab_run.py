@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from preheat.lab.plan import LabPlan
     from preheat.lab.prepare import Wanted
     from preheat.lab.run import Bench
-    from preheat.tasks.suite import Suite
+    from preheat.lab.tasks.suite import Suite
 
 
 class LabAgent(AgentName):
@@ -112,7 +112,7 @@ def command(suite_path: str, name: str | None, limit: int | None, as_json: bool,
     tokens are measured from the transcript, which goes into the archive marked as Preheat's own.
     """
     from preheat.lab.prepare import bench_for, reachable, wanted_with
-    from preheat.tasks.suite import Suite, read_suite
+    from preheat.lab.tasks.suite import Suite, read_suite
 
     suite = read_suite(suite_path)
     if limit is not None:

@@ -115,7 +115,7 @@ def _fairly(lessons: "Sequence[Lesson]", limit: int) -> "list[Lesson]":
 
 
 def _found(connection: "sqlite3.Connection", project: str | None) -> "list[Lesson]":
-    from preheat.app.context import project_named
+    from preheat.app.projects import project_named
     from preheat.archive.lessons import lessons
 
     if project is None:

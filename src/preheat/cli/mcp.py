@@ -66,13 +66,10 @@ def command(http: bool, host: str, port: int, names: tuple[str, ...], project: s
 
 
 def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: bool) -> int:
-    from preheat.daemon.place import address
+    from preheat.app.daemon import Daemon
     from preheat.mcp.http import is_loopback, serve_http
 
-    try:
-        token = address(data_folder()).token
-    except OSError as error:
-        raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
+    token = Daemon(data_folder()).address().token
     if not is_loopback(host):
         print(f"preheat: `{host}` can be reached from other machines; the token is all that guards it", file=sys.stderr)
 

@@ -2,9 +2,9 @@
 
 import sys
 
+from preheat.app.training import Watcher
 from preheat.cli.progress import Bar
-from preheat.training.state import Ran
-from preheat.training.train import Watcher
+from preheat.lab.training.state import Ran
 
 
 class TrainingProgress(Watcher):

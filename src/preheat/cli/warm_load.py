@@ -35,7 +35,7 @@ def command(name: str | None, unload_it: bool, project: str | None, as_json: boo
 
     Without NAME, say what is loaded.
     """
-    from preheat.app.context import project_folder
+    from preheat.app.projects import project_folder
     from preheat.settings import data_folder
     from preheat.templates.loaded import load_for, pins, standing, unload
 

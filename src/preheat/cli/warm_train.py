@@ -1,6 +1,6 @@
 """`preheat warm train`: runs a suite of tasks with a real agent, and keeps what it learned as a template.
 
-The work is done by `preheat.training`; this reads the options and shows how it goes.
+The work is done by `preheat.lab.training`; this reads the options and shows how it goes.
 """
 
 import os
@@ -17,9 +17,9 @@ from preheat.errors import UserError
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
-    from preheat.tasks.suite import Suite
-    from preheat.training.run import Plan
-    from preheat.training.train import Outcome
+    from preheat.app.training import Outcome
+    from preheat.lab.tasks.suite import Suite
+    from preheat.lab.training.run import Plan
 
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _GOOD = 10
@@ -81,10 +81,10 @@ def command(name: str, path: str, limit: int | None, strategy: str, as_json: boo
     The sessions go into the archive, are made shorter so that what the agent learned remains, and become a version of
     the template NAME. Tasks that do not end well are left out; if none does, nothing is kept.
     """
+    from preheat.app.training import train
     from preheat.cli.training_progress import TrainingProgress
-    from preheat.tasks.suite import Suite, read_suite
+    from preheat.lab.tasks.suite import Suite, read_suite
     from preheat.templates.names import check_name
-    from preheat.training.train import train
 
     check_name(name)
     suite = read_suite(path)
@@ -108,7 +108,7 @@ def command(name: str, path: str, limit: int | None, strategy: str, as_json: boo
 
 def _plan(given: dict[str, Any]) -> "Plan":
     from preheat.agents.headless import headless_agents, headless_of
-    from preheat.training.run import Plan
+    from preheat.lab.training.run import Plan
 
     agent = given["agent"]
     headless = headless_of(agent)

@@ -13,6 +13,7 @@ import msgspec
 from preheat.agents import reader_of
 from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader
+from preheat.amounts import counted
 from preheat.archive.connect import unusable
 from preheat.archive.forgotten import digest_of
 from preheat.archive.known import known_parts
@@ -22,6 +23,7 @@ from preheat.archive.writer import store, writing
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
 from preheat.ingest.digest import Job, digest
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 _BATCH = msgspec.msgpack.Decoder(Batch)
@@ -46,18 +48,33 @@ class Result(NamedTuple):
 
 
 def run(
-    connection: sqlite3.Connection, folder: str, changes: list[Change], on_result: Callable[[Result], None]
+    connection: sqlite3.Connection,
+    folder: str,
+    changes: list[Change],
+    on_result: Callable[[Result], None],
+    progress: Progress = SILENT,
 ) -> list[Failure]:
     """Read and store every change; each result is told when it is safe in the archive."""
     failures: list[Failure] = []
     jobs, databases = _jobs(connection, changes, failures)
+    sessions = 0
+
+    def safe(result: Result) -> None:
+        nonlocal sessions
+        sessions += result.sessions
+        on_result(result)
+        progress.advance(result.delta.size, counted(sessions, "session"))
+
+    progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
         for batch in _digested(_grouped(jobs)):
             failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
-            _store(connection, batch, on_result)
-        _store(connection, Batch([], list(_whole(databases, failures))), on_result)
+            _store(connection, batch, safe)
+        _store(connection, Batch([], list(_whole(databases, failures))), safe)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
+    finally:
+        progress.end()
     return failures
 
 
@@ -105,7 +122,8 @@ def _grouped(jobs: list[Job]) -> list[list[Job]]:
 
 
 def _job(change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int) -> Job:
-    unread = size - position.offset if position and position.offset <= size else size
+    goes_on = position and position.offset <= size and known and known.reader_version == change.reader_version
+    unread = size - position.offset if position and goes_on else size
     return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 

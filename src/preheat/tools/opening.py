@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app import stages as pipeline
 from preheat.app.caller import read_first
-from preheat.app.learning import repository_of
+from preheat.app.projects import repository_of
 from preheat.errors import UserError
 from preheat.lessons.projects import root_of
 from preheat.model.lesson import DAY

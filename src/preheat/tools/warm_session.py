@@ -14,7 +14,7 @@ import msgspec
 from preheat.agents import AGENTS
 from preheat.app import stages as pipeline
 from preheat.app.caller import LATEST, caller, session_named
-from preheat.app.context import project_folder
+from preheat.app.projects import project_folder
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
 from preheat.provisioning.safe import line, value

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from preheat.app import open as open_home
 from preheat.app.caller import session_named
 from preheat.provisioning.safe import value
 from preheat.tools.opening import archive, data_note
@@ -25,14 +26,12 @@ _TOLD = 10
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.app.replay import at_turn, moment_after, why
-
     name = session_named(asked.arguments.get("session", "").strip() or "latest")
-    with archive(asked.folder) as connection:
-        found, turn = at_turn(connection, name, asked.folder)
-    moment = moment_after(found.timeline, asked.arguments.get("turn", turn))
+    with archive(asked.folder):  # raises where there is none
+        found, turn = open_home(asked.folder).watching.replay_turn(name)
+    explained = found.explain(asked.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
-    whole = msgspec.to_builtins(why(found.timeline, moment))
+    whole = msgspec.to_builtins(explained)
     answer |= {**value(whole), "event": quoted(whole["event"])}
     told = found.timeline.advisories
     answer["told"] = value([msgspec.to_builtins(each) for each in told[-_TOLD:]])
