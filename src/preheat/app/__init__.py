@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from preheat.app import compression as _compression
     from preheat.app import context as _context
     from preheat.app import daemon as _daemon
+    from preheat.app import experiments as _experiments
     from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
@@ -58,6 +59,7 @@ else:
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
     _daemon = Later("preheat.app.daemon")
+    _experiments = Later("preheat.app.experiments")
     _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
@@ -104,6 +106,11 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def experiments(self) -> "_experiments.Experiments":
+        """Comparisons by chance: started, reported, stopped; the ledger, and what a person thought of sessions."""
+        return _experiments.Experiments(self.folder)
 
     @property
     def watching(self) -> "_watching.Watching":

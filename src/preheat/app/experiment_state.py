@@ -1,13 +1,13 @@
-"""What was drawn and rated, of the sessions that the archive was not made to forget; and how it forgets. Light: every learning
-starts with it.
+"""What was drawn and rated, of the sessions that the archive beside it was not made to forget; and how that is forgotten.
 
-Knows nothing of what it shows.
+Knows nothing of what it shows. Light: every learning starts with it.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeVar
 
+from preheat.archive.connect import folder_of
 from preheat.archive.forgotten import digest_of
 from preheat.model.experiment import AdviceLot, Assignment, Delivery, Rating
 from preheat.model.exposure import Exposure
@@ -41,10 +41,10 @@ def any_drawn(folder: str) -> bool:
         return assignments.any_drawn(state)
 
 
-def drawn(folder: str, archive: sqlite3.Connection) -> Drawn:
+def drawn(archive: sqlite3.Connection) -> Drawn:
     """What was drawn and rated."""
     known = _not_forgotten(archive)
-    with reading(folder) as state:
+    with reading(folder_of(archive)) as state:
         return Drawn(
             _only(assignments.assignments(state), known),
             {each.session: each for each in _only(assignments.first_deliveries(state).values(), known)},
@@ -54,16 +54,16 @@ def drawn(folder: str, archive: sqlite3.Connection) -> Drawn:
         )
 
 
-def exposures(folder: str, archive: sqlite3.Connection) -> list[Exposure]:
+def exposures(archive: sqlite3.Connection) -> list[Exposure]:
     """Which items a session was given or spared by chance."""
-    with reading(folder) as state:
+    with reading(folder_of(archive)) as state:
         found = assignments.exposures(state)
     return _only(found, _not_forgotten(archive)) if found else []
 
 
-def forget(folder: str, archive: sqlite3.Connection) -> None:
+def forget(archive: sqlite3.Connection) -> None:
     """Take away what was drawn and said of sessions that the archive was made to forget."""
-    known = _not_forgotten(archive)
+    folder, known = folder_of(archive), _not_forgotten(archive)
     with reading(folder) as state:
         sessions = assignments.sessions(state) | ratings.ratings(state).keys()
     gone = [session for session in sessions if not known(session)]

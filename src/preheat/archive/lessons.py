@@ -1,7 +1,8 @@
 """Keeps what was learned: conclusions of each learner, and lessons as they are handed out.
 
 Plain SQL, as in `writer.py`: handing lessons to a new session must not cost an import of SQLAlchemy. Knows nothing of how
-lessons are learned or chosen; what a person said of them is kept in the state beside the archive. Everything that writes happens inside a transaction that the caller holds (`writing`).
+lessons are learned or chosen; what a person said of them is kept in the state beside the archive. Everything that writes
+happens inside a transaction that the caller holds (`writing`).
 """
 
 import sqlite3

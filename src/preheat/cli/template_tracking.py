@@ -6,16 +6,16 @@ Knows nothing of how a session is found again.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from preheat.model.template import Tracked
+from preheat.app.template_state import uses as uses_in
+from preheat.model.template import Tracked, Use
 from preheat.settings import data_folder
-from preheat.templates.store import Store
-from preheat.templates.uses import Found, Use, tracked
+from preheat.templates.uses import Found, tracked
 
 
 def tracked_by_version() -> dict[str, Tracked]:
     """By digest: how often each version was handed out, and how the sessions went."""
     by_version: defaultdict[str, list[Use]] = defaultdict(list)
-    for use in Store(data_folder()).uses():
+    for use in uses_in(data_folder()):
         by_version[use.template].append(use)
     found = _found([use for uses in by_version.values() for use in uses])
     return {digest: tracked(uses, found) for digest, uses in by_version.items()}

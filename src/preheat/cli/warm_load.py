@@ -1,4 +1,4 @@
-"""`preheat warm load`: which template the new sessions of a project start with. Kept by `preheat.templates.loaded`."""
+"""`preheat warm load`: which template the new sessions of a project start with."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from preheat.cli.text import moment, printable, short_path
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.templates.loaded import Standing
+    from preheat.app.template_state import Standing
 
 
 @click.command(
@@ -36,8 +36,8 @@ def command(name: str | None, unload_it: bool, project: str | None, as_json: boo
     Without NAME, say what is loaded.
     """
     from preheat.app.projects import project_folder
+    from preheat.app.template_state import load_for, pins, standing, unload
     from preheat.settings import data_folder
-    from preheat.templates.loaded import load_for, pins, standing, unload
 
     if name and unload_it:
         raise click.UsageError("name a template, or say `--none`, not both")

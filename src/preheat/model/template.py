@@ -12,8 +12,13 @@ from preheat.model.lesson import Lesson
 FORMAT = 1
 """The form of the files. A newer Preheat reads every earlier one; a newer form is refused with a clear message."""
 
-SHOWN = 10
+SHORT = 10
 """Letters of a digest that people see; any four that no other version of the name begins with will do."""
+
+
+def short_digest(digest: str) -> str:
+    """What a version is called where people read it."""
+    return digest[:SHORT]
 
 
 class UserPattern(msgspec.Struct, frozen=True):
@@ -104,7 +109,7 @@ class Pin(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """`name@3fa2b1c0d4`, for people."""
-        return f"{self.name}@{self.digest[:SHOWN]}"
+        return f"{self.name}@{short_digest(self.digest)}"
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 
 from preheat.errors import StateUnusable, UserError
+from preheat.files import private_folder
 from preheat.locking import held
 from preheat.settings import state_path
 from preheat.state import migration
@@ -108,7 +109,7 @@ def _opened(folder: str, wait: float, make: bool) -> sqlite3.Connection:
     left = migration.waiting(folder)
     if not (make or left or os.path.exists(path)):
         return _empty()
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    private_folder(folder)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from preheat.errors import StateUnusable
+from preheat.files import write_whole
 from preheat.locking import held
 from preheat.model.experiment import LedgerEntry, Lot, Rating
 from preheat.model.template import Pin, Use
@@ -155,7 +156,7 @@ def forget(folder: str, sessions: Iterable[str]) -> None:
             lines = _bytes(path).splitlines(keepends=True)
             kept = [line for line in lines if not _tells_of(line, place, gone)]
             if len(kept) < len(lines):
-                _replace(path, b"".join(kept))
+                write_whole(path, b"".join(kept), durable=True)
 
 
 def _tells_of(line: bytes, place: _Place, sessions: frozenset[str]) -> bool:
@@ -273,12 +274,3 @@ def _bytes(path: str) -> bytes:
             return stream.read()
     except FileNotFoundError:
         return b""
-
-
-def _replace(path: str, data: bytes) -> None:
-    new = f"{path}.new-{os.getpid()}"
-    with open(os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(new, path)

@@ -7,7 +7,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from preheat.model.template import SHOWN, Extraction, Template
+from preheat.model.template import Extraction, Template
+
+SHOWN = 10
+"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
 
 
 def canonical(value: Any) -> bytes:

@@ -15,6 +15,7 @@ from preheat.agents import AGENTS
 from preheat.app import stages as pipeline
 from preheat.app.caller import LATEST, caller, session_named
 from preheat.app.projects import project_folder
+from preheat.app.template_state import uses as uses_in
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
 from preheat.provisioning.safe import line, value
@@ -81,7 +82,7 @@ def _list(asked: Asked) -> dict[str, Any]:
     names = store.names()
     if not names:
         return {"templates": [], "next": "`build` with a `name` makes one from the sessions of this project"}
-    uses = Counter(use.template for use in store.uses())
+    uses = Counter(use.template for use in uses_in(asked.folder))
     answer: dict[str, Any] = {"templates": [_row(store, name, uses) for name in names[:_MOST_TEMPLATES]]}
     if len(names) > _MOST_TEMPLATES:
         answer["left_out"] = len(names) - _MOST_TEMPLATES
