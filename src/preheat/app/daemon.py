@@ -14,9 +14,9 @@ from preheat import __version__
 from preheat.errors import UserError
 from preheat.running import place
 from preheat.running.asking import STATUS, NoAnswer, status, until
-from preheat.running.place import SEEN, SOCKET, Address, Holder, write_private
+from preheat.running.place import SEEN, SOCKET, Address, Holder
 
-__all__ = ["SEEN", "SOCKET", "STATUS", "Address", "Daemon", "Holder", "Started", "write_private"]
+__all__ = ["SEEN", "SOCKET", "STATUS", "Address", "Daemon", "Holder", "Started"]
 
 _PATIENCE = 8.0
 _HANDING = 4.0
