@@ -117,7 +117,7 @@ class Experiments:
             raise UserError(
                 f"`{plan.name}` was stopped already; `preheat experiment report {plan.name}` shows what it showed"
             )
-        self._archive().close()  # without an archive there is nothing to tell, and that is entered, too
+        connect(self._folder).close()  # without an archive there is nothing to tell, and that is entered, too
         found = self._report(StoredPlan(experiment, plan, now), now)
         entry = LedgerEntry(
             kind="experiment",
