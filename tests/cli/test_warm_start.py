@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.context import keep_template
+from preheat.app.templates import Templates
 from preheat.cli.warming import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
@@ -42,7 +42,7 @@ def lessons() -> tuple[Lesson, ...]:
 @pytest.fixture
 def shop(person: Person) -> Person:
     """A template is there, and nothing else."""
-    keep_template(person.folder, Template(name="shop", project="shop", lessons=lessons()), "built")
+    Templates(person.folder).keep(Template(name="shop", project="shop", lessons=lessons()), "built")
     return person
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from preheat.agents.hermes import importing
-from preheat.app.context import keep_template
+from preheat.app.templates import Templates
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
@@ -66,7 +66,7 @@ class Machine:
                    support=Support(40, 9, 1, 1), **common),
             Lesson(id="e1", kind="example", text="A call.", example=call, support=Support(9, 9, 0, 0), **common),
         )  # fmt: skip
-        keep_template(self.data, Template(name="shop", project="project", lessons=lessons), "built")
+        Templates(self.data).keep(Template(name="shop", project="project", lessons=lessons), "built")
 
     def preheat(self, *words: str) -> str:
         done = subprocess.run(

@@ -4,11 +4,12 @@ import os
 
 import pytest
 
-from preheat.app.training import Watcher, train
+from preheat.app.training import train
 from preheat.errors import UserError
 from preheat.lab.tasks.suite import Task
 from preheat.lab.training.run import Plan
-from preheat.lab.training.state import Ran, State, load, save, state_path
+from preheat.lab.training.state import State, load_state, save, state_path
+from preheat.model.progress import Progress
 from preheat.templates.store import Store
 from tests.training.conftest import Machine, suite
 
@@ -87,13 +88,13 @@ def test_nothing_is_kept_if_nothing_was_done(machine: Machine) -> None:
 def test_one_that_was_interrupted_goes_on(machine: Machine) -> None:
     """What ended well is not run again; what is kept at the end has all of it."""
 
-    class Impatient(Watcher):
-        def ran(self, ran: Ran) -> None:
+    class Impatient(Progress):
+        def advance(self, amount: float = 1, note: str = "") -> None:
             raise KeyboardInterrupt
 
     tasks = suite(BUILD, WRITE)
     with pytest.raises(KeyboardInterrupt):
-        train(machine.folder, "basics", tasks, machine.plan, watcher=Impatient())
+        train(machine.folder, "basics", tasks, machine.plan, progress=Impatient())
     assert len(machine.prompts()) == 1
     outcome = train(machine.folder, "basics", tasks, machine.plan)
     assert len(machine.prompts()) == 2
@@ -105,8 +106,8 @@ def test_another_setting_starts_anew(machine: Machine) -> None:
     """A run with another model is another run."""
     path = state_path(machine.folder, "basics")
     save(path, State("old", "run", "/nowhere"))
-    assert load(path, "old") == State("old", "run", "/nowhere")
-    assert load(path, "new") is None
+    assert load_state(path, "old") == State("old", "run", "/nowhere")
+    assert load_state(path, "new") is None
     assert os.stat(path).st_mode & 0o077 == 0
 
 
@@ -115,7 +116,7 @@ def test_a_damaged_state_is_no_obstacle(machine: Machine) -> None:
     save(path, State("old", "run", "/nowhere"))
     with open(path, "w", encoding="utf-8") as stream:
         stream.write('{"setting": ')
-    assert load(path, "old") is None
+    assert load_state(path, "old") is None
 
 
 def test_a_program_that_does_not_end_is_ended(machine: Machine) -> None:

@@ -33,7 +33,6 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.app import template_state as _template_state
     from preheat.lessons import resume as _resume
-    from preheat.model.template import Action, Template
     from preheat.templates import store as _store
     from preheat.templates import uses as _uses
 else:  # most starts have no template, and many no packet, whose module loads a parser of commands
@@ -43,7 +42,7 @@ else:  # most starts have no template, and many no packet, whose module loads a 
     _uses = Later("preheat.templates.uses")
 
 __all__ = [
-    "TASK_READ", "begin_session", "estimate_tokens", "formats", "keep_template", "known_lessons", "loaded_template", "note_use",
+    "TASK_READ", "begin_session", "estimate_tokens", "formats", "known_lessons", "loaded_template", "note_use",
     "provision", "render", "resume_packet",
 ]  # fmt: skip
 
@@ -226,8 +225,3 @@ def note_use(folder: str, context: Context, at: float) -> None:
         digest = _store.Store(folder).find(context.template).digest
         given = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
         _template_state.record_use(folder, Use(at=at, template=digest, context=context.id, **given))
-
-
-def keep_template(folder: str, template: "Template", action: "Action", note: str = "") -> str:
-    """Keep a template as the newest version of its name; its digest."""
-    return _store.Store(folder).keep(template, action, time.time(), note).digest

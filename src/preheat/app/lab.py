@@ -15,10 +15,10 @@ from preheat.agents.headless import files_of, headless_of, program_of, settled_a
 from preheat.app.analysis import assess
 from preheat.app.arms import as_note, as_placebo, framed
 from preheat.app.compression import compress
-from preheat.app.context import known_lessons, project_named, provision, render
+from preheat.app.context import known_lessons, provision, render
 from preheat.app.later import Later
+from preheat.app.projects import project_named
 from preheat.app.sessions import load, opened, sync
-from preheat.archive.queries import keys_at
 from preheat.errors import PreheatError, UserError
 from preheat.experiments.arms import FACTS, note
 from preheat.lab.arms import Sources, Wording
@@ -31,18 +31,20 @@ from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
 from preheat.model.context import BUDGET, Context
 from preheat.model.progress import SILENT, Progress
 from preheat.provisioning import without
-from preheat.provisioning.safe import harmless
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
+from preheat.safe_text.quotation import harmless
 from preheat.templates.names import check_name
 from preheat.templates.store import Store
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.lab import report as _report
     from preheat.lab.levels import Level
     from preheat.lab.report import Report
 else:
-    _report = Later("preheat.lab.report")  # SciPy, which neither a list nor a plan needs
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which neither a list nor a plan needs
+    _report = Later("preheat.lab.report")  # SciPy, likewise
 
 __all__ = ["METRICS", "Cell", "LabPlan", "LabSummary", "Labs", "Level", "Listed", "Report", "Suite", "Wanted"]
 
@@ -79,7 +81,7 @@ class Labs:
 
     def agents(self) -> tuple[str, ...]:
         """Who can do the tasks of a lab."""
-        return (CHAT, *settled_agents())
+        return lab_agents()
 
     def suite(self, path: str, limit: int | None = None) -> Suite:
         """The tasks in a file, or the first so many of them, with what the file asks for."""
@@ -88,9 +90,9 @@ class Labs:
     def plan(self, suite: Suite, wanted: Wanted, name: str = "") -> LabPlan:
         """What would be run, and what each arm would be given. Nothing is written."""
         wanted = wanted_with(suite, wanted)
-        bench = self._bench(wanted)
+        bench = bench_for(self._folder, wanted, self._environment)
         name = check_name(name or suite.name, "a lab")
-        return planned(name, suite, wanted, bench, self._sources(wanted))
+        return planned(name, suite, wanted, bench, sources_for(self._folder, wanted))
 
     def order(self, plan: LabPlan) -> list[Cell]:
         """The runs of a plan, one after the other."""
@@ -108,12 +110,12 @@ class Labs:
         """Run what is not over yet of a lab that was asked for in the same way, or of a new one (with `restart` always: the other
         is put aside), and say what all of it shows. The runs' folders stay in `keep_in`, if that is given."""
         wanted = wanted_with(suite, wanted)
-        bench = self._bench(wanted, keep_in)
+        bench = bench_for(self._folder, wanted, self._environment, keep_in)
         if wanted.endpoint.startswith("http"):
             reachable(wanted.endpoint)
         name = check_name(name or suite.name, "a lab")
         lab = Lab(os.path.join(labs(self._folder), name))
-        plan = prepare(lab, name, suite, wanted, bench, self._sources(wanted), restart)
+        plan = prepare(lab, name, suite, wanted, bench, sources_for(self._folder, wanted), restart)
         return _report.report(plan, run_lab(lab, plan, bench, progress))
 
     def report(self, name: str) -> "Report":
@@ -135,34 +137,29 @@ class Labs:
                 found.damaged.append(str(error))
         return found
 
-    def _bench(self, wanted: Wanted, keep_in: str = "") -> Bench:
-        """What it takes on this machine. Raises UserError with what is missing."""
-        if wanted.key and not self._environment.get(wanted.key):
-            raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
-        own = wanted.agent in ("", CHAT)
-        take_in = partial(_take_in, self._folder, _CHAT_READER if own else wanted.agent)
-        bench = Bench(self._environment, take_in, key=wanted.key, keep_in=keep_in)
-        if own:
-            return bench
-        headless = headless_of(wanted.agent)
-        if headless is None or headless.settle is None:
-            raise UserError(
-                f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows"
-                f" {', '.join(self.agents())}"
-            )
-        program = program_of(headless, wanted.program)
-        return bench._replace(headless=headless, program=program, files=partial(files_of, wanted.agent))
 
-    def _sources(self, wanted: Wanted) -> Sources:
-        return Sources(
-            WORDING,
-            partial(_learned, self._folder, wanted),
-            partial(_lines, self._folder, wanted.template),
-            partial(_messages, self._folder, wanted.session),
-            wanted.context,
-            wanted.placebo,
-            wanted.session,
+def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_in: str = "") -> Bench:
+    """What a lab takes on this machine. Raises UserError with what is missing."""
+    if wanted.key and not environment.get(wanted.key):
+        raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
+    own = wanted.agent in ("", CHAT)
+    take_in = partial(_take_in, folder, _CHAT_READER if own else wanted.agent)
+    bench = Bench(environment, take_in, key=wanted.key, keep_in=keep_in)
+    if own:
+        return bench
+    headless = headless_of(wanted.agent)
+    if headless is None or headless.settle is None:
+        raise UserError(
+            f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows"
+            f" {', '.join(lab_agents())}"
         )
+    program = program_of(headless, wanted.program)
+    return bench._replace(headless=headless, program=program, files=partial(files_of, wanted.agent))
+
+
+def lab_agents() -> tuple[str, ...]:
+    """Who can do the tasks of a lab."""
+    return (CHAT, *settled_agents())
 
 
 def _summary(lab: Lab) -> LabSummary:
@@ -180,7 +177,7 @@ def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
         if report.failures:
             return Measures(problem=f"the transcript could not be read: {report.failures[0]}"[:400])
         with closing(opened(folder)) as connection:
-            keys = keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
+            keys = _queries.keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
             sessions = [load(connection, key) for key in keys]
     except PreheatError as error:
         return Measures(problem=f"the transcript could not be read: {error}"[:400])
@@ -191,6 +188,19 @@ def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
 WORDING = Wording(
     framed, estimate, harmless, lambda lines: note("", lines).strip(), as_placebo, " ".join(FACTS)
 )  # fmt: skip
+
+
+def sources_for(folder: str, wanted: Wanted) -> Sources:
+    """What the contexts of a lab are made from."""
+    return Sources(
+        WORDING,
+        partial(_learned, folder, wanted),
+        partial(_lines, folder, wanted.template),
+        partial(_messages, folder, wanted.session),
+        wanted.context,
+        wanted.placebo,
+        wanted.session,
+    )
 
 
 class _Learned:

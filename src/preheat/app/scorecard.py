@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.analysis import assess
+from preheat.app.later import Later
 from preheat.app.sessions import load
 from preheat.archive.lessons import places
-from preheat.archive.queries import sessions
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
 from preheat.errors import PreheatError
@@ -32,7 +32,10 @@ from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.ingest.judging import Assessment
+else:
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
 
 _LOOKS = frozenset(
     [
@@ -85,7 +88,7 @@ def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summar
     known = places(connection)
     name = next((each.name for each in known if each.folder == summary.project), "")
     folders = {summary.project, *(each.folder for each in known if name and each.name == name)}
-    for each in sessions(connection, Filter(until=summary.started_at, subagents=False)):
+    for each in _queries.sessions(connection, Filter(until=summary.started_at, subagents=False)):
         if each.project in folders and each.key != summary.key and each.calls:
             yield each
 

@@ -196,6 +196,10 @@ class Sessions:
         with self._opened() as connection:
             return list(_queries.search(connection, words, chosen, kinds, limit))
 
+    def search_terms(self, words: str) -> list[str]:
+        """The words and phrases of a search, for marking them where they were found."""
+        return _queries.search_terms(words)
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         connection = connect(self._folder)

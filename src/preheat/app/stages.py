@@ -7,7 +7,6 @@ from preheat.app.analysis import JudgeReport, assess, judge, judge_archive
 from preheat.app.compression import compress, compress_all
 from preheat.app.context import (
     formats,
-    keep_template,
     known_lessons,
     note_use,
     provision,
@@ -42,7 +41,6 @@ __all__ = [
     "has_archive",
     "judge",
     "judge_archive",
-    "keep_template",
     "known_lessons",
     "learn",
     "load",

@@ -20,12 +20,11 @@ from preheat.agents import places_of
 from preheat.agents.headless import files_of, headless_agents, headless_of, program_of
 from preheat.amounts import counted
 from preheat.app.compression import compress
-from preheat.app.context import keep_template
 from preheat.app.learning import seen, study
 from preheat.app.sessions import load, opened, sync
+from preheat.app.templates import Templates
 from preheat.archive.lessons import Place
 from preheat.archive.queries import sessions
-from preheat.calls.clean import junk
 from preheat.compress import Compressed, Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
@@ -37,6 +36,7 @@ from preheat.model.listing import Filter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
+from preheat.safe_text.reasons import junk
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
 
@@ -184,7 +184,7 @@ def _learned(folder: str, name: str, suite: Suite, plan: Plan, strategy: str, st
     if not built.template.lessons:
         raise UserError("nothing that the tasks did is worth keeping: nothing was kept; give tasks that take some work")
     note = f"{len(good)} of {counted(len(ran), 'task')} of `{suite.name}`"
-    digest = keep_template(folder, built.template, "trained", note)
+    digest = Templates(folder).keep(built.template, "trained", note).digest
     left = [each for _, each in shorter]
     return Outcome(
         digest, built.template, ran, found, sum(each.before for each in left), sum(each.after for each in left),

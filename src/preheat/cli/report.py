@@ -19,8 +19,8 @@ from preheat.model.population import Population
 
 def write_report(connection: sqlite3.Connection, chosen: Filter, measured: Population, path: str) -> bool:
     """Write the page, whole or not at all; whether a file was replaced."""
-    from preheat.archive.judgements import failures, profiles
-    from preheat.profiles.mistakes import mistakes
+    from preheat.app.reliability import mistakes
+    from preheat.archive.judgements import profiles
     from preheat.reports import Context, page
 
     rungs: Counter[str] = Counter()
@@ -29,7 +29,7 @@ def write_report(connection: sqlite3.Connection, chosen: Filter, measured: Popul
     context = Context(
         made=f"Preheat, {moment(time.time())}",
         about=about(chosen),
-        mistakes=mistakes(failures(connection, chosen)).mistakes,
+        mistakes=mistakes(connection, chosen).mistakes,
         rungs=rungs,
         agent=agent_title,
         project=project_name,

@@ -1,6 +1,6 @@
 """An agent's program that is started without a terminal: with which words, how the prompt gets in, what sets it up.
 
-Knows no agent: which ones can be started so is known in `agents`. Nothing is run here.
+Frozen values. Knows no agent: which ones can be started so is known in `agents`. Nothing is run here.
 """
 
 import os

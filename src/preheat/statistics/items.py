@@ -52,7 +52,9 @@ def utilities(
     reach = errors_to_hold(sessions, freedoms, risk=risk) if always else quantile(freedoms, risk)
     widened = errors * reach / float(quantile(1e9, risk)) if known else errors
     shrunk = dict(zip(known, shrink(effects, widened, risk), strict=True))
-    rates = dict(zip(known, benjamini_hochberg(chance(effects, errors, freedoms).tolist()) if known else [], strict=True))
+    rates = dict(
+        zip(known, benjamini_hochberg(chance(effects, errors, freedoms).tolist()) if known else [], strict=True)
+    )
     return [_utility(item, drawn[item], raw[item], shrunk.get(item), rates.get(item), margin) for item in raw]
 
 

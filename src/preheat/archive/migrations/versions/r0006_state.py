@@ -26,6 +26,6 @@ def _hand_over_marks() -> None:
     bind = op.get_bind()
     rows = [tuple(row) for row in bind.exec_driver_sql("SELECT lesson, mark, why, at FROM marks")]
     if rows:
-        path = bind.exec_driver_sql("PRAGMA database_list").fetchone()[2]
+        path = bind.exec_driver_sql("PRAGMA database_list").all()[0][2]
         with writing(os.path.dirname(path)) as state:
             take_marks(state, rows)

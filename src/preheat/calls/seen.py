@@ -1,0 +1,62 @@
+"""A session as the learners see it: every call with its result and the verdict on it. Knows no archive and no learner."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from preheat.model.outcome import FAILURES
+from preheat.model.profile import CallRecord
+from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, standing
+from preheat.safe_text.paths import relative
+
+LEARNED_FROM = frozenset(["human", "headless", "unknown"])
+"""Who must have started a session: what another tool or Preheat itself ran for its own ends teaches nothing."""
+
+
+class SeenCall(NamedTuple):
+    """One call, what came back and what came of it."""
+
+    call: ToolCall
+    result: ToolResult | None
+    record: CallRecord
+
+    @property
+    def failed(self) -> bool:
+        return self.record.status in FAILURES
+
+    @property
+    def worked(self) -> bool:
+        return self.record.status in ("ok", "empty")
+
+    @property
+    def ran(self) -> bool:
+        """The call itself was right, whatever the news: a test command that finds failing tests works."""
+        return self.worked or (self.failed and self.record.cause == "finding")
+
+
+class Seen(NamedTuple):
+    """One session. `calls` leaves out bookkeeping and what was copied from another session."""
+
+    key: str
+    project: str
+    """The project's name; empty where the session has none."""
+    root: str
+    """The folder on the machine where the session ran: `relative` takes it off."""
+    session: Session
+    calls: tuple[SeenCall, ...]
+
+    def relative(self, text: str) -> str:
+        """A text with the paths of that machine made relative to the project."""
+        return relative(text, self.root, self.session.project)
+
+    def by_seq(self) -> dict[int, SeenCall]:
+        return {each.record.seq: each for each in self.calls}
+
+    def events(self) -> list[Event]:
+        """What stands of the conversation, in order."""
+        return standing(self.session)
+
+    def said(self) -> Iterator[UserMessage]:
+        """What people said."""
+        for event in self.events():
+            if isinstance(event, UserMessage) and event.origin == "human":
+                yield event
