@@ -244,7 +244,7 @@ class Templates:
 
     def load_problems(self) -> list[str]:
         """What is loaded and cannot be handed out, a line each with what to do."""
-        return problems(self._folder)
+        return list(problems(self._folder))
 
     # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
