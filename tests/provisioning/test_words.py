@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, Support
 from preheat.provisioning.words import words
-from preheat.safe_text.harmless import code, harmless, harmless_line, in_quotes, in_value
+from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes, in_value
 from tests.provisioning.made import example, lesson, test_command, wild_lessons
 
 

@@ -33,7 +33,7 @@ from preheat.model.progress import SILENT, Progress
 from preheat.provisioning import without
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
-from preheat.safe_text.harmless import harmless
+from preheat.safe_text.quotation import harmless
 from preheat.templates.names import check_name
 from preheat.templates.store import Store
 

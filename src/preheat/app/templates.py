@@ -20,7 +20,7 @@ from preheat.templates.build import Request
 from preheat.templates.choice import Best, Wanted
 from preheat.templates.difference import Change, Changed, Difference, difference
 from preheat.templates.history import State
-from preheat.templates.loaded import Pin, Standing, load_for, pins, standing, unload
+from preheat.templates.loaded import Pin, Standing, load_for, pins, problems, standing, unload
 from preheat.templates.store import Kept, Store, Version
 
 if TYPE_CHECKING:
@@ -239,6 +239,10 @@ class Templates:
         project = project_folder(where)
         pin = pins(self._folder).get(project)
         return Loaded(project, standing(self._folder, pin) if pin is not None else None)
+
+    def load_problems(self) -> list[str]:
+        """What is loaded and cannot be handed out, a line each with what to do."""
+        return problems(self._folder)
 
     # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:

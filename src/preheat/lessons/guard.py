@@ -11,7 +11,7 @@ import msgspec
 
 from preheat.commands.dangers import ruinous
 from preheat.model.lesson import Lesson
-from preheat.safe_text.harmless import texts_in
+from preheat.safe_text.quotation import texts_in
 from preheat.safe_text.reasons import dangerous, orders
 
 _SAID = frozenset(["correction", "style"])

@@ -10,7 +10,7 @@ import msgspec
 
 from preheat.model.lesson import Example, Lesson, LessonKind
 from preheat.provisioning.select import RULES
-from preheat.safe_text.harmless import code, harmless, harmless_line, in_quotes, in_value
+from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes, in_value
 
 _TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
 _WHOLE_RESULT = 1200

@@ -5,7 +5,7 @@ import re
 
 from preheat.model.rendering import Parts, Rendered, Renderer
 from preheat.provisioning.render.plain import said
-from preheat.safe_text.harmless import harmless_line
+from preheat.safe_text.quotation import harmless_line
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 _LONGEST_NAME = 64
