@@ -125,14 +125,14 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
-    from preheat.app.trials import forget as forget_lots
+    from preheat.app.experiment_state import forget as forget_drawn
     from preheat.archive.raw import forget as forget_sessions
 
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
         try:
             gone = forget_sessions(connection, keys)
-            forget_lots(folder, connection)
+            forget_drawn(connection)
             return gone
         finally:
             connection.close()

@@ -12,15 +12,17 @@ import msgspec
 
 from preheat.app.later import Later
 from preheat.app.projects import project_folder
+from preheat.app.template_state import Standing, load_for, pins, standing, unload
+from preheat.app.template_state import uses as uses_of
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
-from preheat.model.template import Action, Entry, Template, Tracked, short_digest
+from preheat.model.template import Action, Entry, Pin, Template, Tracked, short_digest
 from preheat.provisioning.tokens import estimate
 from preheat.templates.build import Request
 from preheat.templates.choice import Best, Wanted
 from preheat.templates.difference import Change, Changed, Difference, difference
 from preheat.templates.history import State
-from preheat.templates.loaded import Pin, Standing, load_for, pins, problems, standing, unload
+from preheat.templates.loaded import problems
 from preheat.templates.store import Kept, Store, Version
 
 if TYPE_CHECKING:
@@ -265,7 +267,7 @@ class Templates:
 
     def _tracks(self, follow: bool) -> dict[str, Tracked]:
         """By version: its uses; with `follow` how the sessions went."""
-        uses = list(self._store.uses())
+        uses = uses_of(self._folder)
         if uses and follow:
             return _uses.track_uses(self._folder, uses)
         tracks: dict[str, Tracked] = {}

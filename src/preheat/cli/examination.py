@@ -17,6 +17,7 @@ from preheat.agents.sources import reason
 from preheat.app import stages as pipeline
 from preheat.app.daemon_faults import daemon_faults
 from preheat.app.installation import Installation
+from preheat.app.template_state import problems as not_handed_out
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.cli.progress import Bar
@@ -25,7 +26,6 @@ from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
 from preheat.model.listing import Totals
 from preheat.settings import archive_path, data_folder
-from preheat.templates.loaded import problems as not_handed_out
 
 LITTLE_ROOM = 500_000_000
 

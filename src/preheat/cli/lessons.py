@@ -10,14 +10,12 @@ from preheat.cli.options import AgentName, Examples, archive, json_option
 from preheat.cli.text import count
 from preheat.errors import NotFound, UserError
 from preheat.model.lesson import LESSON_KINDS
-from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from preheat.archive.lessons import Mark
-    from preheat.model.lesson import Lesson
+    from preheat.model.lesson import Lesson, Mark
 
 _LIMIT = 40
 
@@ -188,8 +186,7 @@ def release_command(lesson: str, as_json: bool) -> int:
 
 
 def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
-    from preheat.archive.lessons import mark, marks
-    from preheat.archive.writer import writing
+    from preheat.app import open as open_home
     from preheat.cli.screen import clean, print_json
 
     with archive() as connection:
@@ -198,14 +195,10 @@ def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
             raise UserError(
                 f"`{one.id}` is quarantined ({one.why}) and cannot be pinned; `preheat lessons show {one.id}`"
             )
-        before = marks(connection).get(one.id)
-        with writing(connection):
-            mark(connection, one.id, as_what, why, time.time())
+        knowledge = open_home().knowledge
+        before = knowledge.marks().get(one.id)
+        knowledge.mark(one.id, as_what, why)
         after = _one(connection, one.id)
-    if as_what != "retired":
-        from preheat.app.withdrawal import bring_back
-
-        bring_back(data_folder(), one.id)
     if as_json:
         print_json(after)
         return 0
