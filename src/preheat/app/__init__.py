@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
+    from preheat.app import exports as _exports
+    from preheat.app import health as _health
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
+    from preheat.app import outputs as _outputs
     from preheat.app import reliability as _reliability
+    from preheat.app import scorecard as _scorecard
+    from preheat.app import session_files as _session_files
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
-    from preheat.compress import Compressed
+    from preheat.app.compression import Compressed
+    from preheat.app.quick import Look
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
     from preheat.model import progress as _progress
@@ -54,11 +60,16 @@ else:
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _exports = Later("preheat.app.exports")
+    _health = Later("preheat.app.health")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
+    _outputs = Later("preheat.app.outputs")
     _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
+    _scorecard = Later("preheat.app.scorecard")
+    _session_files = Later("preheat.app.session_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
 
@@ -99,10 +110,24 @@ class Preheat:
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
 
+    @property
+    def exports(self) -> "_exports.Exports":
+        """Sessions written in forms that other programs read."""
+        return _exports.Exports(self.folder)
+
+    @property
+    def health(self) -> "_health.Health":
+        """What is on this machine, what the archive holds of it, and what is wrong."""
+        return _health.Health(self.folder)
+
     # The archive itself.
     def has_archive(self) -> bool:
         """Whether there is one; most questions make an empty one otherwise."""
         return os.path.exists(archive_path(self.folder))
+
+    def explain(self, error: Exception) -> str:
+        """What an error of the database means, and what to do."""
+        return _sessions.explain(self.folder, error)
 
     def caller(self) -> str:
         """The agent whose program started this one; empty where a person did."""
@@ -118,9 +143,26 @@ class Preheat:
         return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
 
     # Sessions.
-    def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
-        """Read what is new from the agents' own places, or from the named files (agent and path)."""
-        return _sessions.sync(self.folder, files=None if files is None else list(files))
+    def sync(
+        self,
+        files: "Iterable[tuple[str, str]] | None" = None,
+        agents: "Iterable[str]" = (),
+        progress: "Progress | None" = None,
+        seen: "Look | None" = None,
+    ) -> "_sessions.SyncReport":
+        """Read what is new from the agents' own places (of all, unless some are named), or from the named files (agent and
+        path). `seen` is a look at the places of all agents that was taken just now."""
+        return _sessions.sync(
+            self.folder,
+            agents=tuple(agents),
+            files=None if files is None else list(files),
+            progress=progress or _progress.SILENT,
+            seen_already=seen,
+        )
+
+    def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
+        """The session files among these and below those that are folders, of all agents or of some."""
+        return _session_files.find_files(tuple(names), tuple(agents))
 
     def sessions(self, **filters: "Any") -> "list[Summary]":
         """The sessions that fit, the newest first."""
@@ -142,7 +184,7 @@ class Preheat:
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
         if name is not None:
-            return _analysis.assess(self.session(name)).profile
+            return self.archive.profile(name)
         return self.reliability.population(_listing.Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
@@ -155,11 +197,23 @@ class Preheat:
 
     def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
         """Whether agents work as well after a compaction as before."""
-        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin)
+        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin).check
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history."""
         return _compression.compress(self.session(name), strategy, keep)
+
+    def compress_all(self, name: str, keep: int | None = None) -> "list[Compressed]":
+        """The same by every strategy."""
+        return _compression.compress_all(self.session(name), keep)
+
+    def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.Scored":
+        """How a session went, with the arithmetic, beside so many earlier ones of its project."""
+        return _scorecard.score_named(self.folder, name, earlier)
+
+    def output(self, name: str) -> bytes:
+        """The whole of an output that was shortened for an agent, by its id."""
+        return _outputs.kept_output(name, self.folder)
 
     # Lessons.
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":

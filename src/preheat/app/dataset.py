@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from preheat import __version__
+from preheat.agents.atif.writer import trajectory
 from preheat.app.dataset_rows import outcomes
 from preheat.app.dataset_survey import Projects, Survey, SurveyWatcher, known, loaded, survey
 from preheat.app.dataset_words import own_texts, own_words
@@ -32,7 +33,6 @@ from preheat.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, sch
 from preheat.dataset.trajectories import Telling, Texts
 from preheat.dataset.trajectories import published as retold
 from preheat.errors import UserError
-from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.model.lesson import Lesson
 from preheat.model.listing import Filter, Summary

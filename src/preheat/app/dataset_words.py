@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 import msgspec
 
+from preheat.agents.atif.writer import trajectory
 from preheat.app.dataset_rows import outcomes
 from preheat.dataset.datasheet import Facts, datasheet
 from preheat.dataset.leaks import strings, words
 from preheat.dataset.rows import schema
 from preheat.dataset.trajectories import TEXTS, TRIGGERS
-from preheat.exports.atif import trajectory
 from preheat.model.session import (
     CONTEXT_WINDOW,
     LATE_ENDING,

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.analysis import assess
+from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
+from preheat.archive.connect import connect
 from preheat.archive.lessons import places
-from preheat.archive.queries import sessions
+from preheat.archive.queries import find, sessions
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
 from preheat.errors import PreheatError
@@ -22,7 +24,7 @@ from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.safety import Match, check_call
-from preheat.live.scorecard import TREND, Facts, RuleCount, Scorecard, Standing, scorecard, standings
+from preheat.live.scorecard import TREND, Facts, Line, RuleCount, Score, Scorecard, Standing, scorecard, standings
 from preheat.live.shorten import shorten
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
@@ -33,6 +35,8 @@ from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
     from preheat.ingest.judging import Assessment
+
+__all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
 
 _LOOKS = frozenset(
     [
@@ -68,6 +72,15 @@ def score(
     card = score_session(load(connection, summary.key), thresholds, root)
     before = list(_earlier_cards(connection, summary, thresholds, root, trend)) if card.mean is not None else []
     return Scored(key=summary.key, card=card, standings=standings(card, before), earlier=len(before))
+
+
+def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
+    """The same of a session by its name, with the person's own thresholds."""
+    connection = connect(folder)
+    try:
+        return score(connection, find(connection, name), thresholds_in(folder), trend)
+    finally:
+        connection.close()
 
 
 def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str = "") -> Scorecard:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import Examples, archive, chosen, filter_options, json_option
+from preheat.cli.judging import archive
+from preheat.cli.options import Examples, chosen, filter_options, json_option
 from preheat.errors import UserError
 from preheat.settings import data_folder
 

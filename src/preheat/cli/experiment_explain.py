@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from preheat.cli.options import Examples, archive, json_option
+from preheat.cli.judging import archive
+from preheat.cli.options import Examples, json_option
 from preheat.cli.text import count
 from preheat.settings import data_folder
 

@@ -3,6 +3,7 @@
 Knows nothing of what is shown.
 """
 
+import json
 import os
 import re
 import sys
@@ -66,8 +67,6 @@ def as_json(value: Any, indent: int = 0) -> str:
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(msgspec.to_builtins(value), indent=indent or None)
     return (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
 

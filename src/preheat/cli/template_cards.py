@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.cli.heading import agent_title
+from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, say
 from preheat.cli.template_names import by_kind, title
 from preheat.cli.template_tracking import told
@@ -44,7 +44,7 @@ def _facts(template: Template, track: Tracked) -> list[tuple[str, str]]:
     tokens = sum(estimate(lesson.text) for lesson in template.lessons)
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
     rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
-    held = [agent_title(template.agent) if template.agent else "", template.project]
+    held = [title_of(template.agent) if template.agent else "", template.project]
     sources = [each for each in template.sources if not each.startswith("#")]
     return [
         (

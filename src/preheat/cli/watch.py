@@ -89,7 +89,7 @@ def frame(glances: "list[Glance]", now: float, width: int = 160) -> "RenderableT
 def _cells(each: "Glance", now: float, width: int) -> "list[Text]":
     from rich.text import Text
 
-    from preheat.cli.heading import agent_title
+    from preheat.app.agents import title_of
     from preheat.cli.screen import clean
     from preheat.cli.text import one_line, span
     from preheat.live.advise import CLOSE, OPEN
@@ -103,7 +103,7 @@ def _cells(each: "Glance", now: float, width: int) -> "list[Text]":
         said = f"(not told) {said}"
     return [
         Text(clean(each.session)[:8], "bold"),
-        Text(one_line(agent_title(each.agent), 14)),
+        Text(one_line(title_of(each.agent), 14)),
         Text(one_line(project, 24) or "-"),
         Text(phase, _PHASES[each.phase]),
         Text(str(each.turn)),

@@ -2,7 +2,7 @@
 
 from preheat.app import replay as moments
 from preheat.app.replay import Watched
-from preheat.cli.options import archive
+from preheat.cli.judging import archive
 from preheat.settings import data_folder
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from preheat.model.outcome import STATUSES
-from preheat.model.population import Estimate, EvenBucket, Group, Marathon, Measure, Population
+from preheat.model.population import TOP, Estimate, EvenBucket, Group, Marathon, Measure, Population
 from preheat.model.profile import CallFact, SessionFact
 from preheat.profiles.bootstrap import RESAMPLES, difference, resampled
 from preheat.profiles.cells import COLUMN, Counted, Sheet
@@ -29,8 +29,6 @@ from preheat.profiles.gathering import (
 from preheat.profiles.marathon import BUCKETS, bucket_of, lengths, marathon, of_sessions
 from preheat.profiles.verdict import within
 
-TOP = 12
-"""Cells of a grouping that are shown unless all are wanted."""
 LEAST_PROJECTS = 5
 _LEAST_PROJECT_CALLS = 10
 """A project with fewer calls in a bucket has no rate worth a full vote."""
