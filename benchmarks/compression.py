@@ -24,10 +24,10 @@ TRIED: tuple[tuple[str, int | None], ...] = (
 )  # fmt: skip
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     found: dict[tuple[str, int], list[Compressed]] = {}
     seconds = 0.0
-    for real in real_sessions(projects=not quick):
+    for real in real_sessions(not quick, data):
         session = real.session
         if sum(isinstance(event, ToolCall) for event in session.events) < LEAST_CALLS:
             continue

@@ -19,7 +19,6 @@ counted with the few words of frame that any such text needs.
 Twice: as if learning had stopped at the cut, and as it is in use, where every session is learned from before the next.
 """
 
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -27,8 +26,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from benchmarks.measuring import SHARED
-from benchmarks.real import PROJECTS, real_sessions
+from benchmarks.real import PROJECT, real_sessions, sources
 from preheat.app.learning import seen as seen_by_learners
 from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
@@ -269,11 +267,11 @@ def frequent(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Giv
 
 
 # The trial.
-def projects() -> dict[str, list[Seen]]:
+def projects(data: str = "") -> dict[str, list[Seen]]:
     found: defaultdict[str, list[Seen]] = defaultdict(list)
-    wanted = {name.partition(".tar")[0] for name in os.listdir(os.path.join(SHARED, PROJECTS))}
-    for each in real_sessions():
-        source = each.source.removeprefix("projects: ")
+    wanted = {source.name for source in sources(data) if source.is_project}
+    for each in real_sessions(data=data):
+        source = each.source.removeprefix(PROJECT)
         if source in wanted:
             folder = each.session.project
             place = Place(folder, root_of(folder), source.partition("__")[2])
@@ -411,8 +409,8 @@ def per_thousand(scores: Sequence[Score]) -> float | None:
     return None if share is None or not tokens else 100 * share / (tokens / 1000)
 
 
-def run(quick: bool) -> dict[str, Any]:
-    found = projects()
+def run(quick: bool, data: str = "") -> dict[str, Any]:
+    found = projects(data)
     pages = {source: noted(sessions) for source, sessions in found.items()}
     result: dict[str, Any] = {"budget": BUDGET, "splits": {}}
     for share in (EARLIER,) if quick else SPLITS:

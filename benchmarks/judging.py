@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.measuring import SHARED, measured, synthetic_corpus, table
-from benchmarks.real import CORPUS, PROJECTS, unpack
+from benchmarks.real import PROJECTS, places
 from preheat.archive import judged
 from preheat.archive.connect import connect
 from preheat.archive.writer import writing
@@ -46,12 +46,12 @@ population(sessions(connection, Filter()), calls(connection, Filter()))
 """
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     work = tempfile.mkdtemp(prefix="preheat-bench-")
     try:
         found = {"synthetic": _archive(synthetic_corpus(64 if quick else 1024), os.path.join(work, "synthetic"))}
-        if not quick and os.path.isdir(os.path.join(SHARED, PROJECTS)):
-            found["real"] = _real(os.path.join(work, "real"))
+        if data or (not quick and os.path.isdir(os.path.join(SHARED, PROJECTS))):
+            found["real"] = _real(os.path.join(work, "real"), data)
         return {"archives": found, "report": _report(os.path.join(work, "many"), MILLION // (10 if quick else 1))}
     finally:
         shutil.rmtree(work)
@@ -64,11 +64,8 @@ def _archive(corpus: str, folder: str) -> dict[str, Any]:
     return _judged("synthetic sessions", folder)
 
 
-def _real(folder: str) -> dict[str, Any]:
-    unpacked = os.path.join(folder, "projects")
-    for archive in os.listdir(os.path.join(SHARED, PROJECTS)):
-        unpack(os.path.join(SHARED, PROJECTS, archive), unpacked)
-    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", os.path.join(SHARED, CORPUS), unpacked]
+def _real(folder: str, data: str) -> dict[str, Any]:
+    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", *places(folder, data)]
     measured(sync, {"HOME": folder, "PREHEAT_HOME": os.path.join(folder, "archive")})
     return _judged("real sessions", os.path.join(folder, "archive"))
 

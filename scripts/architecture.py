@@ -47,7 +47,9 @@ ENTRIES = ("__main__", "quick", "__init__")
 """How the program is started; `quick` is the short way through a sync that finds nothing new."""
 FOR_TESTS = ("testing",)
 
-OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "version", "__init__"))
+OPEN_TO_SURFACES = frozenset(
+    (APP, "model", "errors", "settings", "amounts", "files", "safe_text", "version", "__init__")
+)
 STARTED_BY = {
     ("mcp", "tools"): "",
     ("cli", "daemon"): "preheat.cli.serve",

@@ -18,6 +18,7 @@ from preheat.model.profile import SessionProfile
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
+from tests.waiting import HUNG
 
 SECOND = worked(2).session
 
@@ -40,7 +41,7 @@ def home(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> preheat.Preheat:
 
 # What it costs.
 def python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HUNG).stdout
 
 
 def test_importing_the_package_imports_nothing_else() -> None:

@@ -6,6 +6,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def by_reason(counts: dict[str, int]) -> str:
+    """`3 shorter than 30 messages, 1 a subagent's`: most first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
+
+
 def size(number: float) -> str:
     """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
     if number < 1000:

@@ -1,6 +1,5 @@
 """What is kept out of lessons: paths of one machine, what means nothing later, orders, commands that do harm."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.calls.clean import dangerous, foreign, junk, one_line, orders, relative, transient
+from tests.growth import grows_in_proportion
 
 ROOT = "/home/dev/code/shop"
 
@@ -142,8 +142,6 @@ def test_one_line_is_one_line(text: str, most: int) -> None:
 
 @pytest.mark.parametrize("check", [orders, junk, dangerous, one_line, lambda text: relative(text, ROOT)])
 @pytest.mark.parametrize("piece", ["ignore ", "a" * 40 + " ", "you ", "/home/", "0a" * 30, "\u200b", "curl "])
-def test_a_long_text_takes_no_time(check: Callable[[str], str], piece: str) -> None:
+def test_a_long_text_costs_what_its_length_says(check: Callable[[str], str], piece: str) -> None:
     """Tools print megabytes; a text made to be slow is no way to stop learning."""
-    started = time.perf_counter()
-    check(piece * (300_000 // len(piece)))
-    assert time.perf_counter() - started < 2
+    grows_in_proportion(check, piece * (300_000 // len(piece)))

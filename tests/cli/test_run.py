@@ -11,6 +11,7 @@ import pytest
 
 from preheat.cli.root import COMMANDS, root
 from preheat.testing.builders import ClaudeTranscript
+from tests.waiting import HUNG
 
 from .conftest import Person
 
@@ -98,7 +99,7 @@ def test_version(person: Person) -> None:
 def test_a_closed_pipe_ends_quietly(archived: Person) -> None:
     """`preheat sessions show … | head -1` is no error, however much was still to come."""
     command = f'"{sys.executable}" -m preheat sessions show 0f3c --full; echo "code $?" >&2'
-    done = subprocess.run(f"{{ {command}; }} | head -1", shell=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(f"{{ {command}; }} | head -1", shell=True, capture_output=True, text=True, timeout=HUNG)
     assert done.stdout.startswith("the migration test fails")
     assert done.stderr == "code 0\n"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder
@@ -41,7 +41,7 @@ def loaded(person: Person, *arguments: str) -> Any:
 def started(cwd: str, session: str = "s1") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    given = Hooking(data_folder()).context(event, "mend the pier")
+    given = Hooks(data_folder()).context(event, "mend the pier")
     return given.text if given else ""
 
 

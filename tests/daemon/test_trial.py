@@ -15,7 +15,7 @@ import pytest
 
 from preheat.app import trial_store as store
 from preheat.app.experiments import begin, end, report
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
 from preheat.app.learning import learn
 from preheat.app.sessions import forget, sync
 from preheat.app.trials import take_in
@@ -23,11 +23,11 @@ from preheat.archive import experiments as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import exposures
 from preheat.daemon.engine import Engine
-from preheat.daemon.place import prepare
 from preheat.experiments.plan import planned
 from preheat.model.experiment import AdviceLot, Assignment, Delivery
 from preheat.model.live import HookEvent
 from preheat.provisioning.tokens import estimate
+from preheat.running.place import prepare
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
 
@@ -52,7 +52,7 @@ class Machine:
 
     def restarted(self) -> Engine:
         """A daemon that comes after one that was killed."""
-        self.engine = Engine(self.live, Hooking(self.data), Patient())
+        self.engine = Engine(self.live, Hooks(self.data), Patient())
         return self.engine
 
     def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:
@@ -108,7 +108,7 @@ def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> N
 
 def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
     """Where the program says its parent."""
-    stages = Hooking(machine.data)
+    stages = Hooks(machine.data)
     arms = set()
     for number in range(20):
         root = stages.assign(
@@ -288,7 +288,7 @@ def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
 def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine) -> None:
     """Somebody holds the file: the session starts, the trouble is told, and the next start writes both."""
     folder = os.path.join(machine.data, store.FOLDER)
-    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(60)"
+    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(999)"
     holding = subprocess.Popen([sys.executable, "-c", program, os.path.join(folder, "lock")], stdout=subprocess.PIPE)
     assert holding.stdout is not None
     try:

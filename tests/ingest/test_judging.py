@@ -223,7 +223,7 @@ class Stopping(Progress):
         self.told += 1
         if self.told == 7:  # in the midst of the third group
             print("now", flush=True)
-            time.sleep(60)
+            time.sleep(3600)
 
 judged.PACK = 1
 judge_archive(sys.argv[1], Stopping())

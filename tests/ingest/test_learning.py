@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from preheat.app.context import project_named
 from preheat.app.learning import learn, study
+from preheat.app.projects import project_named
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing

@@ -20,6 +20,7 @@ from preheat.templates.digest import canonical, digest_of
 from preheat.templates.names import check_name, name_from
 from preheat.templates.store import Store
 from preheat.templates.uses import Found, Use, task_hash, tracked
+from tests.waiting import HUNG
 
 from .made import AT, lesson, template
 
@@ -231,7 +232,7 @@ def dying(path, data):
 store.write_whole = dying
 store.Store(sys.argv[1]).keep(template("mine", lesson(use="other")), "built", AT)
 """
-    done = subprocess.run([sys.executable, "-c", program, os.path.dirname(store.folder)], timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, os.path.dirname(store.folder)], timeout=HUNG)
     assert done.returncode == -9
     assert store.find("mine").template == grown(1)
     assert store.keep(grown(2), "built", AT).new

@@ -1,4 +1,4 @@
-"""Writes a dataset that may be published, and looks through one for leaks. Every surface calls these functions.
+"""Writes a dataset that may be published, and looks through one for leaks.
 
 Whole or not at all: everything is written into a folder beside, searched, and only then given its name.
 """
@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from hashlib import sha256
 from typing import Any
 
@@ -16,26 +17,27 @@ import msgspec
 
 from preheat import __version__
 from preheat.agents.atif.writer import trajectory
-from preheat.app.dataset_rows import outcomes
-from preheat.app.dataset_survey import Projects, Survey, SurveyWatcher, known, loaded, survey
+from preheat.app.dataset_survey import Projects, Survey, known, loaded, outcomes, survey
 from preheat.app.dataset_words import own_texts, own_words
+from preheat.app.sessions import has_archive, opened
 from preheat.archive.lessons import lessons as stored_lessons
 from preheat.archive.queries import sessions
 from preheat.calls.form import command_form
-from preheat.dataset.anonymise import Anonymiser
-from preheat.dataset.datasheet import Facts, datasheet
-from preheat.dataset.leaks import TRAJECTORIES, File, Leak, Look, in_files
-from preheat.dataset.learned import Lessons
-from preheat.dataset.markers import Told, published
-from preheat.dataset.names import Names
-from preheat.dataset.pseudonyms import LEAST_SALT, Pseudonyms
-from preheat.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
-from preheat.dataset.trajectories import Telling, Texts
-from preheat.dataset.trajectories import published as retold
 from preheat.errors import UserError
 from preheat.ingest.redact import redact
+from preheat.lab.dataset.anonymise import Anonymiser
+from preheat.lab.dataset.datasheet import Facts, datasheet
+from preheat.lab.dataset.leaks import TRAJECTORIES, File, Leak, Look, in_files
+from preheat.lab.dataset.learned import Lessons
+from preheat.lab.dataset.markers import Told, published
+from preheat.lab.dataset.names import Names
+from preheat.lab.dataset.pseudonyms import LEAST_SALT, Pseudonyms
+from preheat.lab.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
+from preheat.lab.dataset.trajectories import Telling, Texts
+from preheat.lab.dataset.trajectories import published as retold
 from preheat.model.lesson import Lesson
 from preheat.model.listing import Filter, Summary
+from preheat.model.progress import SILENT, Progress
 from preheat.model.template import Template
 from preheat.templates.store import Store
 
@@ -52,7 +54,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     texts: Texts = "none"
     least: int = 3
     """Projects that must have something before it is told."""
-    salt: bytes
+    salt_file: str | None = None
+    """Where the salt is, or is put; None: it is a fresh one, which nobody keeps."""
     allowed: tuple[str, ...] = ()
     """Words that a person says are no names."""
 
@@ -93,6 +96,72 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Files that are not what the manifest says, are missing, or are not in it."""
 
 
+class Datasets:
+    """Data for others to study, out of the archive in a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def export(
+        self, folder: str, wanted: Wanted | None = None, dry_run: bool = False, progress: Progress = SILENT
+    ) -> Published:
+        """Write a dataset into a folder that is not there yet; with `dry_run` into none."""
+        wanted = wanted or Wanted()
+        _outside(folder, wanted.salt_file)
+        if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
+            raise UserError(f"`{folder}` is there already; name a folder that is not, or delete it")
+        with closing(opened(self._folder)) as connection:
+            return self._export(connection, folder, wanted, dry_run, progress)
+
+    def check(self, folder: str, allowed: Sequence[str] = (), progress: Progress = SILENT) -> Checked:
+        """Look through a dataset; where there is an archive also for every name in it."""
+        if not os.path.isfile(os.path.join(folder, MANIFEST)):
+            raise UserError(
+                f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
+            )
+        names, unread = known((), allowed), 0
+        if has_archive(self._folder):
+            with closing(opened(self._folder)) as connection:
+                found = survey(connection, (), Projects(connection), 1, allowed, progress)
+            names, unread = found.names, found.unread
+        files = list(_files(folder))
+        leaks = _leaks(files, names, allowed, progress)
+        changed = tuple(_changed(folder, files))
+        return Checked(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
+
+    def _export(
+        self, connection: sqlite3.Connection, folder: str, wanted: Wanted, dry_run: bool, progress: Progress
+    ) -> Published:
+        """Everything into a folder beside, and that under its name when it is whole and gives nothing away."""
+        chosen = {each.key: each for each in sessions(connection, wanted.sessions)}
+        if not chosen and wanted.sessions == Filter():
+            raise UserError("the archive has no session yet; `preheat sync` reads those that your agents left")
+        projects = Projects(connection)
+        _enough(chosen.values(), projects, wanted.least)
+        templates = _templates(self._folder, wanted.templates)
+        salt = salt_in(wanted.salt_file)
+        found = survey(connection, chosen, projects, wanted.least, wanted.allowed, progress)
+        above = os.path.dirname(os.path.abspath(folder))
+        os.makedirs(above, exist_ok=True)
+        beside = os.path.join(above, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
+        os.mkdir(beside)
+        try:
+            export = _Export(connection, beside, wanted, salt, chosen, projects, found)
+            report = export.write(stored_lessons(connection), templates, progress)
+            _refuse(_leaks(list(_files(beside)), found.names, wanted.allowed, progress))
+            if dry_run:
+                return report
+            os.replace(beside, folder)
+            return msgspec.structs.replace(report, folder=folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def _outside(folder: str, salt_file: str | None) -> None:
+    if salt_file and os.path.abspath(salt_file).startswith(os.path.join(os.path.abspath(folder), "")):
+        raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
+
+
 def salt_in(path: str | None) -> bytes:
     """A fresh salt, or the one in a file, which is made if it is not there."""
     if path is None:
@@ -114,74 +183,17 @@ def salt_in(path: str | None) -> bytes:
     return salt
 
 
-def export_dataset(
-    home: str,
-    connection: sqlite3.Connection,
-    folder: str,
-    wanted: Wanted,
-    dry_run: bool = False,
-    watcher: SurveyWatcher | None = None,
-) -> Published:
-    """Write a dataset into a folder that is not there yet; with `dry_run` into none."""
-    if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
-        raise UserError(f"`{folder}` is there already; name a folder that is not, or delete it")
-    watcher = watcher or SurveyWatcher()
-    chosen = {each.key: each for each in sessions(connection, wanted.sessions)}
-    if not chosen and wanted.sessions == Filter():
-        raise UserError("the archive has no session yet; `preheat sync` reads those that your agents left")
-    projects = Projects(connection)
-    _enough(chosen.values(), projects, wanted.least)
-    templates = _templates(home, wanted.templates)
-    found = survey(connection, chosen, projects, wanted.least, wanted.allowed, watcher)
-    above = os.path.dirname(os.path.abspath(folder))
-    os.makedirs(above, exist_ok=True)
-    beside = os.path.join(above, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
-    os.mkdir(beside)
-    try:
-        export = _Export(connection, beside, wanted, chosen, projects, found)
-        report = export.write(stored_lessons(connection), templates, watcher)
-        _refuse(_leaks(list(_files(beside)), found.names, wanted.allowed, watcher))
-        if dry_run:
-            return report
-        os.replace(beside, folder)
-        return msgspec.structs.replace(report, folder=folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def check_dataset(
-    connection: sqlite3.Connection | None,
-    folder: str,
-    allowed: Sequence[str] = (),
-    watcher: SurveyWatcher | None = None,
-) -> Checked:
-    """Look through an export; with an archive also for every name in it."""
-    if not os.path.isfile(os.path.join(folder, MANIFEST)):
-        raise UserError(
-            f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
-        )
-    watcher = watcher or SurveyWatcher()
-    names, unread = known((), allowed), 0
-    if connection is not None:
-        found = survey(connection, (), Projects(connection), 1, allowed, watcher)
-        names, unread = found.names, found.unread
-    files = list(_files(folder))
-    leaks = _leaks(files, names, allowed, watcher)
-    changed = tuple(_changed(folder, files))
-    return Checked(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
-
-
-def _leaks(files: Sequence[File], names: Names, allowed: Sequence[str], watcher: SurveyWatcher) -> list[Leak]:
+def _leaks(files: Sequence[File], names: Names, allowed: Sequence[str], progress: Progress) -> list[Leak]:
     """Everything that these files give away."""
 
     def shown() -> Iterator[File]:
         for each in files:
             yield each
-            watcher.done()
+            progress.advance()
 
-    watcher.begin("Searching", len(files), "file", f"for {names.count:,} names, addresses, paths and secrets")
+    progress.begin("Searching", len(files))
     found = list(in_files(shown(), Look(names, redact, tuple(allowed), own_words(), own_texts())))
-    watcher.end()
+    progress.end()
     return found
 
 
@@ -227,13 +239,14 @@ class _Export:
         connection: sqlite3.Connection,
         folder: str,
         wanted: Wanted,
+        salt: bytes,
         chosen: dict[str, Summary],
         projects: Projects,
         found: Survey,
     ) -> None:
         self._connection, self._folder, self._wanted = connection, folder, wanted
         self._chosen, self._projects, self._found = chosen, projects, found
-        self._pseudonyms = Pseudonyms(wanted.salt)
+        self._pseudonyms = Pseudonyms(salt)
         self._anonymiser = Anonymiser(self._pseudonyms, found.names, redact)
         found.vocabulary.settle(self._anonymiser.general, self._anonymiser.nameless)
         self._told = Told(self._project, found.vocabulary.tool, found.vocabulary.model, found.vocabulary.version)
@@ -241,7 +254,7 @@ class _Export:
         self._rows: dict[str, int] = {}
         self._empty = 0
 
-    def write(self, learned: list[Lesson], templates: list[Template], watcher: SurveyWatcher) -> Published:
+    def write(self, learned: list[Lesson], templates: list[Template], progress: Progress) -> Published:
         vocabulary = self._found.vocabulary
         rows = [published(row, self._pseudonyms, self._told, self._exported) for row in self._found.rows]
         rows.sort(key=lambda row: row.session)  # by pseudonym: their order tells nothing
@@ -252,7 +265,7 @@ class _Export:
         lesson_rows, template_rows = self._learned(lessons, learned, templates)
         self._lines("lessons.jsonl", lesson_rows)
         self._lines("templates.jsonl", template_rows)
-        trajectories = self._trajectories(watcher) if self._wanted.trajectories else None
+        trajectories = self._trajectories(progress) if self._wanted.trajectories else None
         report = self._report(rows, trajectories, dict(sorted(lessons.left_out.items())))
         self._save(SCHEMA, _pretty(schema()))
         self._save(DATASHEET, datasheet(_facts(report, self._wanted)).encode())
@@ -290,17 +303,17 @@ class _Export:
         made = [lessons.template_row(template, self._pseudonyms, known) for template in templates]
         return rows, sorted(made, key=lambda row: row.template)
 
-    def _trajectories(self, watcher: SurveyWatcher) -> int:
+    def _trajectories(self, progress: Progress) -> int:
         vocabulary = self._found.vocabulary
         telling = Telling(
             self._wanted.texts, self._pseudonyms, self._anonymiser, self._project, vocabulary.tool, vocabulary.model,
             vocabulary.version, lambda text: vocabulary.form(command_form(text)), self._exported,
         )  # fmt: skip
         written = 0
-        watcher.begin("Writing", len(self._exported), "session", "as trajectories")
+        progress.begin("Writing", len(self._exported), "sessions")
         for key, session in loaded(self._connection, self._exported):
             document = trajectory(retold(session, telling))
-            watcher.done()
+            progress.advance()
             if not document["steps"]:
                 self._empty += 1
                 continue
@@ -308,7 +321,7 @@ class _Export:
             name = self._pseudonyms.of("session", key)
             self._save(f"{TRAJECTORIES}/{name}.json", _pretty(document))
             written += 1
-        watcher.end()
+        progress.end()
         return written
 
     # Reports.

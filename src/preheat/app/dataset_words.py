@@ -8,11 +8,11 @@ from typing import Any, get_args
 import msgspec
 
 from preheat.agents.atif.writer import trajectory
-from preheat.app.dataset_rows import outcomes
-from preheat.dataset.datasheet import Facts, datasheet
-from preheat.dataset.leaks import strings, words
-from preheat.dataset.rows import schema
-from preheat.dataset.trajectories import TEXTS, TRIGGERS
+from preheat.app.dataset_survey import outcomes
+from preheat.lab.dataset.datasheet import Facts, datasheet
+from preheat.lab.dataset.leaks import strings, words
+from preheat.lab.dataset.rows import schema
+from preheat.lab.dataset.trajectories import TEXTS, TRIGGERS
 from preheat.model.session import (
     CONTEXT_WINDOW,
     LATE_ENDING,

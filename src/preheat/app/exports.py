@@ -14,6 +14,7 @@ from preheat.agents.atif.writer import trajectory
 from preheat.agents.openai_chat.writer import conversation
 from preheat.app.sessions import Sessions
 from preheat.errors import UserError
+from preheat.files import AS_USUAL, stream_whole
 from preheat.model.export import ENDINGS, Exported, ExportedFile, ExportForm
 from preheat.model.ids import number_of
 from preheat.model.listing import Filter
@@ -112,11 +113,4 @@ def save_whole(path: str, force: bool, write: Callable[[BinaryIO], None]) -> Non
     """Whole or not at all: a file that is there is only replaced when the new one is complete."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")
-    new = f"{path}.new-{os.getpid()}"
-    try:
-        with open(new, "wb") as stream:
-            write(stream)
-        os.replace(new, path)
-    finally:
-        if os.path.exists(new):
-            os.unlink(new)
+    stream_whole(path, write, mode=AS_USUAL)

@@ -13,13 +13,13 @@ from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import reason
 from preheat.amounts import size
+from preheat.app.daemon_faults import daemon_faults
+from preheat.app.installation import Installation
 from preheat.archive.connect import connect
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
-from preheat.daemon.report import report
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
-from preheat.installing.standing import faults
 from preheat.model.health import AgentHealth, AgentNews, ArchiveHealth, Examination, Holdings, Overview, Place, Trouble
 from preheat.model.listing import Totals
 from preheat.model.progress import SILENT, Progress
@@ -81,8 +81,8 @@ def examine(folder: str, most: int | None, check: bool, progress: Progress) -> E
         agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
         archive = _archive(folder, connection, list(held.values()), findings, progress if check else None)
         number = sum(row.problems for row in held.values())
-        findings += report(folder)
-        findings += faults(folder, os.environ, "")
+        findings += daemon_faults(folder)
+        findings += Installation(folder).faults()
         findings += not_handed_out(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:

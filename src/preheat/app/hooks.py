@@ -1,4 +1,4 @@
-"""All that answering hooks needs of the stages, loaded once and then at hand: how agents talk, what is known, what to give.
+"""All that answering hooks needs, loaded once and then at hand: how agents talk, what is known, what to say and to give.
 
 Knows nothing of the daemon. What takes long (reading the archive) is in `prepare` and `context`, which other threads may
 call; all the rest is quick and changes nothing.
@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from preheat.agents import HOOKED, dialect_of, hooks_of, reader_of
+from preheat.agents import HOOKED, LIVE, dialect_of, hooks_of, reader_of
+from preheat.agents.reader import Parser
 from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
+from preheat.app.advice import before, known_in, step
 from preheat.app.assignment import Proving
-from preheat.app.context import note_use, project_named, provision, render
-from preheat.app.learning import repository_of
+from preheat.app.context import note_use, provision, render
+from preheat.app.hook_events import from_hook, tool_kind
 from preheat.app.live_settings import NOTHING_MORE, choices_in, thresholds_in
 from preheat.app.outputs import shortened
+from preheat.app.projects import project_named, repository_of
+from preheat.app.running import LiveState, Running, apply_entry
 from preheat.app.scorecard import score_session
-from preheat.app.watching import before, from_hook, known_in, step, tool_kind
 from preheat.archive.connect import connect
 from preheat.commands import text_of, understand
 from preheat.errors import NotFound, PreheatError, UserError
@@ -27,15 +30,18 @@ from preheat.ingest.redact import redact
 from preheat.lessons.projects import root_of
 from preheat.live.events import called
 from preheat.live.known import NOTHING, Known
+from preheat.live.progress import words as resume_words
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import in_a_line
-from preheat.live.state import LiveState
 from preheat.live.thresholds import DEFAULTS
 from preheat.model.experiment import AdviceLot, Assignment, Lot
+from preheat.model.journal import Entry
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path
+
+__all__ = ["Given", "Hooks", "LiveState", "Parser"]
 
 _FOLDERS = 200
 """Of which it is remembered what is known there."""
@@ -63,8 +69,8 @@ class Folder(NamedTuple):
     """When the archive that it was read from had last changed: the file, and the log beside it."""
 
 
-class Hooking:
-    """The stages for hooks, on the archive in a folder."""
+class Hooks:
+    """What answers hooks, on the archive in a folder."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -113,6 +119,23 @@ class Hooking:
         """What a transcript tells of a call, for the fold."""
         (outcome,) = judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
         return called(call, result, outcome, root=self._at(cwd).root, folder=cwd)
+
+    def apply(self, running: Running, entry: Entry, folded: LiveState | None = None) -> Running:
+        """A session after an entry of the journal; `folded` is its state then, if that is at hand."""
+        return apply_entry(running, entry, self.thresholds, folded)
+
+    # What a session has done, and what its transcript adds.
+    def resume_packet(self, running: Running) -> str:
+        """What it should still know after its conversation was replaced by a summary; empty where there is nothing."""
+        return resume_words(running.progress)
+
+    def parser(self, agent: str, transcript: str) -> Parser | None:
+        """What reads the lines of a transcript that grows; None for what is no file of lines, or of no agent that leaves
+        such."""
+        if agent not in LIVE or not os.path.isfile(transcript):
+            return None
+        reader = reader_of(agent)
+        return reader.parser(transcript) if reader.framing(transcript) == "lines" else None
 
     # What is done only where the person asked for it.
     def refusal(self, event: HookEvent, unsaved: bool) -> str:

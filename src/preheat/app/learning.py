@@ -3,13 +3,13 @@
 Knows none of the learners by name; their order is `lessons.LEARNERS`.
 """
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app.analysis import assess, judge_archive
+from preheat.app.projects import projects
 from preheat.app.sessions import load
 from preheat.archive.connect import connect, unusable
 from preheat.model.progress import SILENT, Progress
@@ -246,32 +246,6 @@ def seen(session: "Session", about: "About") -> "Seen":
         if not record.bookkeeping and record.seq not in about.copied
     )
     return Seen(f"{session.agent}:{session.id}", about.place.name, about.place.root, session, calls)
-
-
-# Projects.
-def projects(folders: Mapping[str, int]) -> "dict[str, Place]":
-    """By the folder in which sessions ran (with how many did): the project it belongs to."""
-    from preheat.archive.lessons import Place
-    from preheat.lessons.projects import names, root_of
-
-    roots = {folder: root_of(folder, repository_of) for folder in folders}
-    sessions: dict[str, int] = {}
-    for folder, count in folders.items():
-        sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
-    called = names(sessions)
-    return {folder: Place(folder, root, called[root]) for folder, root in roots.items()}
-
-
-def repository_of(folder: str) -> str:
-    """The root of the repository that a folder of this machine belongs to; empty where there is none."""
-    while folder and os.path.isabs(folder):
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            break
-        folder = above
-    return ""
 
 
 def _effects(connection: sqlite3.Connection) -> "list[Effect]":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from preheat.amounts import counted
-from preheat.app.context import project_named
+from preheat.app.projects import project_named
 from preheat.app.withdrawal import bring_back
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect

@@ -23,6 +23,7 @@ from preheat.archive.connect import connect
 from preheat.archive.queries import find
 from preheat.archive.repairs import calls_between
 from preheat.errors import UserError
+from preheat.files import AS_USUAL, write_whole
 from preheat.model.comparison import CompactionCheck, Comparison
 from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
@@ -120,13 +121,6 @@ class CheckedCompactions(NamedTuple):
     unreadable: list[str]
 
 
-def compactions(
-    connection: sqlite3.Connection, which: Summary | Filter, margin: float = MARGIN, size: int = WINDOW
-) -> CompactionCheck:
-    """Whether work went on as well after compactions as before: of one session, or of all the chosen ones."""
-    return _checked(connection, which, margin, size, SILENT).check
-
-
 def _checked(
     connection: sqlite3.Connection, which: Summary | Filter, margin: float, size: int, progress: Progress
 ) -> CheckedCompactions:
@@ -138,8 +132,13 @@ def _checked(
 class Reliability:
     """What can be asked of the archive in a folder; what is new there is judged first."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, analyse: bool = True) -> None:
         self._folder = folder
+        self._analyse = analyse
+
+    def as_analysed(self) -> "Reliability":
+        """The same of what is analysed by now: nothing new is looked at first."""
+        return Reliability(self._folder, analyse=False)
 
     def population(self, chosen: Filter, top: int | None = TOP) -> Population:
         """How reliable agents were over the chosen sessions; of each group the `top` most used."""
@@ -199,7 +198,8 @@ class Reliability:
 
     @contextmanager
     def _judged(self) -> Iterator[sqlite3.Connection]:
-        judge_archive(self._folder)
+        if self._analyse:
+            judge_archive(self._folder)
         connection = connect(self._folder)
         try:
             yield connection
@@ -213,16 +213,9 @@ def _name_of(filters: dict[str, Any]) -> str:
 
 def _save(path: str, text: str) -> bool:
     """Beside its place first, then moved there: a reader never sees half a page."""
-    new = f"{path}.{os.getpid()}.new"
     there = os.path.exists(path)
     try:
-        try:
-            with open(new, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            os.replace(new, path)
-        finally:
-            if os.path.exists(new):
-                os.unlink(new)
+        write_whole(path, text.encode(), mode=AS_USUAL)
     except OSError as error:
         raise UserError(f"cannot write `{path}`: {error.strerror or error}") from error
     return there

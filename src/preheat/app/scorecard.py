@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.analysis import assess
+from preheat.app.later import Later
 from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
 from preheat.archive.connect import connect
 from preheat.archive.lessons import places
-from preheat.archive.queries import find, sessions
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
 from preheat.errors import PreheatError
@@ -34,7 +34,10 @@ from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.ingest.judging import Assessment
+else:
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
 
 __all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
 
@@ -78,7 +81,7 @@ def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
     """The same of a session by its name, with the person's own thresholds."""
     connection = connect(folder)
     try:
-        return score(connection, find(connection, name), thresholds_in(folder), trend)
+        return score(connection, _queries.find(connection, name), thresholds_in(folder), trend)
     finally:
         connection.close()
 
@@ -98,7 +101,7 @@ def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summar
     known = places(connection)
     name = next((each.name for each in known if each.folder == summary.project), "")
     folders = {summary.project, *(each.folder for each in known if name and each.name == name)}
-    for each in sessions(connection, Filter(until=summary.started_at, subagents=False)):
+    for each in _queries.sessions(connection, Filter(until=summary.started_at, subagents=False)):
         if each.project in folders and each.key != summary.key and each.calls:
             yield each
 

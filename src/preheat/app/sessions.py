@@ -14,7 +14,7 @@ from preheat.agents import AGENTS
 from preheat.agents.places import storable
 from preheat.app.later import Later
 from preheat.archive import seen
-from preheat.archive.connect import connect, unusable
+from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
 from preheat.ingest.changes import survey, survey_again, survey_files
 from preheat.model.listing import Filter, Hit, Summary
@@ -154,11 +154,6 @@ def forget(folder: str, keys: list[str]) -> int:
             return gone
         finally:
             connection.close()
-
-
-def explain(folder: str, error: Exception) -> str:
-    """What an error of the database means, and what to do."""
-    return str(unusable(archive_path(folder), error))
 
 
 def has_archive(folder: str) -> bool:

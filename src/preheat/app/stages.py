@@ -7,15 +7,14 @@ from preheat.app.analysis import JudgeReport, assess, judge, judge_archive
 from preheat.app.compression import compress, compress_all
 from preheat.app.context import (
     formats,
-    keep_template,
     known_lessons,
     note_use,
-    project_named,
     provision,
     render,
     resume_packet,
 )
 from preheat.app.learning import LearnReport, Study, TaskReport, learn, study
+from preheat.app.projects import project_named
 from preheat.app.sessions import (
     AgentReport,
     SyncReport,
@@ -42,7 +41,6 @@ __all__ = [
     "has_archive",
     "judge",
     "judge_archive",
-    "keep_template",
     "known_lessons",
     "learn",
     "load",

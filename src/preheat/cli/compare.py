@@ -54,7 +54,7 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
             f"`{a}` and `{b}` are a session and a set; compare two sessions, or two sets (KEY=VALUE, or `all`)"
         )
     sets = [(text, _filter(text, context)) for text in (a, b) if _is_set(text)]
-    reliability = analysed().reliability
+    reliability = analysed().reliability.as_analysed()
     found = reliability.compare_sets(sets[0], sets[1]) if sets else reliability.compare_sessions(a, b)
     if as_json:
         print_json(found)

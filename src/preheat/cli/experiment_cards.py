@@ -6,7 +6,7 @@ import msgspec
 
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
-from preheat.experiments.plan import SHARES
+from preheat.model.experiment import SHARES
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -101,9 +101,9 @@ def _announce(folder: str, experiment: str, plan: "Plan") -> None:
 
 
 def _called_by_any(folder: str) -> bool:
-    from preheat.installing.ledger import load
+    from preheat.app.installation import Installation
 
-    return bool(load(folder).files)
+    return Installation(folder).is_used()
 
 
 def _numbers(text: str) -> list[float]:
@@ -116,7 +116,7 @@ def _numbers(text: str) -> list[float]:
 def _project(given: str | None) -> str:
     if given is None:
         return ""
-    from preheat.app.context import project_folder
+    from preheat.app.projects import project_folder
 
     if not os.path.isdir(os.path.expanduser(given)):
         raise UserError(f"`{given}` is no folder; name the folder of a project, `.` for this one")

@@ -43,7 +43,7 @@ def fail(message: str, code: int) -> int:
 def _about_archive(error: sqlite3.DatabaseError) -> str:
     from preheat.app import open as open_home  # later: only where something is wrong
 
-    return open_home().explain(error)
+    return str(open_home().describe_failure(error))
 
 
 def _pipe_closed() -> int:

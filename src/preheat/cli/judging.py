@@ -5,23 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from preheat.app.sessions import opened
-from preheat.cli.home import analysed, archived
+from preheat.cli.home import archived
 
 
 @contextmanager
 def archive() -> Iterator[sqlite3.Connection]:
     """The archive, which must be there already."""
     connection = opened(archived().folder)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-@contextmanager
-def judged_archive() -> Iterator[sqlite3.Connection]:
-    """The same, after judging what is new in it."""
-    connection = opened(analysed().folder)
     try:
         yield connection
     finally:

@@ -38,7 +38,7 @@ _VERDICTS: dict[Verdict, str] = {
 def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
     """Measure the chosen sessions and show it; with `html`, write the report there, too."""
     _one_thread()
-    reliability = analysed().reliability
+    reliability = analysed().reliability.as_analysed()
     measured = reliability.population(chosen, None if everything else 2 * _TOP)
     if html is not None:
         replaced = reliability.write_report(html, measured, chosen, about(chosen), project_name)

@@ -5,8 +5,8 @@ Knows nothing of what a lot decides, nor where it is kept.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from preheat.daemon.journal import Entry
 from preheat.model.experiment import Lot
+from preheat.model.journal import Entry
 
 
 class Owed:

@@ -1,6 +1,6 @@
 """A randomised comparison: what was planned, who got what, how it went, and what that says.
 
-Frozen values. Who draws the lots is in `experiments`, how an effect is estimated in `experiments.statistics`.
+Frozen values. Who draws the lots is in `experiments`, how an effect is estimated in `statistics`.
 """
 
 from typing import Literal, TypeAlias
@@ -75,6 +75,10 @@ ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
 METRICS: tuple[MetricName, ...] = (
     "misuse", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
 )  # fmt: skip
+SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
+"""Metrics that cannot differ by more than 1."""
+MATCHED = 0.05
+"""How far the tokens of a placebo may be from those of what it stands for."""
 STANDING = "standing"
 """The name of the comparison that goes on by itself: warm against the sessions that are held out."""
 

@@ -12,6 +12,14 @@ from preheat.model.lesson import Lesson
 FORMAT = 1
 """The form of the files. A newer Preheat reads every earlier one; a newer form is refused with a clear message."""
 
+SHORT = 10
+"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
+
+
+def short_digest(digest: str) -> str:
+    """What a version is called where people read it."""
+    return digest[:SHORT]
+
 
 class UserPattern(msgspec.Struct, frozen=True):
     """How the person whose sessions these are asks and answers."""

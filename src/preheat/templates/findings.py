@@ -64,6 +64,17 @@ def hidden(text: str) -> str:
     return ""
 
 
+def spell_out(text: str) -> str:
+    """A text, whole, with everything that would not be seen written out."""
+    return "".join(map(_visible, text))
+
+
+def _visible(letter: str) -> str:
+    if letter == "\n":
+        return "⏎"
+    return f"<U+{ord(letter):04X}>" if hidden(letter) or not letter.isprintable() else letter
+
+
 def mixed(text: str) -> str:
     """Words written with letters that only look like others."""
     if text.isascii():

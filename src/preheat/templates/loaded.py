@@ -12,7 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.errors import UserError
-from preheat.templates.digest import canonical, short
+from preheat.model.template import short_digest
+from preheat.templates.digest import canonical
 from preheat.templates.files import locked, write_whole
 from preheat.templates.store import Store
 
@@ -34,7 +35,7 @@ class Pin(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """`name@3fa2b1c0d4`, for people."""
-        return f"{self.name}@{short(self.digest)}"
+        return f"{self.name}@{short_digest(self.digest)}"
 
 
 class Standing(NamedTuple):

@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import replace
 
 from preheat.errors import NotFound, UserError
-from preheat.model.template import Action, Entry, Template
-from preheat.templates.digest import canonical, digest_of, same_content, short
+from preheat.model.template import Action, Entry, Template, short_digest
+from preheat.templates.digest import canonical, digest_of, same_content
 from preheat.templates.files import append_line, locked, write_whole
 from preheat.templates.history import State, state_of
 from preheat.templates.loading import load
@@ -36,6 +36,16 @@ class Version(NamedTuple):
     digest: str
     template: Template
 
+    @property
+    def short(self) -> str:
+        """Its digest as people see it."""
+        return short_digest(self.digest)
+
+    @property
+    def title(self) -> str:
+        """`name@3fa2b1c0d4`, for people."""
+        return f"{self.name}@{self.short}"
+
 
 class Kept(NamedTuple):
     """What came of keeping a template."""
@@ -43,6 +53,11 @@ class Kept(NamedTuple):
     digest: str
     new: bool
     """False where the name stands for exactly this already."""
+
+    @property
+    def short(self) -> str:
+        """The digest as people see it."""
+        return short_digest(self.digest)
 
 
 class Store:
@@ -126,8 +141,8 @@ class Store:
             history = self.history(where.name)
             before = state_of(history).live
             if found.digest == before:
-                raise UserError(f"`{where.name}` already stands for `{short(found.digest)}`")
-            note = f"from {short(before)}" if before else ""
+                raise UserError(f"`{where.name}` already stands for `{short_digest(found.digest)}`")
+            note = f"from {short_digest(before)}" if before else ""
             self._write_history(where.name, [*history, Entry(found.digest, at, "rolled back", note)])
         return found
 
@@ -223,7 +238,7 @@ class Store:
         for _ in range(where.back):
             parent = self.read(digest).parent
             if parent is None or parent not in state.versions:
-                raise NotFound(f"`{where.name}` has no version before `{short(digest)}`")
+                raise NotFound(f"`{where.name}` has no version before `{short_digest(digest)}`")
             digest = parent
         return digest
 
