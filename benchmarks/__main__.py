@@ -41,6 +41,8 @@ def main() -> int:
     parser.add_argument("--data", default="", metavar="FOLDER", help="other real sessions than the shared ones")
     parser.add_argument("--against", default="", metavar="REV", help="the commit to compare with, instead of 0.1.0")
     options = parser.parse_args()
+    if options.data and not os.path.isdir(options.data):
+        parser.error(f"`{options.data}` is no folder")
     given = {name: value for name in ("data", "against") if (value := getattr(options, name))}
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no benchmark `{unknown.pop()}`; there are {', '.join(NAMES)}")

@@ -31,6 +31,7 @@ from preheat.app.learning import seen as seen_by_learners
 from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
 from preheat.ingest.noting import About
@@ -38,7 +39,6 @@ from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
 from preheat.lessons.projects import root_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson
 from preheat.provisioning import provision
@@ -48,6 +48,8 @@ EARLIER = 0.6
 """The share of a project's sessions that is learned from."""
 SPLITS = (0.4, 0.5, 0.6, 0.7)
 """Other shares, to see whether the figures hang on that one."""
+FEWEST = 5
+"""Sessions of a project, so that there are earlier and later ones."""
 LAST_CALLS = 15
 _RESAMPLES = 2000
 FRAME = estimate(
@@ -277,7 +279,9 @@ def projects(data: str = "") -> dict[str, list[Seen]]:
             place = Place(folder, root_of(folder), source.partition("__")[2])
             found[source].append(seen_by_learners(each.session, About(place, frozenset())))
     return {
-        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key)) for source, some in found.items()
+        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
+        for source, some in found.items()
+        if len(some) >= FEWEST
     }
 
 

@@ -35,6 +35,9 @@ def rate_labels(judged: dict[tuple[str, str], Outcome], data: str = "") -> dict[
     known = [(label, judged.get((label["session"], label["call"]))) for label in labels(data)]
     pairs = [(label, outcome) for label, outcome in known if outcome is not None]
     result: dict[str, Any] = {"labels": len(known), "missing": len(known) - len(pairs)}
+    if not pairs:
+        print("no call of these sessions is labelled")
+        return result
     rows = [["hand-labelled", "calls", "status right", "95 %", "cause macro-F1", *(f"{cause} F1" for cause in CAUSES)]]
     groups: dict[str, list[tuple[dict[str, Any], Outcome]]] = {"all": pairs}
     for field in ("set", "stratum", "agent"):

@@ -203,6 +203,8 @@ def _with_lessons(middle: float, data: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for taught, some in all_of.items():
         for name, chosen in ("later", some), ("healthy, later", [each for each in some if is_healthy(each, middle)]):
+            if not any(each.turns for each in chosen):
+                continue
             part = f"{name}, {'with' if taught else 'without'} lessons"
             result[part] = _rate(chosen)
             rows.append(_row(part, result[part]))

@@ -26,7 +26,7 @@ COMMANDS = {
     "warm start": ("warm", "start", "--task", TASK),
 }
 GROWN = "sync, one session grown"
-GROWTH = 100
+GROWTH = 40
 """Lines that a session grows by between two syncs."""
 _SESSION = os.path.join(".claude", "projects", "-home-dev-growing", "0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f607.jsonl")
 

@@ -1,4 +1,4 @@
-"""The whole way from nothing to lessons, beside `ccusage` (native; adds up tokens, keeps nothing) in one run; and what comes next.
+"""The whole way from nothing to lessons, beside `ccusage` (native; adds up tokens, keeps nothing) in one run, and what is next.
 
 On the gigabyte of synthetic sessions: a first sync and learning together, the memory of all processes and of the largest one, a
 sync with nothing new and one with a grown session beside a bare Python start. On the shared sessions (about a thousand; `--data`

@@ -12,6 +12,11 @@ def by_reason(counts: dict[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
 
 
+def lasting(seconds: float) -> str:
+    """A span of time in a sentence: `12 s`, `4 minutes`."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
 def size(number: float) -> str:
     """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
     if number < 1000:

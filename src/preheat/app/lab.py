@@ -19,7 +19,6 @@ from preheat.app.context import known_lessons, provision, render
 from preheat.app.later import Later
 from preheat.app.projects import project_named
 from preheat.app.sessions import load, opened, sync
-from preheat.archive.queries import keys_at
 from preheat.errors import PreheatError, UserError
 from preheat.experiments.arms import FACTS, note
 from preheat.lab.arms import Sources, Wording
@@ -32,18 +31,20 @@ from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
 from preheat.model.context import BUDGET, Context
 from preheat.model.progress import SILENT, Progress
 from preheat.provisioning import without
-from preheat.provisioning.safe import harmless
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
+from preheat.safe_text.quotation import harmless
 from preheat.templates.names import check_name
 from preheat.templates.store import Store
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.lab import report as _report
     from preheat.lab.levels import Level
     from preheat.lab.report import Report
 else:
-    _report = Later("preheat.lab.report")  # SciPy, which neither a list nor a plan needs
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which neither a list nor a plan needs
+    _report = Later("preheat.lab.report")  # SciPy, likewise
 
 __all__ = ["METRICS", "Cell", "LabPlan", "LabSummary", "Labs", "Level", "Listed", "Report", "Suite", "Wanted"]
 
@@ -176,7 +177,7 @@ def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
         if report.failures:
             return Measures(problem=f"the transcript could not be read: {report.failures[0]}"[:400])
         with closing(opened(folder)) as connection:
-            keys = keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
+            keys = _queries.keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
             sessions = [load(connection, key) for key in keys]
     except PreheatError as error:
         return Measures(problem=f"the transcript could not be read: {error}"[:400])

@@ -18,11 +18,11 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.archive.lessons import Place
     from preheat.archive.notes import Page
+    from preheat.calls.seen import Seen
     from preheat.ingest.learning import Concluded
     from preheat.ingest.noting import About
     from preheat.ingest.rereading import Unreadable
     from preheat.lessons.learner import Learner
-    from preheat.lessons.seen import Seen
     from preheat.model.exposure import Effect
     from preheat.model.lesson import Lesson
     from preheat.model.profile import SessionProfile
@@ -217,6 +217,13 @@ def _noted(
     return count, failures
 
 
+def take_missing_notes(connection: sqlite3.Connection, learner: "Learner") -> None:
+    """Have one learner take notes where it has none yet. What cannot be read is left out."""
+    from preheat.archive import notes
+
+    _noted(connection, [learner], projects(notes.folders(connection)), SILENT)
+
+
 def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "list[Page]":
     """What the learners of these names keep of a session."""
     import msgspec
@@ -236,7 +243,7 @@ def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "l
 
 def seen(session: "Session", about: "About") -> "Seen":
     """A session as the learners see it."""
-    from preheat.lessons.seen import Seen, SeenCall
+    from preheat.calls.seen import Seen, SeenCall
     from preheat.model.session import joined
 
     records = assess(session).records

@@ -9,21 +9,27 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from preheat.app.agents import title_of
 from preheat.app.analysis import judge, judge_archive
 from preheat.app.compactions import Loading
 from preheat.app.later import Later
+from preheat.app.learning import take_missing_notes
 from preheat.app.sessions import load
-from preheat.archive import judgements
+from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
 from preheat.archive.queries import find
-from preheat.archive.repairs import calls_between
 from preheat.errors import UserError
 from preheat.files import AS_USUAL, write_whole
+from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
+from preheat.mistakes import recurring
+from preheat.mistakes.identity import MISTAKEN
+from preheat.mistakes.tries import Mistaken, Notes
 from preheat.model.comparison import CompactionCheck, Comparison
 from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
@@ -32,7 +38,6 @@ from preheat.model.population import TOP, Population
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import comparison, trace
-from preheat.profiles import mistakes as repeated
 from preheat.profiles.compaction import MARGIN, WINDOW, check
 from preheat.profiles.counts import Counts, count_calls
 from preheat.reports import Context, page
@@ -58,13 +63,27 @@ def mistakes(
     min_sessions: int = 2,
 ) -> Mistakes:
     """The mistakes that the chosen sessions repeat; misuse and environment unless other causes are given."""
-    return repeated.mistakes(
+    take_missing_notes(connection, LEARN_REPAIR_PATTERNS)
+    return recurring.mistakes(
         judgements.failures(connection, chosen),
         by=by,
         min_sessions=min_sessions,
-        causes=causes or repeated.MISTAKEN,
-        steps=partial(calls_between, connection),
+        causes=causes or MISTAKEN,
+        noted=_noted_mistakes(connection),
     )
+
+
+def _noted_mistakes(connection: sqlite3.Connection) -> recurring.NotedIn:
+    """What was tried after the mistakes of a session, as the learner of repairs has noted it."""
+    learner = LEARN_REPAIR_PATTERNS
+    decoder = msgspec.msgpack.Decoder(Notes)
+
+    @cache
+    def noted(session: str) -> dict[int, Mistaken]:
+        data = notes.of_session(connection, session, learner.name, learner.version)
+        return {each.seq: each for each in decoder.decode(data).mistakes} if data else {}
+
+    return noted
 
 
 def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparison:

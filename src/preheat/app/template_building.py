@@ -22,12 +22,12 @@ from preheat.archive.connect import connect
 from preheat.archive.judgements import profiles
 from preheat.archive.notes import folders
 from preheat.archive.queries import find, sessions
-from preheat.calls.clean import foreign, transient
 from preheat.errors import UserError
 from preheat.model.lesson import Lesson
 from preheat.model.listing import Filter
 from preheat.model.profile import SessionProfile
 from preheat.model.template import Action
+from preheat.safe_text.reasons import foreign, transient
 from preheat.templates.build import Built, Request, build
 from preheat.templates.choice import Best, Candidate, Choice, Group, Wanted, best, choose
 from preheat.templates.names import LONGEST, check_name, name_from

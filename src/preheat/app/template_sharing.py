@@ -11,13 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from preheat.amounts import by_reason
-from preheat.calls.clean import foreign, orders
 from preheat.errors import UserError
 from preheat.ingest.redact import redact
 from preheat.model.template import Template
+from preheat.safe_text.reasons import foreign, orders, spell_out
 from preheat.templates.digest import canonical, digest_of
 from preheat.templates.files import write_whole
-from preheat.templates.findings import Check, Finding, findings, spell_out, texts
+from preheat.templates.findings import Check, Finding, findings, texts
 from preheat.templates.loading import LARGEST, read_file
 from preheat.templates.names import check_name
 from preheat.templates.schema import schema

@@ -25,7 +25,6 @@ from preheat.app.sessions import load, opened, sync
 from preheat.app.templates import Templates
 from preheat.archive.lessons import Place
 from preheat.archive.queries import sessions
-from preheat.calls.clean import junk
 from preheat.compress import Compressed, Kept, Sort
 from preheat.errors import UserError
 from preheat.ingest.noting import About
@@ -37,6 +36,7 @@ from preheat.model.listing import Filter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
+from preheat.safe_text.reasons import junk
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
 

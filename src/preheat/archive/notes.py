@@ -127,6 +127,18 @@ def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) 
             yield Kept._make((*row[:5], _unpacked(row[5])))
 
 
+_OF_SESSION = (
+    "SELECT notes.data FROM notes JOIN sessions ON sessions.id = notes.session_id "
+    "WHERE sessions.key = ? AND notes.learner = ? AND notes.version = ?"
+)
+
+
+def of_session(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
+    """What a learner of this version has of one session; empty where that is nothing."""
+    row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
+    return _unpacked(row[0]) if row is not None and row[0] is not None else b""
+
+
 def folders(connection: sqlite3.Connection) -> dict[str, int]:
     """Where sessions ran, with how many did."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))

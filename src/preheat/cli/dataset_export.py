@@ -2,17 +2,19 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.app.dataset import Published, Wanted
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, chosen, filter_options, json_option
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
+
+if TYPE_CHECKING:
+    from preheat.app.dataset import Published
 
 _WARNING = (
     "The trajectories will hold what people, models and tools said. Names, paths, addresses and ids that can be recognised are"
@@ -67,17 +69,19 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
     if texts == "anonymised" and not dry_run and not yes:
         _ask()
     templates = tuple(name for name in options["templates"] if name != "none")
-    wanted = Wanted(
-        sessions=sessions,
-        templates=templates if options["templates"] else None,
-        trajectories=trajectories,
-        texts=texts,
-        least=options["least"],
-        salt_file=options["salt_file"],
-        allowed=options["allow"],
-    )
     with StepProgress() as progress:
-        report = preheat.dataset.export(folder, wanted, dry_run, progress)
+        report = preheat.dataset.export(
+            folder,
+            sessions,
+            templates=templates if options["templates"] else None,
+            trajectories=trajectories,
+            texts=texts,
+            least=options["least"],
+            salt_file=options["salt_file"],
+            allowed=options["allow"],
+            dry_run=dry_run,
+            progress=progress,
+        )
     warn_of_unread(report.unread)
     if as_json:
         print_json(report)
@@ -93,7 +97,7 @@ def _ask() -> None:
     click.confirm("Write them?", abort=True, err=True)
 
 
-def _show(report: Published, folder: str, least: int) -> None:
+def _show(report: "Published", folder: str, least: int) -> None:
     screen = console()
     what = f"{count(report.sessions, 'session')} of {count(report.projects, 'project')}, {count(report.calls, 'call')}"
     if report.folder:

@@ -149,7 +149,7 @@ def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
     others = mistake.recovered - repair.count
     if others:
         line.append(f", other ways {others:,}", "dim")
-    if repair.failed == repair.worked or not repair.worked:
+    if not repair.failed or not repair.worked:
         return [line]
     half = (width - len(_INDENT) - 2 - 4) // 2
     example = Text().append(f"{_INDENT}  {_part(repair.failed, repair.worked, half)} → ", "dim")

@@ -1,6 +1,6 @@
 """`preheat mistakes`: what goes wrong again and again, what it costs, and what puts it right.
 
-The mistakes are found by `preheat.profiles.mistakes`.
+The mistakes are found by `preheat.mistakes.recurring`.
 """
 
 from typing import Any

@@ -43,10 +43,9 @@ def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_js
         return 0
     if foreground:
         from preheat.daemon.process import serve  # later: starts another surface
-        from preheat.daemon.server import Times  # later: starts another surface
 
         try:
-            return serve(data_folder(), Times(exit_after=exit_after * 60))
+            return serve(data_folder(), exit_after * 60)
         except OSError as error:
             raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
     started = open_home().daemon.start()

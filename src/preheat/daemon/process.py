@@ -30,8 +30,9 @@ SETTLED = 3.0
 Stamp: TypeAlias = tuple[int, int] | None
 
 
-def serve(folder: str, times: Times) -> int:
-    """Be the daemon until there is nothing more to do; 0 also if there is one already. Raises OSError."""
+def serve(folder: str, exit_after: float) -> int:
+    """Be the daemon until there is nothing more to do, or nothing came for so many seconds; 0 also if there is one already.
+    Raises OSError."""
     os.umask(0o077)
     daemon = Daemon(folder)
     handed = [int(each) for each in os.environ.pop(HANDED, "").split(",") if each.isdigit()]
@@ -41,7 +42,7 @@ def serve(folder: str, times: Times) -> int:
     with _log(daemon.live) as log:
         listening = _listening(daemon, handed[1:])
         print(f"{_now()} preheat {preheat.__version__} serves, process {os.getpid()}", file=log, flush=True)
-        why = asyncio.run(_run(folder, daemon, listening, log, times))
+        why = asyncio.run(_run(folder, daemon, listening, log, Times(exit_after=exit_after)))
         print(f"{_now()} ended: {why}", file=log, flush=True)
         if why.startswith("handing over"):
             _hand_over(daemon, lock, listening)

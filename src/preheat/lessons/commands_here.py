@@ -6,8 +6,7 @@ was tried for the same purpose and failed. A failing test is no failure of the c
 
 from collections.abc import Sequence
 
-from preheat.calls.clean import junk, one_line, orders
-from preheat.lessons.generalised import without_tests
+from preheat.calls.generalised import without_tests
 from preheat.lessons.ways import (
     ENOUGH_CALLS,
     ENOUGH_SESSIONS,
@@ -23,6 +22,8 @@ from preheat.lessons.ways import (
     ways,
 )
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 HALF_LIFE = 120.0
 MOST_FORMS = 6

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from preheat.calls.seen import Seen
 from preheat.lessons.commands_here import learn_commands
 from preheat.lessons.corrections import Rule, Ruled, learn_corrections, rules_in
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.needs import learn_needs
 from preheat.lessons.placement import Laid, Made, learn_placement, made_in
-from preheat.lessons.seen import Seen
 from preheat.lessons.style import Styled, Written, learn_style, written_in
 from preheat.lessons.used import Commands, commands_of
 from preheat.lessons.ways import Told

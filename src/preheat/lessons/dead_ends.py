@@ -8,12 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.calls.clean import one_line, orders
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
 from preheat.lessons.attempts import Attempt, AttemptNotes, note
-from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 EXPIRES = 30.0
 """Days. What the world around was to blame for (a network, a program that is not there) changes sooner."""
@@ -183,7 +184,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "nothing that was tried in vain"
     active = sum(each.status == "active" for each in lessons)
-    return f"{plural(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
+    return f"{counted(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
 
 
 BUILD_DEAD_END_MEMORY = Learner(

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.calls.clean import one_line, orders
 from preheat.lessons.commands_here import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.used import Stuck
 from preheat.lessons.ways import Tally, Told, Use, home_folders, ways
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 _RUNNERS = (
     frozenset(("npm", "pnpm", "yarn", "bun")),

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line, orders
+from preheat.amounts import counted
 from preheat.calls.intent import Intent, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of
 from preheat.lessons.check_state import CheckRun, last_states, runs
-from preheat.lessons.failures import plural
 from preheat.lessons.goal import goal, is_housekeeping
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.repository import place
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import touches
 from preheat.model.lesson import DAY, Check, Evidence, Lesson, ResumePacket, Scope, lesson_id, support_of
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 HALF_LIFE = 3.0
 EXPIRES = 14.0
@@ -161,7 +162,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not packets:
         return "no session to go on with"
     clean = sum(map(is_clean, packets))
-    return f"{plural(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
+    return f"{counted(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
 
 
 def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:

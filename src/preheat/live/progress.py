@@ -5,11 +5,12 @@ A pure fold over events; knows no agent and no signal. It tells what the calls d
 
 import msgspec
 
-from preheat.calls.clean import one_line, orders
 from preheat.commands import understand
 from preheat.model.live import Began, Called, LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import PREHEAT_MARK
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 MOST_FILES = 12
 MOST_CHECKS = 4

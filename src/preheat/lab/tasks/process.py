@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,10 +10,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, NamedTuple
 
+from preheat.safe_text.letters import ESCAPES
+
 _TAIL = 4_000
 _NOT_STARTED = 127
 _NOTE = 400
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 
 
 class Ended(NamedTuple):
@@ -78,7 +78,7 @@ def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: f
 
 def short(said: str) -> str:
     """The end of a text, on one line and without colours."""
-    return " ".join(_ESCAPES.sub("", said).split())[-_NOTE:]
+    return " ".join(ESCAPES.sub("", said).split())[-_NOTE:]
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.calls.clean import dangerous, junk, one_line, orders
 from preheat.calls.form import command_form
 from preheat.commands import CHECKS, text_of, understand
 from preheat.model.lesson import Evidence, Example, Lesson, LessonKind, Scope, Support, lesson_id
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, joined
+from preheat.safe_text.letters import ESCAPES, one_line
+from preheat.safe_text.reasons import dangerous, junk, orders
 
 TRANSFERABLE: frozenset[LessonKind] = frozenset(["convention", "repair", "dead_end", "error", "sequence", "example"])
 """Kinds that mean something outside the folders of a training: files and half-done work of those are gone."""
@@ -26,7 +27,7 @@ _HALF_LIFE = 90.0
 _LOOKING = frozenset(["read", "list", "search"])
 _MENDS, _CHECKS, _OTHER = 0.7, 0.6, 0.4
 """What an example is worth by itself: one that puts a mistake right, one that says how the work is checked, any other."""
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|\r(?=\n)")
+_ESCAPES = re.compile(ESCAPES.pattern + r"|\r(?=\n)")
 
 
 class Trained(NamedTuple):

@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.form import form
+from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
-from preheat.model.mistake import COSTS, Step
+from preheat.lessons.learner import Noted
+from preheat.lessons.repairs import learn
+from preheat.mistakes.recurring import mistakes
+from preheat.mistakes.tries import Mistaken, note
+from preheat.model.mistake import COSTS, Mistake
 from preheat.model.outcome import CAUSES
 from preheat.model.profile import FailureFact
-from preheat.profiles.mistakes import mistakes
+from tests.lessons.sessions import Made, ran, seen, used
 
 
 def failure(session: str = "one", seq: int = 0, **changes: Any) -> FailureFact:
@@ -70,8 +74,10 @@ def test_messages_are_merged_only_when_they_begin_and_end_alike(left: str, right
 
 
 def test_a_failure_without_words_is_counted_but_not_named() -> None:
-    found = mistakes([failure("one", signature=""), failure("two", signature="N PATH")])
-    assert (found.mistakes, found.failures, found.unnamed) == ((), 2, 2)
+    """Nor is one whose tool said nothing but its exit code, or printed its help: that is no message to know it by."""
+    said = ["", "N PATH", "exit code N, no message", "exit status N", "-h, --help show this help"]
+    found = mistakes(failure(name, signature=text) for text in said for name in ("one", "two"))
+    assert (found.mistakes, found.failures, found.unnamed) == ((), 10, 10)
 
 
 def test_ranking_follows_the_cost_that_is_asked_for() -> None:
@@ -101,73 +107,141 @@ def test_one_message_is_one_mistake_whatever_the_cause_of_each_call() -> None:
 
 
 # Repairs.
-def shell(session: str, seq: int, failed: str, **changes: Any) -> FailureFact:
-    return failure(session, seq, kind="shell", tool="Bash", signature="not found", summary=failed, **changes)
+UNREAD = "The file was not read yet"
 
 
-def steps_of(ways: dict[str, list[Step]]) -> Any:
-    def steps(key: str, first: int, last: int) -> Sequence[Step]:
-        return ways[key][: last - first + 1]
+def met(*sessions: Sequence[Made], noted: bool = True) -> Mistake:
+    """The one mistake that these sessions met."""
+    facts: list[FailureFact] = []
+    tries: dict[str, dict[int, Mistaken]] = {}
+    for number, calls in enumerate(sessions):
+        looked_at = seen(calls, key=f"tester:{number}")
+        found = note(looked_at)
+        tries[looked_at.key] = {each.seq: each for each in found.mistakes} if found is not None and noted else {}
+        for each in looked_at.calls:
+            record = each.record
+            if each.failed and record.cause != "finding":
+                facts.append(
+                    failure(
+                        looked_at.key, record.seq, tool=record.tool, kind=record.kind, cause=record.cause,
+                        signature=record.signature, recovered_in=record.recovered_in,
+                    )
+                )  # fmt: skip
+    (mistake,) = mistakes(facts, noted=tries.__getitem__).mistakes
+    return mistake
 
-    return steps
+
+def edit(old: str, failed: str = "") -> Made:
+    return used(
+        "Change", "edit", {"path": "src/a.py", "old": old, "new": "x"}, failed, cause="misuse" if failed else None
+    )
+
+
+def read(path: str = "src/a.py") -> Made:
+    return used("Look", "read", {"path": path})
 
 
 def test_the_usual_repair_has_what_was_done_on_the_way() -> None:
-    """An edit that failed is put right by an edit; what mends it is the read before."""
-    way = [Step("Read", "read", "/w/a.py"), Step("Bash", "shell", "git status"), Step("Edit", "edit", "/w/a.py")]
-    facts = [failure(name, summary="/w/a.py", recovered_in=3) for name in ("one", "two", "three")]
-    found = mistakes([*facts, failure("four")], steps=steps_of(dict.fromkeys(("one", "two", "three"), way)))
-    repair = found.mistakes[0].repair
-    assert repair is not None
-    assert (repair.form, repair.count) == ("Read → Edit", 3)
-    assert (found.mistakes[0].calls, found.mistakes[0].recovered) == (4, 3)
+    """An edit that failed is put right by an edit; what mends it is the read before, whatever became of the text."""
+    same = [edit("a b", UNREAD), read(), ran("git status"), edit("a b")]
+    longer = [edit("a b", UNREAD), read(), edit("a b c")]
+    another = [edit("a b", UNREAD), read(), edit("nothing in common")]
+    mistake = met(same, longer, another, [edit("a b", UNREAD)])
+    assert mistake.repair is not None
+    assert (mistake.repair.form, mistake.repair.count) == ("after reading the file", 3)
+    assert (mistake.calls, mistake.recovered) == (4, 3)
+
+
+def test_what_few_did_on_the_way_is_no_part_of_the_repair() -> None:
+    """Most sessions wrote the text longer without a look at the file: that is what mends it."""
+    longer = [edit("a b", "The text is there twice"), edit("a b c")]
+    mistake = met(longer, longer, longer, [longer[0], read(), longer[1]])
+    assert mistake.repair is not None
+    assert mistake.repair.form == "with a longer `old`, with more of what stands around it"
 
 
 def test_one_lucky_call_is_no_usual_repair() -> None:
-    ways = {"one": [Step("Bash", "shell", "npm ci")], "two": [Step("Bash", "shell", "make all")]}
-    found = mistakes([shell(name, 0, "npm test", recovered_in=1) for name in ways], steps=steps_of(ways))
-    assert (found.mistakes[0].repair, found.mistakes[0].recovered) == (None, 2)
+    failed = ran("npm test", "missing script: test", 1)
+    mistake = met([failed, ran("npm run test:unit")], [failed, ran("npm test -- --all")])
+    assert (mistake.repair, mistake.calls) == (None, 2)
 
 
 def test_no_recovery_is_no_repair() -> None:
-    found = mistakes([failure("one"), failure("two")]).mistakes[0]
-    assert (found.repair, found.recovered) == (None, 0)
+    mistake = met([edit("a", UNREAD)], [edit("a", UNREAD)])
+    assert (mistake.repair, mistake.recovered) == (None, 0)
 
 
 def test_looking_around_is_no_part_of_a_repair() -> None:
-    way = [
-        Step("Bash", "shell", "ls -la"),
-        Step("Bash", "shell", "pip install flask"),
-        Step("Bash", "shell", "pytest -q"),
+    failed = ran("pytest", "No module named flask", 1, cause="environment")
+    mistake = met(
+        *[[failed, ran("ls -la"), ran(f"pip install {name}"), ran("pytest -q")] for name in ("flask", "flask==3")]
+    )
+    assert mistake.repair is not None
+    assert mistake.repair.form == "after `pip install …`"
+
+
+def test_an_option_that_the_message_asks_for_is_the_repair_whatever_was_done_on_the_way() -> None:
+    failed = ran("git push", "no upstream: use --set-upstream", 128)
+    mistake = met(*[[failed, ran("git commit -m x"), ran("git push --set-upstream")]] * 2)
+    assert mistake.repair is not None
+    assert mistake.repair.form == "with `--set-upstream`"
+
+
+def test_without_notes_no_repair_is_claimed() -> None:
+    """That something worked later is known by the judge's verdicts; what made the difference is not."""
+    mistake = met(*[[ran("pyhton a.py", "not found", 127), ran("python a.py")]] * 2, noted=False)
+    assert mistake.repair is None
+
+
+def test_the_example_shows_the_repair() -> None:
+    mistake = met(*[[ran("rg Price src", "rg: not found", 127), ran("grep -r Price src")]] * 2)
+    assert mistake.repair is not None
+    assert (mistake.repair.form, mistake.repair.count) == ("with `grep` instead of `rg`", 2)
+    assert (mistake.repair.failed, mistake.repair.worked) == ("rg Price src", "grep -r Price src")
+
+
+def test_a_check_that_finds_something_was_put_right() -> None:
+    """The judge calls failing tests no success; the command was right all the same."""
+    calls = [
+        ran("cargo test", "error: could not find Cargo.toml", 101),
+        ran("cd app && cargo test", "1 failed", 101, cause="finding"),
     ]
-    facts = [shell(name, 0, "pytest", recovered_in=3) for name in ("one", "two")]
-    repair = mistakes(facts, steps=steps_of({"one": way, "two": way})).mistakes[0].repair
-    assert repair is not None
-    assert repair.form == "pip install … → pytest -q"
+    mistake = met(calls, calls)
+    assert mistake.repair is not None
+    assert (mistake.repair.form, mistake.recovered) == ("from the folder `app`", 2)
 
 
-def test_without_steps_the_last_call_is_the_repair() -> None:
-    facts = [
-        shell(name, 0, "pyhton a.py", recovered_in=1, repair_tool="Bash", repair_summary="python a.py")
-        for name in ("one", "two")
-    ]
-    repair = mistakes(facts).mistakes[0].repair
-    assert repair is not None
-    assert (repair.failed, repair.worked, repair.count) == ("pyhton a.py", "python a.py", 2)
+def test_what_failed_as_often_as_it_worked_is_no_repair() -> None:
+    works = [edit("a b", UNREAD), read(), edit("a b")]
+    fails = [edit("a b", UNREAD), read(), edit("a b", UNREAD)]
+    assert met(works, works, fails, fails, fails, fails, fails, fails).repair is None
 
 
-def test_the_example_is_the_pair_that_differs_least() -> None:
-    """There the repair can be seen; calls that have nothing in common show nothing."""
-    ways = {"one": "python3 -m pip list", "two": "cat /etc/hosts | wc -l", "three": "python3 -m pip list"}
-    failed = {"one": "python -m pip list", "two": "mkdir x; cd x; make world", "three": "python3 -m pip list"}
-    steps = steps_of({name: [Step("Bash", "shell", command)] for name, command in ways.items()})
-    repair = mistakes([shell(name, 0, failed[name], recovered_in=1) for name in ways], steps=steps).mistakes[0].repair
-    assert repair is not None
-    assert (repair.count, repair.failed, repair.worked) == (2, "python -m pip list", "python3 -m pip list")
-    unlike = [shell(name, 0, "mkdir x; cd x; make world", recovered_in=1) for name in ("one", "three")]
-    repair = mistakes(unlike, steps=steps).mistakes[0].repair
-    assert repair is not None
-    assert (repair.failed, repair.worked) == ("", "")
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [edit("a b", UNREAD), read(), edit("a b c")],
+        [ran("rg Price src", "rg: not found", 127), ran("grep -r Price src")],
+        [ran("cargo test", "error: could not find Cargo.toml", 101), ran("cd app && cargo test")],
+        [ran("git push", "no upstream: use --set-upstream", 128), ran("git push --set-upstream")],
+        [ran("pytest", "No module named flask", 1), ran("pip install flask"), ran("pytest -q")],
+    ],
+)
+def test_terminal_and_lesson_give_one_account(calls: list[Made]) -> None:
+    """The same title, the same repair, the same example."""
+    mistake = met(calls, calls)
+    assert mistake.repair is not None
+    sessions = []
+    for number in range(2):
+        looked_at = seen(calls, key=f"tester:{number}")
+        notes = note(looked_at)
+        assert notes is not None
+        sessions.append(Noted(looked_at.key, "tester", "shop", float(number), None, notes))
+    (lesson,) = learn("shop", sessions)
+    assert lesson.difference.rstrip(",") == mistake.repair.form
+    assert lesson.error == mistake.title
+    assert (lesson.avoid, lesson.use) == (mistake.repair.failed, mistake.repair.worked)
+    assert lesson.support.calls_for == mistake.repair.count
 
 
 @pytest.mark.parametrize(
@@ -181,7 +255,7 @@ def test_the_example_is_the_pair_that_differs_least() -> None:
     ],
 )
 def test_the_form_of_a_command_leaves_out_what_belongs_to_the_case(command: str, expected: str) -> None:
-    assert form(Step("Bash", "shell", command)) == expected
+    assert command_form(command) == expected
 
 
 texts = st.text(max_size=60)
@@ -219,4 +293,4 @@ def test_any_failures_give_sums_that_add_up(facts: list[FailureFact], by: Any, l
         encoded = msgspec.json.encode(found)
     except UnicodeEncodeError:
         return  # half a character out of a tool: `as_json` escapes it
-    assert "NaN" not in json.dumps(json.loads(encoded))
+    assert json.dumps(json.loads(encoded), allow_nan=False)

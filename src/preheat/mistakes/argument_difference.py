@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.lessons.difference import LONGEST, Difference, path_change
+from preheat.mistakes.difference import LONGEST, Difference, path_change
 
 _SHORT = 60
 """Characters of a value whose form can be seen: a date, a name, an identifier."""

@@ -1,6 +1,6 @@
-"""What the two learners that look at failures have in common: which ones count, what they are called, how a call is shown.
+"""A failed call as a mistake: whether it counts as one, what form it has, how it is shown. Knows one session, and no other.
 
-Knows neither of them. Texts in here came out of tools and of calls: they are data.
+Texts in here came out of tools and of calls: they are data.
 """
 
 import re
@@ -8,24 +8,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from preheat.calls.clean import junk, one_line, orders, transient
 from preheat.calls.form import command_form
-from preheat.calls.words import MASK, telling_words
+from preheat.calls.seen import Seen, SeenCall
+from preheat.calls.words import telling_words
 from preheat.commands import is_trivial, text_of, understand
-from preheat.lessons.seen import Seen, SeenCall
-from preheat.model.outcome import Cause
-from preheat.model.session import ToolKind
+from preheat.mistakes.identity import MISTAKEN
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders, transient
 
-MISTAKEN: frozenset[Cause] = frozenset(["misuse", "environment"])
-"""Causes that teach something about calls: a failing test is work."""
 LONGEST_SIGNATURE = 300
 LONGEST_SHOWN = 160
-LONGEST_TITLE = 120
 MOST_FORMS = 150
 """Forms of calls that are counted in one session."""
-_GAPS = re.compile(r"…(?:[\s:,/.]*…)+")
-_PREFIX = re.compile(r"(?:(?:fatal )?error|exception)\s*[:\-]\s+", re.IGNORECASE)
-_SILENT = re.compile(r"exit code N, no message$|^exit (?:code|status)\b.{0,20}$", re.IGNORECASE)
 _SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+$")
 """What stands at the end only to shorten the output."""
 _STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
@@ -37,7 +31,6 @@ _LOOKED_THROUGH = 20_000
 _GIT_SAYS = re.compile(
     r"(?i)^(?:fatal|hint|usage|warning|remote|to |on branch|nothing|no changes|changes not|conflict)\b"
 )
-_HELP = re.compile(r"-\w,? --?\w[\w-]*\s|--[\w-]{2,}(?:[ =]\S+)?\s{1,}[A-Z]")
 _SPEAKER = re.compile(r"(?:PATH:? ?)?([\w][\w.+-]{0,30}): ")
 """A program that names itself before its message."""
 _VALUE = 90
@@ -59,38 +52,11 @@ def _by_a_hook(seen: SeenCall) -> bool:
     return said.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
 
 
-def is_help(signature: str) -> bool:
-    """Whether it is a line of the help that a program prints after its message."""
-    return bool(_HELP.match(signature))
-
-
-def family(tool: str, kind: ToolKind) -> str:
-    """The kind of tool, whatever an agent calls it; a tool of no kind is its own family."""
-    return tool if kind == "other" else kind
-
-
 def signature_of(seen: SeenCall) -> str:
     """The signature of a failure, whole or not at all: half of one would be another mistake."""
     signature = seen.record.signature
     fit = len(signature) <= LONGEST_SIGNATURE and telling_words(signature) and not transient(signature)
     return signature if fit else ""
-
-
-def silent(signature: str) -> bool:
-    """Whether the tool gave no message: then nobody can know the failure when it comes again."""
-    return bool(_SILENT.search(signature))
-
-
-def title(signature: str) -> str:
-    """A signature as a message on one line: gaps for what is masked, without a word that only says that it is an error."""
-    flat = " ".join(_GAPS.sub("…", MASK.sub("…", signature)).split())
-    bare = _PREFIX.sub("", flat, count=1) if _PREFIX.match(flat) else flat
-    return one_line((bare if bare.strip(" …") else flat).replace("`", "'"), LONGEST_TITLE)
-
-
-def why_unfit(signatures: Iterable[str]) -> str:
-    """Why what a tool printed must not be put before a model; empty if it may."""
-    return next((why for signature in signatures if (why := orders(signature))), "")
 
 
 def form_of(seen: SeenCall) -> str:
@@ -147,18 +113,3 @@ def _short(value: Any) -> str:
         return repr(value) if len(value) <= _VALUE and "\n" not in value else "…"
     text = str(value)
     return text if len(text) <= _VALUE else "…"
-
-
-def commonest(values: Iterable[str], most: int | None = None) -> tuple[str, ...]:
-    """Each once, the commonest first, then in their own order."""
-    counts = Counter(value for value in values if value)
-    return tuple(sorted(counts, key=lambda value: (-counts[value], value))[:most])
-
-
-def plural(count: int, name: str) -> str:
-    return f"{count} {name}" if count == 1 else f"{count} {name}s"
-
-
-def lasting(seconds: float) -> str:
-    """A span of time for a person."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -7,8 +7,6 @@ from typing import Any, get_args
 
 import msgspec
 
-from preheat.agents.atif.writer import trajectory
-from preheat.app.dataset_survey import outcomes
 from preheat.lab.dataset.datasheet import Facts, datasheet
 from preheat.lab.dataset.leaks import strings, words
 from preheat.lab.dataset.rows import schema
@@ -40,17 +38,14 @@ def own_words() -> frozenset[str]:
     return words(" ".join((*pages, msgspec.json.encode(schema()).decode())))
 
 
-def own_texts() -> frozenset[str]:
-    """Texts that trajectories have whoever's they are, each as a whole: taken from one of a session that has everything."""
-    session = _with_everything()
-    document: Any = msgspec.to_builtins(trajectory(session))
-    document["extra"]["outcomes"] = outcomes(session)
+def own_texts(trajectory: Any) -> frozenset[str]:
+    """Texts that trajectories have whoever's they are, each as a whole: taken from the one of `session_with_everything`."""
     fields = {field.name for kind in (Session, Usage, *get_args(Event)) for field in msgspec.structs.fields(kind)}
     values = (*TRIGGERS, *get_args(Origin), *get_args(Relation), *get_args(Starter))
-    return frozenset(strings(document)) | fields | frozenset(values)
+    return frozenset(strings(trajectory)) | fields | frozenset(values)
 
 
-def _with_everything() -> Session:
+def session_with_everything() -> Session:
     """Not a word in it is anybody's, so what its trajectory says is the format's."""
     used = Usage(input=1, output=1, cache_read=1, cache_write=1, reasoning=1)
     events: tuple[Event, ...] = (

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.clean import dangerous, foreign, junk, one_line, orders, relative, transient
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.paths import relative
+from preheat.safe_text.reasons import dangerous, foreign, junk, orders, transient
 from tests.growth import grows_in_proportion
 
 ROOT = "/home/dev/code/shop"

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from preheat.calls.clean import junk
 from preheat.calls.shell import told
 from preheat.commands import Command, Understanding, understand
-from preheat.lessons.difference import LONGEST, Difference, path_change
+from preheat.mistakes.difference import LONGEST, Difference, path_change
+from preheat.safe_text.reasons import junk
 
 _QUOTES = re.compile(r"[\"'\\]")
 _AROUND = re.compile(r"\s*(?:\d?>&\d|\d?>\s*/dev/null|2>\S+|\|\s*(?:head|tail|cat)\b[^|;&]*|;\s*echo\b[^|;&]*)")

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line, orders
 from preheat.calls.files import base_name, file_of, names_in
+from preheat.calls.generalised import without_case
 from preheat.calls.intent import WITHIN, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
-from preheat.lessons.argument_difference import argument_changes
-from preheat.lessons.command_difference import Change, command_change
-from preheat.lessons.difference import LONGEST, Difference, DifferenceKind
-from preheat.lessons.failures import (
+from preheat.mistakes.argument_difference import argument_changes
+from preheat.mistakes.command_difference import Change, command_change
+from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind
+from preheat.mistakes.failure import (
     LONGEST_SHOWN,
-    family,
     form_of,
     forms_that_ran,
     is_mistake,
@@ -26,12 +26,15 @@ from preheat.lessons.failures import (
     signature_of,
     started_form,
 )
-from preheat.lessons.generalised import without_case
-from preheat.lessons.seen import Seen, SeenCall
+from preheat.mistakes.identity import family
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 MOST = 200
 """Mistakes that are noted of one session."""
 _LOOKS = frozenset(["read", "search", "list", "poll"])
+_WORK = frozenset(["edit", "format", "other"])
+"""What is done to the code itself is the work, and no step that mends a call."""
 _QUOTED = re.compile(r"[\s$&|;<>(){}\\*?]")
 _AROUND: frozenset[DifferenceKind] = frozenset(["folder", "stayed", "variable", "prefix", "fewer", "quoting"])
 """Differences that show only in the whole text."""
@@ -57,6 +60,8 @@ class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
     ran: bool
     clean: bool
     """The first try, with nothing but looking on the way."""
+    way: tuple[Difference, ...] = ()
+    """What was done on the way that may have put it right: the file was read, something else was run (by its form)."""
 
 
 class Mistaken(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -151,6 +156,7 @@ def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenC
         form=form_of(later),
         ran=later.ran,
         clean=first and all(map(_looks, between)),
+        way=_way(failure, between),
     )
 
 
@@ -240,6 +246,22 @@ def _on_the_way(
     if not step or told(step)[0] in ("edit", "vcs", "other", "format"):
         return ()
     return (Difference("step", "", step[:LONGEST]),) if len(step) <= LONGEST else ()
+
+
+def _way(failure: SeenCall, between: Sequence[SeenCall]) -> tuple[Difference, ...]:
+    """Reads of the file that the failed call was about; for a command, other commands that do more than look."""
+    found: dict[Difference, None] = {}
+    for each in between:
+        if not each.ran:
+            continue
+        if failure.call.kind != "shell":
+            if _reads(failure, each):
+                found[Difference("read")] = None
+        elif each.call.kind == "shell" and not _looks(each) and told(text_of(each.call.input))[0] not in _WORK:
+            step = Difference("step", "", form_of(each))
+            if not _unfit(step):
+                found[step] = None
+    return tuple(found)
 
 
 def _reads(failure: SeenCall, step: SeenCall) -> bool:

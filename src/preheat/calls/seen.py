@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from preheat.calls.clean import relative
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, standing
+from preheat.safe_text.paths import relative
 
 LEARNED_FROM = frozenset(["human", "headless", "unknown"])
 """Who must have started a session: what another tool or Preheat itself ran for its own ends teaches nothing."""

@@ -1,18 +1,15 @@
-"""Keeps junk out of lessons and advice: what belongs to one machine, moment or run, secrets, and texts that give orders.
+"""Why a text is unfit to be kept or to be put before a model; empty where it is fit. Knows no session.
 
-Knows no session. `relative` mends; the others give a reason why a text is unfit, or nothing.
+It may give orders, hide something, look like another text, do harm as a command, or belong to one machine, moment or run.
 """
 
 import re
 import unicodedata
-from functools import lru_cache
 
-from preheat.commands.dangers import risky
+from preheat.commands.dangers import risky, ruinous
+from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, one_line
+from preheat.safe_text.paths import HOME
 
-_HOME = re.compile(
-    r"(?i)(?<![\w.])(?:/(?:Users|home)/[^/\s\"'`:]+|/root|[A-Z]:[\\/]Users[\\/][^\\/\s\"'`:]+)(?=[\\/\s\"'`:]|$)"
-)
-_WORKTREE = re.compile(r"[\\/]\.(?:[\w-]+[\\/])?worktrees[\\/].*$")
 _TEMPORARY = re.compile(
     r"(?i)(?<![\w.])(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)(?:/|\b)|[\\/]temp[\\/]|\$\{?TMPDIR|%TEMP%|\bmktemp\b"
 )
@@ -26,8 +23,6 @@ _ONE_TIME = (
         "a process or port of one run",
     ),
 )
-_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u00ad\U000e0000-\U000e007f]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ORDERS = re.compile(
     r"(?is)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|system)\b"
     r"|\b(?:you (?:must|should|are now|have to|need to|will now)|(?:as an?|dear) (?:ai|assistant|agent|llm|language model))\b"
@@ -44,30 +39,17 @@ _NAMED_ORDERS = re.compile(
 _JOINTS = re.compile(r"[\W_]+")
 _LOOK_ALIKE = str.maketrans("асеіјорѕухАВЕНІЈКМОРЅТХαιορυν", "aceijopsyxABEHIJKMOPSTXaiopuv")
 """Letters of other scripts that look like Latin ones."""
-
-
-@lru_cache(maxsize=256)
-def _roots(root: str, folder: str) -> "re.Pattern[str] | None":
-    """The ways in which the folders of a session may be written, the longest first."""
-    names = {name.rstrip("/\\") for name in (root, folder, _WORKTREE.sub("", folder)) if len(name.rstrip("/\\")) > 3}
-    for name in list(names):
-        if "\\" in name:  # the same folder as other shells write it, and as it stands in a quoted text
-            names.update((name.replace("\\", "/"), name.replace("\\", "\\\\")))
-            if name[1:2] == ":":
-                drive = f"/{name[0].lower()}{name[2:]}".replace("\\", "/")
-                names.update((drive, f"/mnt{drive}", f"/cygdrive{drive}"))
-    if not names:
-        return None
-    either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.-])(?i:{either})(?:(?P<below>[\\/]+)(?=[\w.@\[({{*~-])|[\\/]*(?![\w.-]))")
-
-
-def relative(text: str, root: str, folder: str = "") -> str:
-    """A text whose paths begin at the project, and at `~` where they lie elsewhere in a person's home."""
-    found = _roots(root, folder)
-    if found is not None and text:
-        text = found.sub(lambda match: "" if match["below"] else ".", text)
-    return _HOME.sub("~", text)
+_INVISIBLE = BLANK | {"\u034f"}
+"""What is invisible by its category needs no list."""
+_JOINED = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
+_LOOKALIKE = ("FULLWIDTH", "MATHEMATICAL", "CIRCLED", "SQUARED", "PARENTHESIZED")
+_SHORTEST_MIX = 4
+"""`μs` and `Δx` mix scripts too."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@]*@)?(?P<host>\[[^\]]*\]|[^\s/:'\"`<>()?#,]+)")
+_OWN = re.compile(
+    r"(?i)^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|(?:[\w-]+\.)*example\.(?:com|org|net)|\$.*)$"
+)
 
 
 def transient(text: str) -> str:
@@ -82,14 +64,14 @@ def transient(text: str) -> str:
 
 def foreign(text: str) -> str:
     """Why a text (already made relative) belongs to one machine; empty if it does not."""
-    return "a path of one machine" if _HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
+    return "a path of one machine" if HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
 
 
 def orders(text: str) -> str:
     """Why a text that came out of a tool must not be put before a model; empty if it may."""
-    if _HIDDEN.search(text):
+    if HIDDEN.search(text):
         return "hidden characters"
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         return "control characters"
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKE)
@@ -111,7 +93,54 @@ def junk(text: str) -> str:
     return transient(text) or foreign(text)
 
 
-def one_line(text: str, most: int = 160) -> str:
-    """A text on one line, without what a terminal would obey, and not longer than `most`."""
-    flat = " ".join(_HIDDEN.sub("", _CONTROL.sub(" ", text[: 8 * most])).split())
-    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+def hidden(text: str) -> str:
+    """Characters that a person does not see and a model reads: joiners, direction marks, tags, controls."""
+    if text.isascii() and text.isprintable():
+        return ""
+    for letter in text:
+        if letter in "\n\t" or " " <= letter <= "~":
+            continue
+        category = unicodedata.category(letter)
+        if category == "Cc":
+            return "control characters"
+        if category in ("Cf", "Co", "Cs") or letter in _INVISIBLE or "\U000e0100" <= letter <= "\U000e01ef":
+            return f"hidden characters (U+{ord(letter):04X})"
+    return ""
+
+
+def spell_out(text: str) -> str:
+    """A text, whole, with everything that would not be seen written out."""
+    return "".join(map(_visible, text))
+
+
+def _visible(letter: str) -> str:
+    if letter == "\n":
+        return "⏎"
+    return f"<U+{ord(letter):04X}>" if hidden(letter) or not letter.isprintable() else letter
+
+
+def mixed(text: str) -> str:
+    """Words written with letters that only look like others."""
+    if text.isascii():
+        return ""
+    for word in _WORD.findall(text):
+        if word.isascii():
+            continue
+        scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in word}
+        if scripts & set(_LOOKALIKE) or (len(word) >= _SHORTEST_MIX and len(scripts & set(_JOINED)) > 1):
+            return f"letters that look like others in `{word[:30]}`"
+    return ""
+
+
+def destructive(text: str) -> str:
+    """Commands that delete, overwrite or run what they fetch."""
+    found = ruinous(text)
+    return f"a destructive command: `{found[:60]}`" if found else ""
+
+
+def addressed(text: str) -> str:
+    """Addresses elsewhere."""
+    for found in _ADDRESS.finditer(text):
+        if not _OWN.match(found["host"]):
+            return f"an address: `{found['host'][:60]}`"
+    return ""
