@@ -12,7 +12,7 @@ import msgspec
 
 from preheat.app.later import Later
 from preheat.app.projects import project_folder
-from preheat.app.template_state import Standing, load_for, pins, standing, unload
+from preheat.app.template_state import Standing, load_for, pins, problems, standing, unload
 from preheat.app.template_state import uses as uses_of
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
@@ -22,7 +22,6 @@ from preheat.templates.build import Request
 from preheat.templates.choice import Best, Wanted
 from preheat.templates.difference import Change, Changed, Difference, difference
 from preheat.templates.history import State
-from preheat.templates.loaded import problems
 from preheat.templates.store import Kept, Store, Version
 
 if TYPE_CHECKING:
@@ -244,7 +243,7 @@ class Templates:
 
     def load_problems(self) -> list[str]:
         """What is loaded and cannot be handed out, a line each with what to do."""
-        return list(problems(self._folder))
+        return problems(self._folder)
 
     # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
