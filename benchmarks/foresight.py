@@ -29,13 +29,13 @@ import msgspec
 
 from benchmarks.measuring import SHARED
 from benchmarks.real import PROJECTS, real_sessions
-from preheat.app.learning import seen as seen_by_learners
+from preheat.app.analysis import seen_by_learners
+from preheat.app.assessment import assess
 from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
-from preheat.ingest.noting import About
 from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
@@ -275,9 +275,8 @@ def projects() -> dict[str, list[Seen]]:
     for each in real_sessions():
         source = each.source.removeprefix("projects: ")
         if source in wanted:
-            folder = each.session.project
-            place = Place(folder, root_of(folder), source.partition("__")[2])
-            found[source].append(seen_by_learners(each.session, About(place, frozenset())))
+            records = assess(each.session).records
+            found[source].append(seen_by_learners(each.session, records, root_of(each.session.project)))
     return {
         source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key)) for source, some in found.items()
     }

@@ -18,6 +18,7 @@ import time
 from preheat.app.later import Later
 from preheat.model.context import BUDGET
 from preheat.model.listing import Filter
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from preheat.app import analysis as _analysis
+    from preheat.app import assessment as _assessment
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from preheat.model.template import Template
 else:
     _analysis = Later("preheat.app.analysis")
+    _assessment = Later("preheat.app.assessment")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
@@ -103,16 +106,17 @@ class Preheat:
         """The agent whose program started this one; empty where a person did."""
         return _caller.caller()
 
-    def read_callers_sessions(self, progress: "_sessions.Watcher | None" = None) -> "_sessions.SyncReport | None":
+    def read_callers_sessions(self, progress: Progress = SILENT) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this one; None where a person did."""
         return _caller.read_first(self.folder, progress)
 
     def analyse(
-        self, progress: "_analysis.JudgeWatcher | None" = None, seconds: float = float("inf")
-    ) -> "_analysis.JudgeReport":
-        """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
-        begun."""
-        return _analysis.judge_archive(self.folder, progress, seconds)
+        self, progress: Progress = SILENT, seconds: float = float("inf"), need: "_analysis.Part" = "everything"
+    ) -> "_analysis.AnalysisReport":
+        """Analyse every session of the archive that was not analysed as it is now, as far as what is needed goes: the
+        `outcomes` that questions are answered from, or `everything` that is made of a session. After so many `seconds` nothing
+        more is begun."""
+        return _analysis.analyse_archive(self.folder, progress, seconds, need)
 
     # Sessions.
     def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
@@ -134,12 +138,12 @@ class Preheat:
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
         """What came of every call of a session."""
-        return _analysis.judge(self.session(name))
+        return _assessment.judge(self.session(name))
 
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
         if name is not None:
-            return _analysis.assess(self.session(name)).profile
+            return _assessment.assess(self.session(name)).profile
         return self.reliability.population(Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":

@@ -15,7 +15,7 @@ import msgspec
 from preheat.app import trial_store as store
 from preheat.app.arms import as_note, as_placebo, framed
 from preheat.app.context import render
-from preheat.app.learning import repository_of
+from preheat.app.projects import repository_of
 from preheat.app.live_settings import section
 from preheat.errors import UserError
 from preheat.experiments.assign import advice_lot, assigned, spared

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from preheat.agents import AGENTS
+from preheat.model.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from preheat.app.sessions import SyncReport, Watcher
+    from preheat.app.sessions import SyncReport
 
 CALLER = "PREHEAT_CALLER"
 LATEST = "latest"
@@ -28,11 +29,11 @@ def session_named(name: str) -> str:
     return f"{agent}:{LATEST}" if agent and name == LATEST else name
 
 
-def read_first(folder: str, watcher: "Watcher | None" = None) -> "SyncReport | None":
+def read_first(folder: str, progress: Progress = SILENT) -> "SyncReport | None":
     """Read the caller's new sessions into the archive; None where a person asks."""
     agent = caller()
     if not agent:
         return None
     from preheat.app.sessions import sync
 
-    return sync(folder, agents=(agent,), watcher=watcher)
+    return sync(folder, agents=(agent,), progress=progress)

@@ -22,7 +22,7 @@ def compress_all(session: "Session", keep: int | None = None) -> "list[Compresse
 
 
 def _given(session: "Session") -> dict[str, Any]:
-    from preheat.app.analysis import assess
+    from preheat.app.assessment import assess
     from preheat.exports.openai_chat import messages
     from preheat.provisioning.tokens import estimate
 

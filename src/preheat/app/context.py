@@ -42,7 +42,7 @@ def project_named(connection: sqlite3.Connection, wanted: str) -> str:
 
 
 def _named(known: "Sequence[Place]", wanted: str) -> str | None:
-    from preheat.app.learning import repository_of
+    from preheat.app.projects import repository_of
     from preheat.lessons.projects import last_part, root_of
 
     found = [place for place in known if place.name]
@@ -168,7 +168,7 @@ def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float |
 
 def project_folder(where: str) -> str:
     """The folder that a project goes by: its repository's, of whatever folder in it; else the folder itself."""
-    from preheat.app.learning import repository_of
+    from preheat.app.projects import repository_of
     from preheat.lessons.projects import root_of
 
     folder = os.path.realpath(os.path.expanduser(where))

@@ -6,14 +6,14 @@ Knows nothing of names, nor of what may be told.
 from collections import Counter
 from typing import Any, NamedTuple
 
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.app.compression import compress_all
 from preheat.app.scorecard import facts_of
 from preheat.calls.form import command_form
 from preheat.commands import text_of
 from preheat.dataset.markers import Watched, measured
 from preheat.dataset.rows import SessionRow, Share, Shortened
-from preheat.ingest.judging import Assessment
+from preheat.model.analysis import Assessment
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.scorecard import scorecard

@@ -18,7 +18,7 @@ from preheat.agents import AGENTS
 from preheat.agents.well_known import well_known_tools
 from preheat.app.dataset_rows import Measured, measure
 from preheat.app.sessions import load
-from preheat.archive.judged import Gathered, Unjudged, gather, listed
+from preheat.archive.analyses import Gathered, Unanalysed, gather, listed
 from preheat.archive.lessons import places
 from preheat.archive.queries import sessions
 from preheat.commands import Purpose
@@ -156,7 +156,7 @@ def _over(
 def _look_over(chosen: frozenset[str], group: Gathered) -> _Found:
     """At the top of the module: it goes to other processes by its name."""
 
-    def encoded(of: Unjudged, session: Session) -> bytes:
+    def encoded(of: Unanalysed, session: Session) -> bytes:
         return msgspec.msgpack.encode(_look(of.key, session, of.key in chosen))
 
     return _Found(*reread(group, encoded, "search for names"))

@@ -10,7 +10,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from preheat.app.analysis import judge, judge_archive
+from preheat.app.analysis import analyse_archive
+from preheat.app.assessment import judge
 from preheat.app.compactions import Loading
 from preheat.app.sessions import load
 from preheat.archive import judgements
@@ -146,7 +147,7 @@ class Reliability:
 
     @contextmanager
     def _judged(self) -> Iterator[sqlite3.Connection]:
-        judge_archive(self._folder)
+        analyse_archive(self._folder, need="outcomes")
         connection = connect(self._folder)
         try:
             yield connection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.app.sessions import load
 from preheat.archive.lessons import places
 from preheat.archive.queries import sessions
@@ -32,7 +32,7 @@ from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
-    from preheat.ingest.judging import Assessment
+    from preheat.model.analysis import Assessment
 
 _LOOKS = frozenset(
     [

@@ -1,6 +1,6 @@
-"""The first stages: read what agents left on disk into the archive, and give it back.
+"""The first stages: read what agents left on disk into the archive, analysed, and give it back.
 
-Knows nothing of judging.
+Knows nothing of how a session is analysed.
 """
 
 import os
@@ -16,16 +16,23 @@ from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
-from preheat.ingest.changes import Change, survey, survey_again, survey_files
+from preheat.ingest.changes import survey, survey_again, survey_files
 from preheat.model.listing import Filter, Hit, Summary
+from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app import analysis as _analysis
+    from preheat.archive import episodes as _episodes
     from preheat.archive import queries as _queries
+    from preheat.archive.rows import AnalysisRows
     from preheat.ingest.sync import Failure, Result
+    from preheat.model.episode import Episode
     from preheat.model.session import Session
     from preheat.quick import Look
 else:
+    _analysis = Later("preheat.app.analysis")  # every learner, which a sync of a grown session does not need
+    _episodes = Later("preheat.archive.episodes")
     _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a sync does not need
 
 PATIENCE = 600.0
@@ -54,37 +61,20 @@ class SyncReport(NamedTuple):
     seconds: float
 
 
-class Watcher:
-    """Told how a sync goes on; this one keeps silent."""
-
-    def waiting(self) -> None:
-        """Another sync holds the archive."""
-
-    def begin(self, changes: list[Change]) -> None:
-        """So much has changed."""
-
-    def done(self, result: "Result") -> None:
-        """One source is safe in the archive."""
-
-    def end(self) -> None:
-        """Everything is."""
-
-
 def sync(
     folder: str,
     environment: Mapping[str, str] | None = None,
     agents: tuple[str, ...] = AGENTS,
     files: list[tuple[str, str]] | None = None,
-    watcher: Watcher | None = None,
+    progress: Progress = SILENT,
     seen_already: "Look | None" = None,
 ) -> SyncReport:
     """Bring the archive up to date with the agents' places, or with the named files (agent and path).
 
     `seen_already` is a look at the places of all agents that was taken just now.
     """
-    watcher = watcher or Watcher()
     started = time.perf_counter()
-    with sync_lock(folder, PATIENCE, watcher.waiting):
+    with sync_lock(folder, PATIENCE, lambda: progress.wait("another sync is at work")):
         connection = connect(folder)
         try:
             if files is not None:
@@ -95,16 +85,9 @@ def sync(
                 found = survey(connection, os.environ if environment is None else environment, agents)
             report = _Counting(found.found)
             if found.changes:
-                from preheat.ingest.sync import run
+                from preheat.ingest.sync import run  # later: nothing of it is needed where nothing has changed
 
-                watcher.begin(found.changes)
-
-                def told(result: "Result") -> None:
-                    report.add(result)
-                    watcher.done(result)
-
-                report.failures = run(connection, folder, found.changes, told)
-                watcher.end()
+                report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
         finally:
             connection.close()
         if files is None and agents == AGENTS:
@@ -113,10 +96,16 @@ def sync(
     return report.finish(time.perf_counter() - started)
 
 
+def load_analysis() -> "Callable[[Session], AnalysisRows]":
+    """What makes all of a session that the archive keeps beside its bytes."""
+    return _analysis.analysed_rows
+
+
 class _Counting:
-    """Adds up what a sync did."""
+    """Adds up what a sync did. A session counts once, in however many files it stands."""
 
     def __init__(self, files: dict[str, int]) -> None:
+        self._sessions: set[int] = set()
         self.agents = {agent: AgentReport(count) for agent, count in files.items()}
         self.redactions: dict[str, int] = {}
         self.failures: list[Failure] = []
@@ -127,12 +116,13 @@ class _Counting:
         before = self.agents.get(delta.agent) or AgentReport(0)
         self.agents[delta.agent] = before._replace(
             read=before.read + (not delta.part),  # a database counts once, not by its sessions
-            sessions=before.sessions + result.sessions,
+            sessions=before.sessions + len(set(result.sessions) - self._sessions),
             calls=before.calls + sum(rows.counts["calls"] for rows in delta.sessions),
             messages=before.messages + sum(rows.counts["messages"] for rows in delta.sessions),
             bytes=before.bytes + delta.size,
             problems=before.problems + len(delta.problems),
         )
+        self._sessions.update(result.sessions)
         for kind, count in delta.redactions.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
         self.problems += [(delta.path, line, message) for line, message in delta.problems]
@@ -213,6 +203,11 @@ class Sessions:
         """One with all its events, read anew from its stored bytes."""
         with self._opened() as connection:
             return load(connection, _queries.find(connection, name).key)
+
+    def episodes(self, name: str) -> "tuple[Episode, ...]":
+        """Each prompt of one with what followed it, in order; none where it has not been analysed."""
+        with self._opened() as connection:
+            return _episodes.episodes_of(connection, _queries.find(connection, name).key)
 
     def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
         """Passages in what was said and run, the best first."""

@@ -3,7 +3,8 @@
 Light to import: what a call needs is imported by it, because a sync that finds nothing new must cost next to nothing.
 """
 
-from preheat.app.analysis import JudgeReport, JudgeWatcher, assess, judge, judge_archive
+from preheat.app.analysis import AnalysisReport, analyse_archive
+from preheat.app.assessment import assess, judge
 from preheat.app.compression import compress, compress_all
 from preheat.app.context import (
     formats,
@@ -15,11 +16,10 @@ from preheat.app.context import (
     render,
     resume_packet,
 )
-from preheat.app.learning import LearnReport, LearnWatcher, Study, TaskReport, learn, study
+from preheat.app.learning import LearnReport, Study, TaskReport, learn, study
 from preheat.app.sessions import (
     AgentReport,
     SyncReport,
-    Watcher,
     forget,
     has_archive,
     load,
@@ -30,14 +30,12 @@ from preheat.app.sessions import (
 
 __all__ = [
     "AgentReport",
-    "JudgeReport",
-    "JudgeWatcher",
+    "AnalysisReport",
+    "analyse_archive",
     "LearnReport",
-    "LearnWatcher",
     "Study",
     "SyncReport",
     "TaskReport",
-    "Watcher",
     "assess",
     "compress",
     "compress_all",
@@ -45,7 +43,6 @@ __all__ = [
     "formats",
     "has_archive",
     "judge",
-    "judge_archive",
     "keep_template",
     "known_lessons",
     "learn",

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from preheat.app.analysis import judge_archive
-from preheat.app.learning import projects, study
+from preheat.app.analysis import analyse_archive
+from preheat.app.learning import study
+from preheat.app.projects import projects
 from preheat.archive.checks import last_checks
 from preheat.archive.connect import connect
 from preheat.archive.judgements import profiles
@@ -124,7 +125,7 @@ def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate
 
 def _judged(folder: str) -> closing[sqlite3.Connection]:
     """The archive with every session judged."""
-    judge_archive(folder)
+    analyse_archive(folder, need="outcomes")
     return closing(connect(folder))
 
 

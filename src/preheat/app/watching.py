@@ -15,7 +15,7 @@ import msgspec
 
 from preheat.agents import AGENTS, dialect_of
 from preheat.agents.tool_names import kind_of as kind_by_name
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.commands import text_of
 from preheat.live.advise import advise, budget, told, worded
 from preheat.live.events import asked, called, events_of

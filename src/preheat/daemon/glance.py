@@ -12,7 +12,7 @@ import msgspec
 from preheat.agents import LIVE, places_of, reader_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.daemon.sessions import Running, running
 from preheat.errors import PreheatError
 from preheat.live.advise import step

@@ -37,10 +37,8 @@ class Seen(NamedTuple):
     """One session. `calls` leaves out bookkeeping and what was copied from another session."""
 
     key: str
-    project: str
-    """The project's name; empty where the session has none."""
     root: str
-    """The folder on the machine where the session ran: `relative` takes it off."""
+    """The project's folder on the machine where the session ran, which `relative` takes off; empty where it has none."""
     session: Session
     calls: tuple[SeenCall, ...]
 

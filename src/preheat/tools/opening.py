@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app import stages as pipeline
 from preheat.app.caller import read_first
-from preheat.app.learning import repository_of
+from preheat.app.projects import repository_of
 from preheat.errors import UserError
 from preheat.lessons.projects import root_of
 from preheat.model.lesson import DAY
@@ -69,7 +69,7 @@ def judged(folder: str) -> Iterator[Judged]:
         end = time.monotonic() + SECONDS
         ours = _judging.acquire(timeout=SECONDS)
         try:
-            report = pipeline.judge_archive(folder, seconds=end - time.monotonic())
+            report = pipeline.analyse_archive(folder, seconds=end - time.monotonic(), need="outcomes")
         finally:
             if ours:
                 _judging.release()

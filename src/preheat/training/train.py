@@ -17,13 +17,13 @@ import msgspec
 
 from preheat.app import stages as pipeline
 from preheat.app.context import keep_template
-from preheat.app.learning import seen
+from preheat.app.analysis import seen_by_learners
+from preheat.app.assessment import assess
 from preheat.archive.lessons import Place
 from preheat.archive.queries import sessions
 from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort
 from preheat.errors import UserError
-from preheat.ingest.noting import About
 from preheat.lessons.failures import plural
 from preheat.model.lesson import Lesson, LessonKind, Scope
 from preheat.model.listing import Filter
@@ -188,8 +188,8 @@ def _compressed(folder: str, worked_in: dict[str, str], strategy: str) -> list[T
         found = []
         for key, root in worked_in.items():
             session = pipeline.load(connection, key)
-            about = About(Place(session.project, root, ""), frozenset())
-            found.append(Trained(seen(session, about), pipeline.compress(session, strategy)))
+            seen = seen_by_learners(session, assess(session).records, root)
+            found.append(Trained(seen, pipeline.compress(session, strategy)))
         return found
     finally:
         connection.close()
