@@ -31,7 +31,6 @@ from benchmarks.measuring import SHARED
 from benchmarks.real import PROJECTS, real_sessions
 from preheat.app.analysis import seen_by_learners
 from preheat.app.assessment import assess
-from preheat.archive.lessons import Place
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
@@ -290,7 +289,7 @@ def noted(sessions: Sequence[Seen]) -> list[dict[str, Noted[Any]]]:
             found = learner.note(of) if learner.note is not None else None
             if found is not None:
                 session = of.session
-                heading = (of.key, session.agent, of.project, session.started_at, session.ended_at)
+                heading = (of.key, session.agent, "", session.started_at, session.ended_at)
                 page[learner.name] = Noted(*heading, found)
         pages.append(page)
     return pages

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measuring import table
 from preheat.model.outcome import CAUSES, Outcome
-from preheat.profiles.rates import wilson
+from preheat.statistics.rates import share
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _OTHERS = frozenset(["loops.jsonl"])
@@ -37,7 +37,7 @@ def rate_labels(judged: dict[tuple[str, str], Outcome]) -> dict[str, Any]:
             split[f"{field}: {pair[0][field]}"].append(pair)
         groups |= dict(sorted(split.items()))
     for name, group in groups.items():
-        right = wilson(sum(label["status"] == outcome.status for label, outcome in group), len(group))
+        right = share(sum(label["status"] == outcome.status for label, outcome in group), len(group))
         causes = [_f1(group, cause) for cause in CAUSES]
         macro = sum(causes) / len(causes)
         result[name] = {"calls": len(group), "status_accuracy": right.value, "low": right.low, "high": right.high,

@@ -23,7 +23,7 @@ from preheat.live.state import START
 from preheat.model.live import Called, LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import joined
-from preheat.profiles.rates import wilson
+from preheat.statistics.rates import share
 
 _HISTORY = 20
 """Calls that the rules of the sources look back."""
@@ -149,7 +149,7 @@ def _rated(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) 
             ]
             loops = [label["label"] == "loop" for label in group]
             hits = sum(a and b for a, b in zip(loops, spoken, strict=True))
-            precision, recall = wilson(hits, sum(spoken)), wilson(hits, sum(loops))
+            precision, recall = share(hits, sum(spoken)), share(hits, sum(loops))
             result.setdefault(part, {})[name] = {
                 "stretches": len(group), "loops": sum(loops), "hits": hits, "false": sum(spoken) - hits,
                 "precision": precision.value, "precision_interval": [precision.low, precision.high],

@@ -32,7 +32,7 @@ from preheat.live.state import START
 from preheat.model.live import Called, LiveEvent, SignalName, Stopped
 from preheat.model.outcome import FAILURES
 from preheat.model.session import Session
-from preheat.profiles.bootstrap import bounds, effective, ratios, resampled
+from preheat.statistics.bootstrap import bounds, effective, ratios, resampled
 
 SIGNALS = ("loop", "debt", "debt at a stop", "drift", "focus", "pressure", "mistake")
 MOMENTS = (0.25, 0.5, 0.75)

@@ -18,20 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.measuring import table
-from preheat.experiments.statistics.adjust import adjusted
-from preheat.experiments.statistics.excursion import Moment, excursion
-from preheat.experiments.statistics.inferiority import against_margin
-from preheat.experiments.statistics.items import utilities
-from preheat.experiments.statistics.paired import paired
-from preheat.experiments.statistics.power import moved, plan
-from preheat.experiments.statistics.ratio import difference
-from preheat.experiments.statistics.sample import Codes, Flags, Numbers
-from preheat.experiments.statistics.sequence import BURN_IN, HORIZON, errors_to_hold
-from preheat.experiments.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
-from preheat.experiments.statistics.srm import sample_ratio
-from preheat.experiments.statistics.wilson import wilson
 from preheat.model.experiment import Unit
 from preheat.model.exposure import Exposure, Measured
+from preheat.statistics.adjust import adjusted
+from preheat.statistics.excursion import Moment, excursion
+from preheat.statistics.inferiority import against_margin
+from preheat.statistics.items import utilities
+from preheat.statistics.paired import paired
+from preheat.statistics.power import moved, plan
+from preheat.statistics.ratio import difference
+from preheat.statistics.sample import Codes, Flags, Numbers
+from preheat.statistics.sequence import BURN_IN, HORIZON, errors_to_hold
+from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
+from preheat.statistics.srm import sample_ratio
+from preheat.statistics.wilson import wilson
 
 BASE = 0.08
 SEED = 20261116

@@ -1,6 +1,6 @@
 """What the rows of a run say: levels, paired differences with intervals, the dose, harm, the check of the two ways. Pure.
 
-Statistics are the product's own (`preheat.experiments.statistics`). A comparison takes the tasks that both arms have.
+Statistics are the product's own (`preheat.statistics`). A comparison takes the tasks that both arms have.
 """
 
 import re
@@ -13,10 +13,10 @@ from typing import Any
 import numpy
 from scipy.stats import t as student
 
-from preheat.experiments.statistics.multiplicity import holm
-from preheat.experiments.statistics.paired import mcnemar, paired
-from preheat.experiments.statistics.wilson import wilson
 from preheat.model.experiment import Unit
+from preheat.statistics.multiplicity import holm
+from preheat.statistics.paired import mcnemar, paired
+from preheat.statistics.wilson import wilson
 from study.arms import DOSES, MAIN, K
 from study.harm import MARGIN as HARM_MARGIN
 from study.harm import requests, right

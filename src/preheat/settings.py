@@ -1,4 +1,4 @@
-"""Where Preheat keeps its own things. Standard library only and light: every command starts here.
+"""The person's home, and where Preheat keeps its own things there. Standard library only and light: every command starts here.
 
 Knows nothing of what is kept there.
 """
@@ -8,11 +8,16 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import home
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+def home(environment: Mapping[str, str]) -> str:
+    """The person's home folder."""
+    if sys.platform == "win32":
+        return environment.get("USERPROFILE") or os.path.expanduser("~")
+    return environment.get("HOME") or os.path.expanduser("~")
 
 
 def data_folder(environment: Mapping[str, str] | None = None) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.app.analysis import judge_archive
+from preheat.app.analysis import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect
 from preheat.archive.lessons import Place
 from preheat.archive.writer import writing
 from preheat.model.exposure import Exposure
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support
-from tests.archive.judged_machine import key, with_sessions
+from tests.archive.analysed_machine import drop_analyses, key, with_sessions
 
 
 @pytest.fixture
@@ -170,10 +170,11 @@ def test_the_first_lot_that_was_drawn_stands(archive: sqlite3.Connection) -> Non
 def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
     """One that is not judged, or not there, is left out."""
     machine = with_sessions(tmp_path)
+    drop_analyses(machine)
     connection = machine.connection()
     try:
         assert kept.measured(connection, [key(1)]) == []
-        judge_archive(machine.folder)
+        analyse_archive(machine.folder)
         found = kept.measured(connection, [key(5), "nobody:1"])
     finally:
         connection.close()

@@ -18,6 +18,7 @@ from preheat.app.learning import learn
 from preheat.app.sessions import sync
 from preheat.daemon import asking, place
 from preheat.daemon.budget import Budget
+from preheat.files import write_whole
 from preheat.testing.builders import ClaudeTranscript
 
 AGENT = "claude_code"
@@ -139,7 +140,7 @@ def installed(folder: str, start: list[str] | None = None) -> str:
     """The client as `preheat install` leaves it; with another command that starts a daemon, if one is given."""
     client = place.write_client(folder)
     if start is not None:
-        place.write_private(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
+        write_whole(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
     return client
 
 

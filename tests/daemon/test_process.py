@@ -19,6 +19,7 @@ from preheat.daemon.journal import Journal
 from preheat.daemon.process import SETTLED, Changes
 from preheat.daemon.report import report
 from preheat.daemon.sessions import running
+from preheat.files import write_whole
 from tests.daemon.made import (
     AGENT,
     Daemon,
@@ -170,7 +171,7 @@ def test_another_preheat_takes_over(folder: str) -> None:
         first = one.status()["pid"]
         log = os.path.join(folder, "live", "daemon.log")
         command = ["/usr/bin/env", "TAKEN=over", sys.executable, "-m", "preheat", "serve", "--foreground"]
-        place.write_private(os.path.join(folder, "live", "start"), "\n".join(("9.9", *command)).encode())
+        write_whole(os.path.join(folder, "live", "start"), "\n".join(("9.9", *command)).encode())
         answers = 0
         end = time.monotonic() + 20
         while time.monotonic() < end and Path(log).read_text().count(" serves, ") < 2:

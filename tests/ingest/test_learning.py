@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from preheat.app.context import project_named
-from preheat.app.learning import LearnWatcher, learn, study
+from preheat.app.learning import learn, study
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing
 from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
+from preheat.model.progress import Progress
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
 
@@ -99,13 +100,13 @@ def test_steps_and_order_do_not_matter(machine: Machine, tmp_path: Any) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(machine: Machine) -> None:
-    class Stop(LearnWatcher):
-        def concluding(self, learner: str, project: str) -> None:
-            if learner == "LearnConventions":
+    class Stop(Progress):
+        def advance(self, amount: float = 1, note: str = "") -> None:
+            if note.startswith("LearnConventions "):
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learn(machine.folder, watcher=Stop())
+        learn(machine.folder, progress=Stop())
     assert lessons(machine) == []
     read_all_bytes_fails(machine)  # the notes are there already
     learn(machine.folder)
@@ -129,7 +130,7 @@ def test_a_grown_session_is_noted_again(machine: Machine) -> None:
 def test_one_task_alone(machine: Machine) -> None:
     learn(machine.folder, ("LearnRepairPatterns",))
     assert {lesson.kind for lesson in lessons(machine)} == {"repair"}
-    assert machine.rows("SELECT DISTINCT learner FROM notes") == [("LearnRepairPatterns",)]
+    assert machine.rows("SELECT DISTINCT learner FROM learnings WHERE learner <> ''") == [("LearnRepairPatterns",)]
 
 
 def test_a_forgotten_session_leaves_no_trace_in_what_was_learned(machine: Machine) -> None:
@@ -219,14 +220,14 @@ def test_a_session_that_is_forgotten_meanwhile_leaves_no_trace_either(machine: M
     """Its notes were read already when it went: what was concluded from them does not stay."""
     gone = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
 
-    class Forgetful(LearnWatcher):
-        def concluding(self, learner: str, project: str) -> None:
-            if learner == "LearnConventions" and machine.rows(f"SELECT 1 FROM sessions WHERE key = '{gone}'"):
+    class Forgetful(Progress):
+        def advance(self, amount: float = 1, note: str = "") -> None:
+            if note.startswith("LearnConventions ") and machine.rows(f"SELECT 1 FROM sessions WHERE key = '{gone}'"):
                 connection = machine.connection()
                 forget(connection, [gone])
                 connection.close()
 
-    learn(machine.folder, watcher=Forgetful())
+    learn(machine.folder, progress=Forgetful())
     quoted = {each.session for lesson in lessons(machine) for each in lesson.evidence}
     assert quoted
     assert gone not in quoted

@@ -19,12 +19,14 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
-from preheat.app.sessions import Watcher, load, sync
+from preheat.app.analysis import analyse_archive
+from preheat.app.sessions import load, load_analysis, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.ingest.changes import Change
-from preheat.ingest.sync import Result, run
+from preheat.ingest.sync import run
+from preheat.model.progress import Progress
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
 from tests.shared import FIXTURES, bound_by_permissions, fixture_files, needs_permissions
@@ -35,14 +37,14 @@ def machine(tmp_path: Any) -> Machine:
     return Machine(tmp_path)
 
 
-class Sizes(Watcher):
+class Sizes(Progress):
     """Remembers how many bytes of each source were read."""
 
     def __init__(self) -> None:
         self.read: list[int] = []
 
-    def done(self, result: Result) -> None:
-        self.read.append(result.delta.size)
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.read.append(int(amount))
 
 
 def loaded(machine: Machine, key: str) -> Any:
@@ -104,9 +106,11 @@ def test_growing_in_any_pieces_gives_what_reading_at_once_gives(
         pieces.sync()
     transcript.write(whole.projects)
     whole.sync()
+    analyse_archive(pieces.folder)
     mine, theirs = pieces.contents(), whole.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
+    assert pieces.analyses() == whole.analyses()
 
 
 def test_a_half_written_line_waits(machine: Machine) -> None:
@@ -179,6 +183,16 @@ def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
     assert machine.rows("SELECT count(*) FROM calls") == [(5,)]
 
 
+def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
+    """As many as there are in the archive afterwards."""
+    for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
+        path = story(1, steps).write(machine.projects)
+        os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
+    story(2).write(machine.projects)
+    report = machine.sync()
+    assert report.agents["claude_code"].sessions == 2 == machine.rows("SELECT count(*) FROM sessions")[0][0]
+
+
 def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
     """A resumed session's file that repeats the old records under its own id, as some versions write it."""
     old = story(1, steps=4)
@@ -238,6 +252,8 @@ def test_a_killed_sync_loses_and_doubles_nothing(tmp_path: Any) -> None:
     assert killed_at_work >= 3
     killed.sync()
     calm.sync()
+    assert killed.analyses() == calm.analyses()
+    assert calm.rows("SELECT count(*) FROM judgements") == [(60,)]
     mine, theirs = killed.contents(), calm.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
@@ -257,6 +273,7 @@ def test_two_syncs_at_once_store_everything_once(tmp_path: Any) -> None:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
     calm.sync()
+    assert rivals.analyses() == calm.analyses()
     mine, theirs = rivals.contents(), calm.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
@@ -291,7 +308,9 @@ def test_a_file_that_vanishes_while_it_is_read_is_named(machine: Machine) -> Non
     """And the others are stored."""
     there = story(1).write(machine.projects)
     connection = machine.connection()
-    failures = run(connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None)
+    failures = run(
+        connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None, load_analysis
+    )
     assert [(failure.path, failure.why) for failure in failures] == [("/nowhere/x.jsonl", "it is not there (any more)")]
     assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     connection.close()
@@ -438,7 +457,7 @@ def test_an_archive_that_somebody_holds_is_said_plainly(machine: Machine) -> Non
     more = [change(story(2).write(machine.projects))]
     connection = connect(machine.folder, wait=0.05)
     with pytest.raises(ArchiveBusy, match="another program holds"):
-        run(connection, machine.folder, more, lambda result: None)
+        run(connection, machine.folder, more, lambda result: None, load_analysis)
     connection.close()
     holder.close()
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.effectiveness import FEWEST, apply, effects, says
+from preheat.lessons.effectiveness import apply, effects, says
 from preheat.model.exposure import Effect, Exposure, Measured
 from preheat.model.lesson import Lesson, Scope
+from preheat.statistics.lots import FEWEST
 
 
 def drawn(

@@ -15,8 +15,9 @@ from preheat.model.session import Compaction, Event, Session, ToolCall, ToolResu
 from preheat.profiles import trace
 from preheat.profiles.compaction import Crossing, Traced, check, crossings
 from preheat.profiles.counts import Counts
-from preheat.profiles.intervals import fisher, newcombe, ratio_bounds
 from preheat.profiles.noninferiority import changes
+from preheat.statistics.fisher import fisher
+from preheat.statistics.two_shares import newcombe, ratio_bounds
 
 
 def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any) -> Traced:

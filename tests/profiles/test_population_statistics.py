@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from preheat.model.population import LEAST_SESSIONS
-from preheat.profiles.bootstrap import BUNDLES, bounds, bundles, effective, rate, ratios, resampled
 from preheat.profiles.gathering import Floats, tally
 from preheat.profiles.slope import slopes
+from preheat.statistics.bootstrap import BUNDLES, bounds, bundles, effective, rate, ratios, resampled
 from tests.profiles.simulated import ACTIVITIES, mixed, simulated
 
 

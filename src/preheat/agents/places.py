@@ -6,7 +6,6 @@ Knows nothing of what is inside the files.
 from __future__ import annotations
 
 import os
-import sys
 
 TYPE_CHECKING = False  # importing `typing` would cost as much as looking at all files of a busy machine
 if TYPE_CHECKING:
@@ -47,13 +46,6 @@ class Places:
         """The session files below one root."""
         self.named = named or found_at
         """One file that the person named; formats that keep a session in several files look at all of them."""
-
-
-def home(environment: Mapping[str, str]) -> str:
-    """The person's home folder."""
-    if sys.platform == "win32":
-        return environment.get("USERPROFILE") or os.path.expanduser("~")
-    return environment.get("HOME") or os.path.expanduser("~")
 
 
 def stamp_of(status: os.stat_result) -> str:

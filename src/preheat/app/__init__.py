@@ -16,9 +16,6 @@ import os
 import time
 
 from preheat.app.later import Later
-from preheat.model.context import BUDGET
-from preheat.model.listing import Filter
-from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
@@ -37,6 +34,9 @@ if TYPE_CHECKING:
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
     from preheat.compress import Compressed
+    from preheat.model import context as _contexts
+    from preheat.model import listing as _listing
+    from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context
     from preheat.model.lesson import Lesson, LessonKind
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
+    from preheat.model.progress import Progress
     from preheat.model.rendering import Rendered
     from preheat.model.session import Session
     from preheat.model.template import Template
@@ -54,8 +55,11 @@ else:
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _context = Later("preheat.app.context")
+    _contexts = Later("preheat.model.context")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
+    _listing = Later("preheat.model.listing")
+    _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
@@ -106,17 +110,20 @@ class Preheat:
         """The agent whose program started this one; empty where a person did."""
         return _caller.caller()
 
-    def read_callers_sessions(self, progress: Progress = SILENT) -> "_sessions.SyncReport | None":
+    def read_callers_sessions(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this one; None where a person did."""
-        return _caller.read_first(self.folder, progress)
+        return _caller.read_first(self.folder, progress or _progress.SILENT)
 
     def analyse(
-        self, progress: Progress = SILENT, seconds: float = float("inf"), need: "_analysis.Part" = "everything"
+        self,
+        progress: "Progress | None" = None,
+        seconds: float = float("inf"),
+        need: "_analysis.Part" = "everything",
     ) -> "_analysis.AnalysisReport":
         """Analyse every session of the archive that was not analysed as it is now, as far as what is needed goes: the
         `outcomes` that questions are answered from, or `everything` that is made of a session. After so many `seconds` nothing
         more is begun."""
-        return _analysis.analyse_archive(self.folder, progress, seconds, need)
+        return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.
     def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
@@ -125,7 +132,7 @@ class Preheat:
 
     def sessions(self, **filters: "Any") -> "list[Summary]":
         """The sessions that fit, the newest first."""
-        return self.archive.sessions(Filter(**filters))
+        return self.archive.sessions(_listing.Filter(**filters))
 
     def session(self, name: str) -> "Session":
         """One session with all its events."""
@@ -133,7 +140,7 @@ class Preheat:
 
     def search(self, words: str, limit: int = 20, **filters: "Any") -> "list[Hit]":
         """Passages in what was said and run."""
-        return self.archive.search(words, Filter(**filters), limit=limit)
+        return self.archive.search(words, _listing.Filter(**filters), limit=limit)
 
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
@@ -143,12 +150,12 @@ class Preheat:
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
         if name is not None:
-            return _assessment.assess(self.session(name)).profile
-        return self.reliability.population(Filter(**filters))
+            return self.reliability.profile(name)
+        return self.reliability.population(_listing.Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
         """The mistakes that sessions repeat, what they cost, what fixes them."""
-        return self.reliability.mistakes(Filter(**filters), min_sessions=min_sessions)
+        return self.reliability.mistakes(_listing.Filter(**filters), min_sessions=min_sessions)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
         """Two sessions by name, or two sets of sessions by their filters."""
@@ -156,16 +163,16 @@ class Preheat:
 
     def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
         """Whether agents work as well after a compaction as before."""
-        return self.reliability.compactions(Filter(**filters) if name is None else name, margin)
+        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin)
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history."""
         return _compression.compress(self.session(name), strategy, keep)
 
     # Lessons.
-    def learn(self, *tasks: str) -> "_learning.LearnReport":
+    def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
         """Learn from what is new: all ten learners, or those that are named."""
-        return _learning.learn(self.folder, tasks)
+        return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
 
     def lessons(self, project: str | None = None, kind: "LessonKind | None" = None) -> "list[Lesson]":
         """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""
@@ -201,11 +208,11 @@ class Preheat:
         """A template from many sessions, kept under a name."""
         about = {"name": name, "description": description, "tags": tuple(tags)}
         rule = {"min_messages": min_messages, "max_sessions": max_sessions, "max_error_rate": max_error_rate}
-        return self.library.build(about, rule, Filter(**filters))
+        return self.library.build(about, rule, _listing.Filter(**filters))
 
     def auto_templates(self, **filters: "Any") -> "list[Template]":
         """Templates from the best sessions, one for each project that has enough of them."""
-        return self.library.build_best(Filter(**filters))
+        return self.library.build_best(_listing.Filter(**filters))
 
     def templates(self) -> "list[Template]":
         """The newest version of each."""
@@ -225,21 +232,22 @@ class Preheat:
         task: str,
         agent: str = "",
         project: str = "",
-        budget: int = BUDGET,
+        budget: int | None = None,
         template: str = "",
         examples: bool = False,
     ) -> "Context":
         """What a new session is given for a task; empty, with the reason, where nothing fits. With `examples` real calls are
         wanted for themselves, as forms that are made of messages show them. A template's use is noted."""
+        tokens = _contexts.BUDGET if budget is None else budget
         found = _context.provision(
-            self.folder, task, agent=agent, project=project, budget=budget, template=template, examples=examples
+            self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples
         )
         _context.note_use(self.folder, found, time.time())
         return found
 
 
 def provision(
-    task: str, agent: str = "", project: str = "", budget: int = BUDGET, template: str = "", examples: bool = False
+    task: str, agent: str = "", project: str = "", budget: int | None = None, template: str = "", examples: bool = False
 ) -> "Context":
     """What a new session is given for a task, from your own archive."""
     return open().provision(task, agent, project, budget, template, examples)

@@ -1,4 +1,4 @@
-"""The one pass over a session: outcomes, measures, what the learners note, episodes; and keeping the archive's analyses up to date.
+"""The one pass over a session: outcomes, measures, notes of the learners, episodes; and the archive's analyses kept up to date.
 
 Knows none of the learners by name (`lessons.LEARNERS`), and nothing of what is concluded from their notes. A sync analyses every
 session that it reads from the beginning, in the process that reads it; what is left (grown sessions, forks, other versions) is
@@ -28,13 +28,22 @@ from preheat.lessons.learners import LEARNERS
 from preheat.lessons.projects import root_of
 from preheat.lessons.seen import LEARNED_FROM, Seen, SeenCall
 from preheat.model.analysis import Analysis, Note
-from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause
+from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, joined
 from preheat.settings import archive_path
 
-__all__ = ["AnalysisReport", "analyse", "analyse_archive", "analysed_rows", "assess", "judge", "seen_by_learners"]
+__all__ = [
+    "AnalysisReport",
+    "analyse",
+    "analyse_archive",
+    "analysed_rows",
+    "assess",
+    "judge",
+    "rows_of",
+    "seen_by_learners",
+]
 
 Part: TypeAlias = Literal["outcomes", "everything"]
 """What a question needs: the judge's verdicts and measures, or notes and episodes too."""
@@ -82,7 +91,11 @@ def _notes(seen: Seen) -> tuple[Note, ...]:
 
 def analysed_rows(session: Session, copied: Collection[int] = frozenset()) -> AnalysisRows:
     """The same as the archive keeps it."""
-    found = analyse(session, copied)
+    return rows_of(analyse(session, copied))
+
+
+def rows_of(found: Analysis) -> AnalysisRows:
+    """What the archive keeps of an analysis."""
     purposes: dict[tuple[str, str, str, bool], int] = {}
     signatures: dict[str, int] = {}
     rows = [
@@ -141,9 +154,7 @@ def analyse_archive(
         if todo.sessions and seconds > 0:
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
-                failures = run(
-                    connection, analysed_rows, OUTCOMES_VERSION, todo, safe, time.monotonic() + seconds
-                )
+                failures = run(connection, analysed_rows, OUTCOMES_VERSION, todo, safe, time.monotonic() + seconds)
             finally:
                 progress.end()
     except sqlite3.DatabaseError as error:

@@ -15,8 +15,8 @@ import msgspec
 from preheat.app import trial_store as store
 from preheat.app.arms import as_note, as_placebo, framed
 from preheat.app.context import render
-from preheat.app.projects import repository_of
 from preheat.app.live_settings import section
+from preheat.app.projects import repository_of
 from preheat.errors import UserError
 from preheat.experiments.assign import advice_lot, assigned, spared
 from preheat.experiments.plan import called, covers, standing

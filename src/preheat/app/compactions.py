@@ -12,32 +12,20 @@ from preheat.app.sessions import load
 from preheat.archive.queries import children, find, sessions
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter, Summary
+from preheat.model.progress import SILENT, Progress
 from preheat.profiles import trace
 from preheat.profiles.compaction import Crossing, Traced, crossings
 
 _GOING_ON = ("compaction", "continuation")
 
 
-class LinesWatcher:
-    """Told how the loading goes on; this one keeps silent."""
-
-    def begin(self, lines: int) -> None:
-        """So many lines are to be loaded."""
-
-    def done(self) -> None:
-        """One is."""
-
-    def end(self) -> None:
-        """All are."""
-
-
 class Loading:
     """Sessions out of the archive, and which of them could not be read."""
 
-    def __init__(self, connection: sqlite3.Connection, size: int, watcher: LinesWatcher | None = None) -> None:
+    def __init__(self, connection: sqlite3.Connection, size: int, progress: Progress = SILENT) -> None:
         self._connection = connection
         self._size = size
-        self._watcher = watcher or LinesWatcher()
+        self._progress = progress
         self.unreadable: list[str] = []
 
     def of_one(self, summary: Summary) -> list[Crossing]:
@@ -65,13 +53,13 @@ class Loading:
                 below[parent.key].append(each)
         going_on = {child.key for group in below.values() for child in group}
         roots = [each for each in found if each.key not in going_on and (each.compactions or each.key in below)]
-        self._watcher.begin(len(roots))
+        self._progress.begin("Checking", len(roots))
         try:
             for each in roots:
                 yield from self._tree(each, below)
-                self._watcher.done()
+                self._progress.advance()
         finally:
-            self._watcher.end()
+            self._progress.end()
 
     def _tree(self, root: Summary, below: dict[str, list[Summary]]) -> Iterator[Crossing]:
         """Lines from a root: each session's own boundaries once, whatever goes on from it."""

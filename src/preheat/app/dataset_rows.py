@@ -13,11 +13,11 @@ from preheat.calls.form import command_form
 from preheat.commands import text_of
 from preheat.dataset.markers import Watched, measured
 from preheat.dataset.rows import SessionRow, Share, Shortened
-from preheat.model.analysis import Assessment
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.scorecard import scorecard
 from preheat.live.state import START
+from preheat.model.analysis import Assessment
 from preheat.model.live import Called
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Session, ToolCall, joined

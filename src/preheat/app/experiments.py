@@ -1,6 +1,6 @@
 """What the lots have shown: the trial's files and the archive together, measured, and told.
 
-Knows no formula: those are in `experiments.statistics`, which is loaded by whoever asks for a result.
+Knows no formula: those are in `statistics`, which is loaded by whoever asks for a result.
 """
 
 import os
@@ -23,8 +23,8 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.experiments.measure import Measured
     from preheat.experiments.report import Report
-    from preheat.experiments.statistics.power import Plan as Sessions
     from preheat.model.experiment import Estimate, MetricName
+    from preheat.statistics.power import Plan as Sessions
 
 NEXT = 5
 """Calls after an advisory in which it should show."""
@@ -182,8 +182,8 @@ def power(
     The difference is an improvement (fewer, or for success and ratings more); where the metric has no room for that, as large a
     loss."""
     from preheat.experiments.measure import each_alone
-    from preheat.experiments.statistics.conclude import words_of
-    from preheat.experiments.statistics.power import plan, with_room
+    from preheat.statistics.conclude import words_of
+    from preheat.statistics.power import plan, with_room
 
     connection = _opened(folder)
     try:
@@ -217,8 +217,8 @@ class Needed(msgspec.Struct, frozen=True, kw_only=True):
 
 def wider(sessions: int) -> float:
     """How much wider the interval is that holds at every look, with so many sessions."""
-    from preheat.experiments.statistics.sequence import errors_to_hold
-    from preheat.experiments.statistics.spread import quantile
+    from preheat.statistics.sequence import errors_to_hold
+    from preheat.statistics.spread import quantile
 
     return float(errors_to_hold(float(sessions), float(sessions)) / quantile(float(sessions), 0.05))
 
@@ -231,7 +231,7 @@ def _a_week(went: Iterable[Went], now: float) -> float:
 def advice(connection: sqlite3.Connection) -> tuple["Estimate", int]:
     """What saying something does to the mistakes in the next calls, from what was withheld by lot; and of how many moments it
     cannot be told, because the archive has no calls after them that say when they were made."""
-    from preheat.experiments.statistics.excursion import Moment, excursion
+    from preheat.statistics.excursion import Moment, excursion
 
     moments: list[Moment] = []
     untold = 0

@@ -15,9 +15,9 @@ from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
 from preheat.app.assignment import Proving
 from preheat.app.context import note_use, project_named, provision, render
-from preheat.app.projects import repository_of
 from preheat.app.live_settings import NOTHING_MORE, choices_in, thresholds_in
 from preheat.app.outputs import shortened
+from preheat.app.projects import repository_of
 from preheat.app.scorecard import score_session
 from preheat.app.watching import before, from_hook, known_in, step, tool_kind
 from preheat.archive.connect import connect

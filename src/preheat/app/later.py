@@ -3,7 +3,7 @@
 Standard library only, and light.
 """
 
-from importlib import import_module
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ class Later:
         self._name = name
 
     def __getattr__(self, attribute: str) -> "Any":
-        return getattr(import_module(self._name), attribute)
+        __import__(self._name)
+        return getattr(sys.modules[self._name], attribute)
 
     def __repr__(self) -> str:
         return f"Later({self._name!r})"

@@ -172,7 +172,9 @@ def _concluded(
         changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
         if measured and not turn:  # what was measured may concern any lesson
             changed = {place.name for place in places.values()} | {conclusions.EVERYWHERE}
-        conclusions.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+        conclusions.revise(
+            connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted)
+        )
         did, touched = did or done, touched | changed
         if not changed:
             break

@@ -8,6 +8,7 @@ import re
 import time
 
 from preheat.errors import NotFound
+from preheat.files import write_whole
 from preheat.live.shorten import output_id, shorten
 from preheat.live.thresholds import DEFAULTS, Thresholds
 from preheat.model.live import Phase
@@ -48,18 +49,9 @@ def keep_output(text: str, folder: str | None = None) -> str:
     place = os.path.join(folder or data_folder(), FOLDER)
     name = output_id(text)
     path = os.path.join(place, f"{name}.zst")
-    os.makedirs(place, mode=0o700, exist_ok=True)
     data, _ = redact(text.encode("utf-8", "surrogatepass"))
-    new = f"{path}.{os.getpid()}"
-    descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data))
-        os.replace(new, path)
-    except OSError:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise
+    packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
+    write_whole(path, packed, make_folders=True)
     _make_room(place, time.time())
     return name
 

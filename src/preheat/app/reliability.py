@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from preheat.app.analysis import analyse_archive
-from preheat.app.assessment import judge
+from preheat.app.assessment import assess, judge
 from preheat.app.compactions import Loading
 from preheat.app.sessions import load
 from preheat.archive import judgements
@@ -24,6 +24,7 @@ from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
 from preheat.model.outcome import Cause
 from preheat.model.population import Population
+from preheat.model.profile import SessionProfile
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import comparison, trace
 from preheat.profiles import mistakes as repeated
@@ -118,6 +119,13 @@ class Reliability:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+
+    def profile(self, name: str) -> SessionProfile:
+        """One session, measured."""
+        with self._judged() as connection:
+            key = find(connection, name).key
+            stored = judgements.profile_of(connection, key)
+            return assess(load(connection, key)).profile if stored is None else stored
 
     def population(self, chosen: Filter, top: int | None = TOP) -> Population:
         """How reliable agents were over the chosen sessions."""

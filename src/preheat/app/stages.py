@@ -31,11 +31,11 @@ from preheat.app.sessions import (
 __all__ = [
     "AgentReport",
     "AnalysisReport",
-    "analyse_archive",
     "LearnReport",
     "Study",
     "SyncReport",
     "TaskReport",
+    "analyse_archive",
     "assess",
     "compress",
     "compress_all",

@@ -16,7 +16,7 @@ from preheat.experiments.retire import PAYS, TEMPLATE_PAYS, Withdrawal, new_ones
 from preheat.model.experiment import Estimate, LedgerEntry
 
 if TYPE_CHECKING:
-    from preheat.experiments.statistics.items import Utility
+    from preheat.statistics.items import Utility
 
 _WITHDRAWN = "withdrawn by measurement: "
 
@@ -34,7 +34,7 @@ def utilities(connection: sqlite3.Connection) -> "list[Utility]":
     lots = kept.exposures(connection)
     if not lots:
         return []
-    from preheat.experiments.statistics.items import utilities as told
+    from preheat.statistics.items import utilities as told
 
     return told(lots, kept.measured(connection, {lot.session for lot in lots}), margin=PAYS, always=True)
 

@@ -73,9 +73,7 @@ class Analysed(NamedTuple):
     rows: AnalysisRows
 
 
-_COPIES = (
-    "(SELECT coalesce(sum(seq + 1), 0) FROM calls INDEXED BY calls_copied WHERE copied AND calls.session_id = sessions.id)"
-)
+_COPIES = "(SELECT coalesce(sum(seq + 1), 0) FROM calls INDEXED BY calls_copied WHERE copied AND calls.session_id = sessions.id)"
 SOURCED = f"""
 SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessions.events, {_COPIES},
        sources.agent, sources.path, sources.part,
@@ -179,7 +177,10 @@ def store(connection: sqlite3.Connection, analysed: Iterable[Analysed]) -> list[
     one that a sync has changed meanwhile, or that was forgotten, is left for the next run."""
     kept = [each for each in analysed if as_it_was(connection, each.of)]
     connection.executemany("DELETE FROM judgements WHERE session_id = ?", [(each.of.session_id,) for each in kept])
-    insert(connection, [(each.of.session_id, each.of.source_id, each.of.generation, each.of.events, each.rows) for each in kept])
+    insert(
+        connection,
+        [(each.of.session_id, each.of.source_id, each.of.generation, each.of.events, each.rows) for each in kept],
+    )
     return [(each.of.key, len(each.rows.outcomes)) for each in kept]
 
 

@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.archive import seen
-from preheat.archive.forgotten import digest_of
 from preheat.archive.analyses import drop, drop_unused
+from preheat.archive.forgotten import digest_of
 from preheat.archive.lessons import drop_projects
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from preheat.archive.forgotten import digest_of
+from preheat.files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +43,12 @@ def load(folder: str, archive: str) -> dict[str, str] | None:
 def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
     """Write the list anew, whole or not at all. Not being able to is no harm."""
     name = os.path.join(folder, FILE)
-    new = f"{name}.new-{os.getpid()}"
     lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
     try:
-        descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write("\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines]))
-        os.replace(new, name)
+        text = "\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines])
+        write_whole(name, text.encode("utf-8", "surrogateescape"))
     except (OSError, UnicodeError):
-        if os.path.exists(new):
-            os.unlink(new)
+        return
 
 
 def drop(folder: str) -> None:

@@ -21,8 +21,8 @@ _SESSION_COLUMNS = (
     "errors", "compactions",
 )  # fmt: skip
 _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
-_FAILED = "1, 3"
-"""Places of the failures among the statuses of `model.outcome`; a test holds it to that."""
+_FAILED, _UNKNOWN = "1, 3", "6"
+"""Places among the statuses of `model.outcome`; a test holds them to that."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -365,7 +365,7 @@ def recount(connection: sqlite3.Connection, session: int) -> None:
         "calls = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied), "
         "errors = (SELECT count(*) FROM calls LEFT JOIN outcomes ON outcomes.session_id = calls.session_id "
         "AND outcomes.seq = calls.seq LEFT JOIN purposes ON purposes.id = outcomes.purpose_id "
-        "WHERE calls.session_id = :id AND NOT copied AND CASE WHEN outcomes.status IS NULL THEN is_error "
-        f"OR calls.exit_code <> 0 ELSE outcomes.status IN ({_FAILED}) AND NOT bookkeeping END) WHERE id = :id",
+        "WHERE calls.session_id = :id AND NOT copied AND CASE "
+        f"WHEN coalesce(outcomes.status, {_UNKNOWN}) = {_UNKNOWN} THEN is_error OR calls.exit_code <> 0 ELSE outcomes.status IN ({_FAILED}) AND NOT bookkeeping END) WHERE id = :id",
         {"id": session},
     )

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
+from preheat.cli.progress import Display
 from preheat.cli.text import count, printable
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from preheat.app.compactions import LinesWatcher
     from preheat.profiles.compaction import Crossing
 
-_WORTH_IT = 20
-"""Below so many lines it is over before a bar is drawn."""
 _LIMIT = 10
 
 
@@ -84,39 +82,16 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
     return 0
 
 
-def _lines_progress() -> "LinesWatcher":
-    """A bar over the lines of sessions."""
-    from preheat.app.compactions import LinesWatcher
-    from preheat.cli.progress import Bar
-
-    class Progress(LinesWatcher):
-        bar: Bar | None = None
-
-        def begin(self, lines: int) -> None:
-            if lines >= _WORTH_IT:
-                self.bar = Bar("Checking", lines)
-
-        def done(self) -> None:
-            if self.bar is not None:
-                self.bar.step(1)
-
-        def end(self) -> None:
-            if self.bar is not None:
-                self.bar.close()
-                self.bar = None
-
-    return Progress()
-
-
 def _crossings(
     connection: "sqlite3.Connection", session: str | None, size: int, options: dict[str, Any]
 ) -> "tuple[list[Crossing], list[str]]":
     from preheat.app.compactions import Loading
     from preheat.archive.queries import find
 
-    loading = Loading(connection, size, _lines_progress())
-    if session is None:
-        return list(loading.of_all(chosen(options))), loading.unreadable
+    with Display() as progress:
+        loading = Loading(connection, size, progress)
+        if session is None:
+            return list(loading.of_all(chosen(options))), loading.unreadable
     given = [name for name, value in options.items() if value]
     if given:
         raise click.UsageError(f"name a session or filter them, not both (`--{given[0].replace('_', '-')}`)")

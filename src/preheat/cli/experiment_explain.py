@@ -11,7 +11,7 @@ from preheat.settings import data_folder
 if TYPE_CHECKING:
     import sqlite3
 
-    from preheat.experiments.statistics.items import Utility
+    from preheat.statistics.items import Utility
 
 
 @click.command(

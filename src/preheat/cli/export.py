@@ -14,6 +14,7 @@ import click
 from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
 from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
+from preheat.files import AS_USUAL, stream_whole
 
 if TYPE_CHECKING:
     from preheat.model.session import Session
@@ -148,14 +149,7 @@ def save_whole(path: str, force: bool, write: Callable[[BinaryIO], None]) -> Non
     """Whole or not at all: a file that is there is only replaced when the new one is complete."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")
-    new = f"{path}.new-{os.getpid()}"
-    try:
-        with open(new, "wb") as stream:
-            write(stream)
-        os.replace(new, path)
-    finally:
-        if os.path.exists(new):
-            os.unlink(new)
+    stream_whole(path, write, mode=AS_USUAL)
 
 
 def _report(written: list[tuple[str, str]], left_out: list[str], as_json: bool, folder: str = "") -> None:

@@ -7,8 +7,7 @@ import sys
 
 from preheat.app import Preheat
 from preheat.app import open as open_home
-from preheat.cli.interrupts import Interrupts
-from preheat.cli.progress import SyncProgress
+from preheat.cli.progress import Display
 from preheat.cli.summary import problem_lines
 from preheat.cli.text import count, printable
 from preheat.errors import UserError
@@ -24,7 +23,7 @@ def archived() -> Preheat:
     but for what went wrong."""
     found = open_home()
     if found.caller():
-        with Interrupts() as interrupts, SyncProgress(interrupts, quiet=False) as progress:
+        with Display() as progress:
             report = found.read_callers_sessions(progress)
         for line in problem_lines(report) if report else ():
             print(line, file=sys.stderr)
@@ -35,14 +34,9 @@ def archived() -> Preheat:
 
 def analysed() -> Preheat:
     """The same, after what is new in the archive was analysed."""
-    from preheat.cli.judging import JudgeProgress
-
     found = archived()
-    progress = JudgeProgress()
-    try:
-        report = found.analyse(progress)
-    finally:
-        progress.end()  # also after an interruption: the cursor must come back
+    with Display() as progress:
+        report = found.analyse(progress, need="outcomes")
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if len(report.failures) > 3:

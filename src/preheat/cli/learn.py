@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.app.learning import LearnReport, LearnWatcher
-from preheat.cli.judging import JudgeProgress
-from preheat.cli.options import Examples, archive, json_option
-from preheat.cli.progress import Bar
+from preheat.app.learning import LearnReport
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, json_option
+from preheat.cli.progress import Display
 from preheat.cli.text import count, one_line, printable, span, tokens
 from preheat.errors import UserError
-from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     from preheat.model.lesson import Lesson
 
-_WORTH_IT = 50
-"""Below so many sessions it is over before a bar is drawn."""
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""
 _LOOK_AGAIN = 15.0
@@ -57,26 +54,6 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-class _Progress(LearnWatcher):
-    """A bar over the sessions that notes are taken of."""
-
-    def __init__(self) -> None:
-        self._bar: Bar | None = None
-
-    def begin(self, sessions: int) -> None:
-        if sessions >= _WORTH_IT:
-            self._bar = Bar("Learning", sessions)
-
-    def noted(self, key: str) -> None:
-        if self._bar is not None:
-            self._bar.step(1)
-
-    def end(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
-
 @click.command(
     cls=Examples,
     epilog="""\
@@ -101,18 +78,11 @@ def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, a
 
     Ten learners in their order, each only on what is new.
     """
-    from preheat.app.learning import learn
-
     if when_idle:
         _until_idle(wait * 60)
-    judging, learning = JudgeProgress(), _Progress()
-    with archive():
-        pass  # says what to do if there is none
-    try:
-        report = learn(data_folder(), tasks, learning, judging)
-    finally:
-        judging.end()
-        learning.end()
+    home = archived()
+    with Display() as progress:
+        report = home.learn(*tasks, progress=progress)
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if as_json:

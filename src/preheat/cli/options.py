@@ -176,11 +176,10 @@ def archive() -> Iterator[sqlite3.Connection]:
 def _read_first(folder: str) -> None:
     """Quietly, but for what went wrong; what could be read is there then."""
     from preheat.app.caller import read_first
-    from preheat.cli.interrupts import Interrupts
-    from preheat.cli.progress import SyncProgress
+    from preheat.cli.progress import Display
     from preheat.cli.summary import problem_lines
 
-    with Interrupts() as interrupts, SyncProgress(interrupts, quiet=False) as watcher:
-        report = read_first(folder, watcher)
+    with Display() as progress:
+        report = read_first(folder, progress)
     for line in problem_lines(report) if report else ():
         print(line, file=sys.stderr)

@@ -8,18 +8,16 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from preheat.app.sessions import Watcher
 from preheat.cli.interrupts import Interrupts
-from preheat.cli.text import count, size
+from preheat.cli.text import size
+from preheat.model.progress import Progress, Unit
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
-    from preheat.ingest.changes import Change
-    from preheat.ingest.sync import Result
-
-WORTH_IT = 8 * 1000 * 1000
-"""Below so many bytes it is over before a bar is drawn."""
+_WORTH_IT: dict[Unit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
+"""Below so many it is over before a bar is drawn."""
 _PAUSE = 0.1
 
 
@@ -27,95 +25,94 @@ class Bar:
     """One bar with a text beside it; nothing at all if the error stream is no terminal."""
 
     def __init__(self, title: str, total: float) -> None:
-        self._progress: Progress | None = None  # noqa: F823
+        self._bars: Bars | None = None
         self._drawn = 0.0
         if not sys.stderr.isatty():
             return
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-        from preheat.cli.screen import console
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeRemainingColumn(compact=True),
-            TextColumn("left"),
-            console=console(stderr=True),
-            auto_refresh=False,
-            transient=True,
-        )
-        self._task: TaskID = self._progress.add_task(title, total=max(1.0, total), note="")
-        self._progress.start()
+        self._bars = _bars()
+        self._task: TaskID = self._bars.add_task(title, total=max(1.0, total), note="")
+        self._bars.start()
 
     def step(self, amount: float, note: str = "") -> None:
         """So much further; drawn a few times a second at most."""
-        if self._progress is None:
+        if self._bars is None:
             return
-        self._progress.update(self._task, advance=amount, note=note)
+        self._bars.update(self._task, advance=amount, note=note)
         if time.monotonic() - self._drawn > _PAUSE:
             self._drawn = time.monotonic()
-            self._progress.refresh()
+            self._bars.refresh()
 
     def close(self) -> None:
         """Take the bar off the screen."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
 
 
-class SyncProgress(Watcher):
-    """Shows how a sync goes on (sessions, MB/s, time left), and stops it between two sources when the person says so."""
+def _bars() -> "Bars":
+    from rich import progress  # later: a plain sync of little must not wait for rich
 
-    def __init__(self, interrupts: Interrupts, quiet: bool) -> None:
-        self._interrupts = interrupts
+    from preheat.cli.screen import console  # later: rich, too
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[note]}"),
+        progress.TimeRemainingColumn(compact=True),
+        progress.TextColumn("left"),
+        console=console(stderr=True),
+        auto_refresh=False,
+        transient=True,
+    )
+
+
+class Display(Progress):
+    """Shows how long work goes on, as a bar while it lasts, and stops it between two steps when the person says so.
+
+    Enter it around the work: the cursor comes back also after an interruption.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._interrupts = Interrupts()
         self._bar: Bar | None = None
-        self._left: dict[str, int] = {}
+        self._unit: Unit = "steps"
         self._started = 0.0
-        self._bytes = 0
-        self._sessions = 0
+        self._done = 0.0
 
-    def __enter__(self) -> "SyncProgress":
+    def __enter__(self) -> "Display":
+        self._interrupts.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()  # also after an interruption: the cursor must come back
+        self.end()
+        self._interrupts.__exit__(kind, error, trace)
 
-    def waiting(self) -> None:
+    def wait(self, reason: str) -> None:
         if not self._quiet:
-            print("preheat: another sync is at work; waiting for it", file=sys.stderr)
+            print(f"preheat: {reason}; waiting for it", file=sys.stderr)
 
-    def begin(self, changes: "list[Change]") -> None:
+    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+        self.end()
         self._interrupts.postponed = True
-        self._left = {change.found.path: change.found.size for change in changes}
-        self._started = time.monotonic()
-        total = sum(self._left.values())
-        if total >= WORTH_IT and not self._quiet:
-            self._bar = Bar("Reading", total)
+        self._unit, self._started, self._done = unit, time.monotonic(), 0.0
+        if total >= _WORTH_IT[unit] and not self._quiet:
+            self._bar = Bar(work, total)
 
-    def done(self, result: "Result") -> None:
+    def advance(self, amount: float = 1, note: str = "") -> None:
         self._interrupts.check()
         if self._bar is None:
             return
-        path, delta = result.delta.path, result.delta
-        # A grown file is read from where the last sync stopped, but its share of the bar is the whole of it.
-        share = min(delta.size, self._left.get(path, 0)) if delta.part else self._left.get(path, 0)
-        self._left[path] = self._left.get(path, 0) - share
-        self._bytes += delta.size
-        self._sessions += result.sessions
+        self._done += amount
         elapsed = time.monotonic() - self._started
-        speed = f"{size(self._bytes / elapsed)}/s" if elapsed > 0 else ""
-        self._bar.step(share, f"{count(self._sessions, 'session')}  {speed}")
+        speed = f"{size(self._done / elapsed)}/s" if self._unit == "bytes" and elapsed > 0 else ""
+        self._bar.step(amount, "  ".join(part for part in (note, speed) if part))
 
     def end(self) -> None:
         self._interrupts.postponed = False
-        self._close()
-
-    def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -12,6 +12,7 @@ from preheat.cli.heading import agent_title
 from preheat.cli.listing import project_name
 from preheat.cli.text import day, moment, printable
 from preheat.errors import UserError
+from preheat.files import AS_USUAL, write_whole
 from preheat.model.listing import Filter
 from preheat.model.population import Population
 
@@ -53,16 +54,9 @@ def about(chosen: Filter) -> str:
 
 def _save(path: str, text: str) -> bool:
     """Beside its place first, then moved there: a reader never sees half a page."""
-    new = f"{path}.{os.getpid()}.new"
     there = os.path.exists(path)
     try:
-        try:
-            with open(new, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            os.replace(new, path)
-        finally:
-            if os.path.exists(new):
-                os.unlink(new)
+        write_whole(path, text.encode(), mode=AS_USUAL)
     except OSError as error:
         raise UserError(f"cannot write `{path}`: {error.strerror or error}") from error
     return there

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import places_of
 from preheat.app import stages as pipeline
-from preheat.cli.interrupts import Interrupts
-from preheat.cli.progress import SyncProgress
+from preheat.cli.progress import Display
 from preheat.cli.summary import capped, exit_code, problem_lines, report_json, summary_lines
 from preheat.cli.text import count
 from preheat.errors import NotRecognised, UserError
@@ -38,9 +37,9 @@ def bring_up_to_date(
     `seen` is what a look at all places has found already.
     """
     named = _named(files, agents) if files else None
-    with Interrupts() as interrupts, SyncProgress(interrupts, quiet) as watcher:
+    with Display(quiet) as progress:
         report = pipeline.sync(
-            data_folder(), agents=agents, files=named.files if named else None, watcher=watcher, seen_already=seen
+            data_folder(), agents=agents, files=named.files if named else None, progress=progress, seen_already=seen
         )
     unreadable = named.unreadable if named else []
     if as_json:

@@ -27,6 +27,7 @@ from preheat.cli.warming import (
     task_of,
 )
 from preheat.errors import UserError
+from preheat.files import AS_USUAL, write_whole
 from preheat.model.session import PREHEAT_MARK
 
 if TYPE_CHECKING:
@@ -165,13 +166,4 @@ def _contents(path: str) -> str:
 
 def _save(path: str, text: str) -> None:
     """Whole or not at all."""
-    new = f"{path}.new-{os.getpid()}"
-    try:
-        with open(new, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            stream.write(text)
-        if os.path.exists(path):
-            os.chmod(new, os.stat(path).st_mode & 0o7777)
-        os.replace(new, os.path.realpath(path))
-    finally:
-        if os.path.exists(new):
-            os.unlink(new)
+    write_whole(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=AS_USUAL, like=path)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from preheat.daemon.place import write_private
 from preheat.errors import PreheatError
+from preheat.files import write_whole
 from preheat.model.experiment import Lot
 from preheat.model.live import Advisory, LiveEvent
 
@@ -128,7 +128,7 @@ class Journal:
     def mark_flushed(self, seq: int) -> None:
         """Note that every entry up to this one is in the sessions' own files. Raises OSError."""
         if seq != self._flushed:
-            write_private(os.path.join(self._folder, "flushed"), str(seq).encode())
+            write_whole(os.path.join(self._folder, "flushed"), str(seq).encode())
             self._flushed = seq
 
     # Reading.

@@ -11,6 +11,7 @@ import sys
 from typing import NamedTuple
 
 from preheat import __version__
+from preheat.files import write_whole
 from preheat.settings import data_folder
 
 if sys.platform != "win32":
@@ -55,7 +56,7 @@ def write_client(folder: str | None = None) -> str:
     own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugins")
     for name in CLIENT:
         with open(os.path.join(own, name), "rb") as stream:
-            write_private(os.path.join(os.path.dirname(live), name), stream.read())
+            write_whole(os.path.join(os.path.dirname(live), name), stream.read())
     write_start(live)
     return os.path.join(os.path.dirname(live), CLIENT[0])
 
@@ -72,7 +73,7 @@ def start_text() -> str:
 def write_start(live: str) -> None:
     path = os.path.join(live, "start")
     if read_start(live) != start_text():
-        write_private(path, start_text().encode())
+        write_whole(path, start_text().encode())
 
 
 def read_start(live: str) -> str:
@@ -110,24 +111,10 @@ def known_address(folder: str | None = None) -> Address | None:
 
 
 def write_address(live: str, given: Address) -> None:
-    write_private(os.path.join(live, "address.json"), json.dumps(given._asdict()).encode())
+    write_whole(os.path.join(live, "address.json"), json.dumps(given._asdict()).encode())
 
 
-# Files and the lock.
-def write_private(path: str, data: bytes) -> None:
-    """Whole or not at all, for the owner alone. Raises OSError."""
-    new = f"{path}.new-{os.getpid()}"
-    descriptor = os.open(new, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        os.replace(new, path)
-    except OSError:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise
-
-
+# The lock.
 def hold(live: str) -> int | None:
     """The lock that the one daemon has, as a descriptor; None if another process has it. It is free again when its holder
     ends, however that happens. Raises OSError."""

@@ -19,12 +19,13 @@ from preheat.app.hooks import Given
 from preheat.daemon.budget import Overrun
 from preheat.daemon.engine import LATER, Engine
 from preheat.daemon.idle import Idle
-from preheat.daemon.place import Address, write_private
+from preheat.daemon.place import Address
 from preheat.daemon.sessions import Running
 from preheat.daemon.spool import Spool
 from preheat.daemon.stages import Stages
 from preheat.daemon.tail import Tails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
+from preheat.files import write_whole
 from preheat.model.live import HookEvent
 
 TICK = 1.0
@@ -297,7 +298,7 @@ class Server:
         write()
         seen = dict(self._engine.seen)
         if seen != self._seen:
-            write_private(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
+            write_whole(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
             self._seen = seen
 
     def _flushed(self, seq: int) -> None:

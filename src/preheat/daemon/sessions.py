@@ -14,7 +14,8 @@ import msgspec
 
 from preheat.daemon.journal import Entry
 from preheat.daemon.packet import Progress, noted
-from preheat.daemon.place import live_folder, write_private
+from preheat.daemon.place import live_folder
+from preheat.files import write_whole
 from preheat.live.advise import told
 from preheat.live.fold import fold
 from preheat.live.state import LiveState
@@ -168,7 +169,7 @@ class Sessions:
 
         def write() -> None:
             for path, data in files:
-                write_private(path, data)
+                write_whole(path, data)
 
         return write
 
@@ -182,7 +183,7 @@ class Sessions:
             if key in self._changed:
                 del self._changed[key]
                 try:
-                    write_private(_path(self._folder, key), _encode(running))
+                    write_whole(_path(self._folder, key), _encode(running))
                 except OSError:
                     self.whole = False  # the journal still has it; a full disk must not fill the memory
 

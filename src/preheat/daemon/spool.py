@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from preheat.daemon.place import write_private
+from preheat.files import write_whole
 
 MOST_FILES = 500
 LARGEST = 8_000_000
@@ -42,7 +42,7 @@ class Spool:
             return False
         path = os.path.join(self._folder, f"{time.time_ns():020}-{os.getpid()}.event")
         try:
-            write_private(path, f"{agent} {at!r}\n".encode() + payload)
+            write_whole(path, f"{agent} {at!r}\n".encode() + payload)
         except OSError:
             return False
         return True

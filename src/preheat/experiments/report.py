@@ -13,14 +13,15 @@ import msgspec
 from preheat.amounts import counted
 from preheat.experiments.measure import Line, Measured, epoch_of, epochs_of, units
 from preheat.experiments.plan import WORSE
-from preheat.experiments.statistics.adjust import adjusted
-from preheat.experiments.statistics.conclude import Conclusion, Guarded, Guardrail, conclude
-from preheat.experiments.statistics.multiplicity import holm
-from preheat.experiments.statistics.ratio import RISK, difference
-from preheat.experiments.statistics.sequence import HORIZON, always
-from preheat.experiments.statistics.spread import chance, quantile
-from preheat.experiments.statistics.srm import Ratios, sample_ratio
 from preheat.model.experiment import METRICS, Delivery, Estimate, MetricName, Plan, Unit
+from preheat.statistics.adjust import adjusted
+from preheat.statistics.conclude import Conclusion, Guarded, Guardrail, conclude
+from preheat.statistics.fisher import fisher
+from preheat.statistics.multiplicity import holm
+from preheat.statistics.ratio import RISK, difference
+from preheat.statistics.sequence import HORIZON, always
+from preheat.statistics.spread import chance, quantile
+from preheat.statistics.srm import Ratios, sample_ratio
 
 State: TypeAlias = Literal["running", "stopped", "standing"]
 _AGAINST = ("cold", "placebo", "note")
@@ -283,8 +284,10 @@ def _unevenly(missing: Counter[str], drawn: Counter[str]) -> bool:
     total, lost = sum(drawn.values()), sum(missing.values())
     if len(arms) < 2 or not 0 < lost < total:
         return False
-    from scipy.stats import chi2_contingency, fisher_exact
+    if len(arms) == 2:
+        one, other = arms
+        return fisher(missing[one], drawn[one], missing[other], drawn[other]) < _DIFFERS
+    from scipy.stats import chi2_contingency  # later: slow to load, and few trials have three arms
 
     table = [[missing[arm], drawn[arm] - missing[arm]] for arm in arms]
-    p = fisher_exact(table).pvalue if len(arms) == 2 else chi2_contingency(table).pvalue
-    return float(p) < _DIFFERS
+    return float(chi2_contingency(table).pvalue) < _DIFFERS

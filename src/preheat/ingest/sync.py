@@ -59,15 +59,14 @@ def run(
     """Read, analyse and store every change; each result is told when it is safe in the archive."""
     failures: list[Failure] = []
     jobs, databases = _jobs(connection, changes, failures)
-    unread = {(storable(job.path), job.part): job.size for job in jobs}
     sessions: set[int] = set()
 
     def safe(result: Result) -> None:
         sessions.update(result.sessions)
         on_result(result)
-        progress.advance(unread.get((result.delta.path, result.delta.part), 0), counted(len(sessions), "session"))
+        progress.advance(result.delta.size, counted(len(sessions), "session"))
 
-    progress.begin("Reading", sum(unread.values()), "bytes")
+    progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
         for batch in _digested(_grouped(jobs), load):
             failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
@@ -124,7 +123,8 @@ def _grouped(jobs: list[Job]) -> list[list[Job]]:
 
 
 def _job(change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int) -> Job:
-    unread = size - position.offset if position and position.offset <= size else size
+    goes_on = position and position.offset <= size and known and known.reader_version == change.reader_version
+    unread = size - position.offset if position and goes_on else size
     return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 

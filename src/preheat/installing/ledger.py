@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from preheat.daemon.place import write_private
+from preheat.files import write_whole
 
 NAME = "installed.json"
 
@@ -73,5 +73,4 @@ def note(folder: str, path: str, installed: Installed | None) -> None:
     files = [each for each in load(folder).files if each.path != path]
     if installed is not None:
         files.append(installed)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    write_private(os.path.join(folder, NAME), msgspec.json.encode(Ledger(files=files)))
+    write_whole(os.path.join(folder, NAME), msgspec.json.encode(Ledger(files=files)), make_folders=True)

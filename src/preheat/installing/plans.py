@@ -4,8 +4,6 @@ Knows no agent. A plan changes nothing; a file is either as it was or as planned
 """
 
 import os
-import stat
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -14,6 +12,7 @@ from preheat.agents import hooks_of, places_of
 from preheat.agents.hooking import Hooks, Setup
 from preheat.daemon.place import Address, address, known_address, write_client
 from preheat.errors import UserError
+from preheat.files import write_whole
 from preheat.installing.commands import client_of
 from preheat.installing.ledger import Installed, digest, entry, note
 from preheat.installing.merging import document, events_of, merged, without
@@ -248,24 +247,8 @@ def _unused(path: str) -> str:
 
 def write(path: str, data: bytes, like: str) -> None:
     """Whole or not at all, with the rights that the settings have; a new file is its owner's alone."""
-    folder = os.path.dirname(path)
-    os.makedirs(folder, exist_ok=True)
-    try:
-        mode = stat.S_IMODE(os.stat(like).st_mode)
-    except OSError:
-        mode = 0o600
-    descriptor, new = tempfile.mkstemp(dir=folder, prefix=".preheat-")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(new, mode)
-        os.replace(new, path)
-    except OSError:
-        if os.path.exists(new):
-            os.unlink(new)
-        raise
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_whole(path, data, like=like, durable=True)
 
 
 def missing_folders(path: str) -> tuple[str, ...]:

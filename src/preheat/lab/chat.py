@@ -3,7 +3,6 @@
 No program is needed for it. Writes what was said as OpenAI chat messages, which Preheat's own reader takes in.
 """
 
-import os
 import time
 import urllib.error
 import urllib.request
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.files import write_whole
 from preheat.lab.state import Ending
 from preheat.tasks.process import run
 
@@ -187,6 +187,4 @@ class _Talk:
 
 
 def _write(path: str, document: dict[str, Any]) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as stream:
-        stream.write(msgspec.json.encode(document))
+    write_whole(path, msgspec.json.encode(document), make_folders=True)

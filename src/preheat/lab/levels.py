@@ -8,10 +8,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from preheat.experiments.plan import SHARES
-from preheat.experiments.statistics.paired import by_task
-from preheat.experiments.statistics.spread import quantile
-from preheat.experiments.statistics.wilson import wilson
 from preheat.model.experiment import MetricName, Unit
+from preheat.statistics.paired import by_task
+from preheat.statistics.spread import quantile
+from preheat.statistics.wilson import wilson
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.experiments.statistics.conclude import Conclusion, Guarded, Guardrail, conclude, figure, words_of
-from preheat.experiments.statistics.dose import Doses, minimum_dose
-from preheat.experiments.statistics.multiplicity import holm
-from preheat.experiments.statistics.paired import Paired, paired
 from preheat.lab.levels import Level, level
 from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, items_of, order
 from preheat.lab.problems import problems
 from preheat.lab.state import Tried
 from preheat.lessons.failures import plural
 from preheat.model.experiment import Estimate, MetricName, Unit, Verdict
+from preheat.statistics.conclude import Conclusion, Guarded, Guardrail, conclude, figure, words_of
+from preheat.statistics.dose import Doses, minimum_dose
+from preheat.statistics.multiplicity import holm
+from preheat.statistics.paired import Paired, paired
 
 FEWEST = 6
 """Tasks below which no difference is told: with five, even five wins of five happen by chance in one of sixteen labs."""

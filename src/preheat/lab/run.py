@@ -17,6 +17,7 @@ import msgspec
 
 from preheat.agents.headless import Asked, Endpoint, Headless
 from preheat.errors import UserError
+from preheat.files import write_whole
 from preheat.lab.chat import TURNS, Chat, converse
 from preheat.lab.measure import Measures, take_in
 from preheat.lab.plan import CHAT, Cell, LabPlan, order, prompt
@@ -267,6 +268,4 @@ def _surroundings(bench: Bench, own: str) -> dict[str, str]:
 
 
 def _write(path: str, contents: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-        stream.write(contents)
+    write_whole(path, contents.encode(), make_folders=True)

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.errors import NotFound, UserError
+from preheat.files import write_whole
 from preheat.lab.plan import Cell, LabPlan
-from preheat.tasks.files import write_whole
 
 Status: TypeAlias = Literal["passed", "not passed", "verify timed out", "done", "not set up"]
 """`verify timed out`: counts as not passed, but says more of `verify` than of the agent. `done`: there was nothing to verify
@@ -79,7 +79,7 @@ class Lab:
         return os.path.exists(os.path.join(self.folder, _PLAN))
 
     def begin(self, plan: LabPlan) -> None:
-        write_whole(os.path.join(self.folder, _PLAN), msgspec.json.encode(plan))
+        write_whole(os.path.join(self.folder, _PLAN), msgspec.json.encode(plan), make_folders=True)
 
     def plan(self) -> LabPlan:
         path = os.path.join(self.folder, _PLAN)
@@ -139,7 +139,7 @@ class Lab:
     def note_running(self, running: Running | None) -> None:
         path = os.path.join(self.folder, _RUNNING)
         if running is not None:
-            write_whole(path, msgspec.json.encode(running))
+            write_whole(path, msgspec.json.encode(running), make_folders=True)
         elif os.path.exists(path):
             os.unlink(path)
 

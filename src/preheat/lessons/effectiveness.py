@@ -19,11 +19,8 @@ import msgspec
 from preheat.lessons.learner import Learner
 from preheat.model.exposure import Effect, Exposure, Measured, Verdict
 from preheat.model.lesson import Lesson
+from preheat.statistics.lots import FEWEST, first_lots
 
-FEWEST = 10
-"""Sessions in each arm below which nothing is said: the interval is not to be relied on with fewer."""
-_LOPSIDED = 0.01
-"""A lot that falls one way more often than this tells nothing of the other way (and 0 or 1 is no lot at all)."""
 _RISK = 0.05
 
 
@@ -45,7 +42,7 @@ def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list
     """The effect of each item that a lot was ever drawn for, by its name."""
     went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.misuse <= each.calls}
     arms: defaultdict[str, tuple[list[_Drawn], list[_Drawn]]] = defaultdict(lambda: ([], []))
-    for lot in _lots(exposures):
+    for lot in first_lots(exposures):
         sides = arms[lot.item]
         outcome = went.get(lot.session)
         if outcome is not None:
@@ -74,19 +71,6 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{len(known)} measured: {helps} help, {hurts} hurt, {len(known) - helps - hurts} show no difference"
 
 
-def _lots(exposures: Iterable[Exposure]) -> list[Exposure]:
-    """The first lot of each item in each session: later ones may hang on what the first one did."""
-    first: dict[tuple[str, str], Exposure] = {}
-    for each in sorted(exposures, key=_order):
-        if _LOPSIDED <= each.probability <= 1 - _LOPSIDED:
-            first.setdefault((each.item, each.session), each)
-    return list(first.values())
-
-
-def _order(each: Exposure) -> tuple[str, str, float, bool, float]:
-    return (each.item, each.session, float("inf") if each.at is None else each.at, each.shown, each.probability)
-
-
 def _effect(item: str, shown: list[_Drawn], withheld: list[_Drawn]) -> Effect:
     if min(len(shown), len(withheld)) < FEWEST:
         return Effect(item, len(shown), len(withheld), None, None, None, "not measured")
@@ -109,7 +93,7 @@ def _arm(drawn: list[_Drawn]) -> _Arm:
 
 
 def _reach(one: _Arm, other: _Arm) -> float:
-    from scipy.special import stdtrit  # slow to load, and most runs have nothing to measure
+    from scipy.special import stdtrit  # later: slow to load, and most runs have nothing to measure
 
     total = one.variance + other.variance
     freedom = total**2 / (one.variance**2 / (one.sessions - 1) + other.variance**2 / (other.sessions - 1))

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.statistics import false_discovery_rates, more_often
 from preheat.lessons.stretches import Stretch, StretchNotes, note
 from preheat.model.lesson import Evidence, Lesson, Scope, Support, kept_evidence, lesson_id
+from preheat.statistics.fisher import more_often
+from preheat.statistics.multiplicity import benjamini_hochberg
 
 LEVEL = 0.05
 LENGTHS = (2, 3, 4)
@@ -66,7 +67,7 @@ def find(units: Iterable[Unit]) -> list[Finding]:
         {steps: good[steps] + bad[steps] for steps in good.keys() | bad.keys()}, count[True], count[False]
     )
     chances = [more_often(good[steps], count[True], bad[steps], count[False]) for steps in tested]
-    rates = false_discovery_rates(chances)
+    rates = benjamini_hochberg(chances)
     found = [
         Finding(steps, good[steps], count[True], bad[steps], count[False], chance, rate, len(tested))
         for steps, chance, rate in zip(tested, chances, rates, strict=True)

@@ -1,6 +1,6 @@
 """A randomised comparison: what was planned, who got what, how it went, and what that says.
 
-Frozen values. Who draws the lots is in `experiments`, how an effect is estimated in `experiments.statistics`.
+Frozen values. Who draws the lots is in `experiments`, how an effect is estimated in `statistics`.
 """
 
 from typing import Literal, TypeAlias

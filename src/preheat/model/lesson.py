@@ -6,10 +6,11 @@ calls and from tools: they are data, and whoever shows them to a model or a term
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from math import sqrt
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from preheat.statistics.wilson import wilson
 
 LessonKind: TypeAlias = Literal[
     "resume", "sequence", "error", "repair", "convention", "working_set", "dead_end", "example"
@@ -25,7 +26,6 @@ LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
 
 MOST_EVIDENCE = 20
 DAY = 86400.0
-_Z = 1.959964
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -67,12 +67,7 @@ class Support(msgspec.Struct, frozen=True):
     def confidence(self) -> float:
         """The lower end of Wilson's 95 % interval of the share; 0 when there is nothing."""
         total = self.calls_for + self.calls_against
-        if not total:
-            return 0.0
-        share, square = self.calls_for / total, _Z * _Z
-        centre = share + square / (2 * total)
-        margin = _Z * sqrt(share * (1 - share) / total + square / (4 * total * total))
-        return max(0.0, (centre - margin) / (1 + square / total))
+        return wilson(self.calls_for, total)[0]
 
 
 class Example(msgspec.Struct, frozen=True):

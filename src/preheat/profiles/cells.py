@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from preheat.model.population import LEAST_CALLS, LEAST_SESSIONS, Cell, Estimate, Measure
 from preheat.model.profile import Rate
-from preheat.profiles.bootstrap import RESAMPLES, bundles, difference, effective, rate, ratios, resampled
 from preheat.profiles.gathering import CALLS, ENVIRONMENT, FAILED, FINDINGS, MISUSE, UNJUDGED, Floats, Ints
+from preheat.statistics.bootstrap import RESAMPLES, bundles, difference, effective, rate, ratios, resampled
 
 _AT_ONCE = 128
 """Cells that are resampled together: bounds the memory."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from preheat.model.comparison import Comparison, Difference, Finding, Side, Unit
 from preheat.profiles.counts import Counted, Counts, count_calls
-from preheat.profiles.intervals import fisher, newcombe
+from preheat.statistics.fisher import fisher
+from preheat.statistics.two_shares import newcombe
 
 if TYPE_CHECKING:
-    from preheat.profiles.bootstrap import Floats
+    from preheat.statistics.bootstrap import Floats
 
 FEWEST_CALLS = 5
 FEWEST_SESSIONS = 5
@@ -162,7 +163,7 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     """Every measure's interval by drawing units anew, and its test by dealing them out to the two sides anew."""
     import numpy as np
 
-    from preheat.profiles.bootstrap import SEED, bounds, effective, ratios, resampled
+    from preheat.statistics.bootstrap import SEED, bounds, effective, ratios, resampled
 
     rows = [
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)

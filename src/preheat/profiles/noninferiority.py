@@ -15,8 +15,8 @@ from typing import NamedTuple
 from preheat.model.comparison import Change, Verdict
 from preheat.model.profile import Rate
 from preheat.profiles.counts import Counts
-from preheat.profiles.intervals import Z_ONE_SIDED_95, Z_POWER_80, ratio_bounds
-from preheat.profiles.rates import wilson
+from preheat.statistics.rates import share
+from preheat.statistics.two_shares import Z_ONE_SIDED_95, Z_POWER_80, ratio_bounds
 
 FEWEST_CLUSTERS = 5
 """Fewer sessions (but more than one) are neither one case nor a sample of cases."""
@@ -77,7 +77,7 @@ def _numbers(measure: _Measure, pair: Pair) -> tuple[int, int, int, int]:
 def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Drawn | None", few: bool) -> Change:
     events_before, total_before, events_after, total_after = _numbers(measure, pair)
     low, high = alone = ratio_bounds(events_after, total_after, events_before, total_before)
-    before, after = wilson(events_before, total_before), wilson(events_after, total_after)
+    before, after = share(events_before, total_before), share(events_after, total_after)
     if drawn is not None:
         low, high = min(low, drawn.low), max(high, drawn.high)
         before, after = drawn.before, drawn.after
@@ -127,10 +127,9 @@ def _rounded(number: float) -> int:
 
 def _drawn(sums: Sequence[Pair], total: Pair) -> "list[_Drawn | None]":
     """By measure. Half an event is put on both sides of every draw, so that one without events gives a number."""
-    import numpy as np
-    from scipy.special import ndtr, stdtrit
+    import numpy as np  # later: with the next, slow to load, and one session needs neither
 
-    from preheat.profiles.bootstrap import effective, rate, ratios, resampled
+    from preheat.statistics.bootstrap import bounds, effective, rate, ratios, resampled
 
     matrix = np.array([[number for measure in MEASURES for number in _numbers(measure, pair)] for pair in sums], float)
     draws = resampled(matrix)
@@ -139,21 +138,18 @@ def _drawn(sums: Sequence[Pair], total: Pair) -> "list[_Drawn | None]":
         sizes = matrix[:, 4 * place + 1], matrix[:, 4 * place + 3]
         before, of_before, after, of_after = draws[:, 4 * place : 4 * place + 4].T
         there = (of_before > 0) & (of_after > 0)
-        if not there.any():
+        logs = np.log((after + 0.5) / (of_after + 1)) - np.log((before + 0.5) / (of_before + 1))
+        interval = bounds(logs[there], effective(sizes[0] + sizes[1]), tail=0.05)
+        if interval is None:
             found.append(None)
             continue
-        logs = np.log((after + 0.5) / (of_after + 1)) - np.log((before + 0.5) / (of_before + 1))
-        sessions = max(1.5, effective(sizes[0] + sizes[1]))
-        # As in `bootstrap.bounds`: percentiles moved outwards for few sessions.
-        tail = float(ndtr(-((sessions / (sessions - 1)) ** 0.5) * stdtrit(sessions - 1, 0.95)))
-        low, high = np.quantile(logs[there], [tail, 1 - tail])
         numbers = _numbers(measure, total)
         found.append(
             _Drawn(
                 rate(numbers[0], numbers[1], ratios(before, of_before), effective(sizes[0])),
                 rate(numbers[2], numbers[3], ratios(after, of_after), effective(sizes[1])),
-                exp(float(low)),
-                exp(float(high)),
+                exp(interval[0]),
+                exp(interval[1]),
             )
         )
     return found

@@ -10,7 +10,6 @@ import numpy as np
 from preheat.model.outcome import STATUSES
 from preheat.model.population import Estimate, EvenBucket, Group, Marathon, Measure, Population
 from preheat.model.profile import CallFact, SessionFact
-from preheat.profiles.bootstrap import RESAMPLES, difference, resampled
 from preheat.profiles.cells import COLUMN, Counted, Sheet
 from preheat.profiles.gathering import (
     CALLS,
@@ -28,6 +27,7 @@ from preheat.profiles.gathering import (
 )
 from preheat.profiles.marathon import BUCKETS, bucket_of, lengths, marathon, of_sessions
 from preheat.profiles.verdict import within
+from preheat.statistics.bootstrap import RESAMPLES, difference, resampled
 
 TOP = 12
 """Cells of a grouping that are shown unless all are wanted."""

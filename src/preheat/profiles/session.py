@@ -13,8 +13,8 @@ from preheat.model.profile import CallRecord, Rate, SessionProfile, ToolType, To
 from preheat.model.session import Session, ToolKind
 from preheat.profiles.conversation import Conversation
 from preheat.profiles.markers import context_markers
-from preheat.profiles.rates import trend, wilson
 from preheat.profiles.style import user_style
+from preheat.statistics.rates import share, trend
 
 FEWEST_FOR_FIFTHS = 5
 SHORTEST_SCORED = 10
@@ -74,7 +74,7 @@ class _Tally:
         """The most used first."""
         ordered = sorted(self._tools.items(), key=lambda item: (-item[1][0], item[0]))
         return {
-            name: ToolUse(calls, wilson(failed, judged), wilson(misused, judged))
+            name: ToolUse(calls, share(failed, judged), share(misused, judged))
             for name, (calls, judged, failed, misused) in ordered
         }
 
@@ -92,7 +92,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
     places = [place for place, record in enumerate(judged) if record.status in FAILURES]
     failures = [judged[place] for place in places]
     tally = _Tally(counted)
-    errors = wilson(len(failures), len(judged))
+    errors = share(len(failures), len(judged))
     early, late = _fifths(places, len(judged))
     slope = trend(places, len(judged))
     recovered = [record.recovered_in for record in failures if record.recovered_in is not None]
@@ -109,7 +109,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         causes=_causes(failures),
         rungs=_seen(tally.rungs),
         errors=errors,
-        misuse=wilson(sum([record.cause == "misuse" for record in failures]), len(judged)),
+        misuse=share(sum([record.cause == "misuse" for record in failures]), len(judged)),
         tools=tally.tools,
         early=early,
         late=late,
@@ -117,11 +117,11 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         slope=slope.slope if slope else None,
         slope_low=slope.low if slope else None,
         slope_high=slope.high if slope else None,
-        recovery=wilson(len(recovered), len(failures)),
+        recovery=share(len(recovered), len(failures)),
         recovery_calls=sum(recovered) / len(recovered) if recovered else None,
-        repeats=wilson(tally.repeated, len(counted)),
-        repeated_failures=wilson(_seen_before(failures), len(failures)),
-        rereads=wilson(tally.reread, tally.reads),
+        repeats=share(tally.repeated, len(counted)),
+        repeated_failures=share(_seen_before(failures), len(failures)),
+        rereads=share(tally.reread, tally.reads),
         lost_seconds=sum([record.lost_seconds for record in failures]),
         lost_tokens=sum([record.lost_tokens for record in failures]),
         seconds=talk.seconds,
@@ -152,8 +152,8 @@ def _fifths(places: Sequence[int], total: int) -> tuple[Rate, Rate]:
     """Errors in the first and in the last fifth of the judged calls; two empty rates where there are too few."""
     fifth = total // 5 if total >= FEWEST_FOR_FIFTHS else 0
     return (
-        wilson(sum(place < fifth for place in places), fifth),
-        wilson(sum(place >= total - fifth for place in places), fifth),
+        share(sum(place < fifth for place in places), fifth),
+        share(sum(place >= total - fifth for place in places), fifth),
     )
 
 

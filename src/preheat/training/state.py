@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.tasks.files import write_whole
+from preheat.files import write_whole
 
 Status: TypeAlias = Literal[
     "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
@@ -62,7 +62,7 @@ def load(path: str, setting: str) -> State | None:
 
 
 def save(path: str, state: State) -> None:
-    write_whole(path, msgspec.json.encode(state))
+    write_whole(path, msgspec.json.encode(state), make_folders=True)
 
 
 def drop(path: str) -> None:

@@ -16,10 +16,9 @@ from uuid import uuid4
 import msgspec
 
 from preheat.app import stages as pipeline
-from preheat.app.context import keep_template
 from preheat.app.analysis import seen_by_learners
 from preheat.app.assessment import assess
-from preheat.archive.lessons import Place
+from preheat.app.context import keep_template
 from preheat.archive.queries import sessions
 from preheat.calls.clean import junk
 from preheat.compress import Kept, Sort

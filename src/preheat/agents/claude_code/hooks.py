@@ -32,8 +32,8 @@ from preheat.agents.hooking import (
     start,
     text,
 )
-from preheat.agents.places import home
 from preheat.model.live import HookAnswer, HookEvent, HookName
+from preheat.settings import home
 
 _EVENTS: dict[str, HookName] = {
     "SessionStart": "session_start", "UserPromptSubmit": "prompt", "PreToolUse": "before_tool", "PostToolUse": "after_tool",

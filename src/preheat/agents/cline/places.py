@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, files_below, found_at, home, stamp_of
+from preheat.agents.places import Found, Places, files_below, found_at, stamp_of
+from preheat.settings import home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below, home
+from preheat.agents.places import Found, Places, files_below
+from preheat.settings import home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

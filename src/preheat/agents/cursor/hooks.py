@@ -24,8 +24,8 @@ from preheat.agents.hooking import (
     seconds,
     text,
 )
-from preheat.agents.places import home
 from preheat.model.live import HookAnswer, HookEvent, HookName
+from preheat.settings import home
 
 _EVENTS: dict[str, HookName] = {
     "sessionStart": "session_start", "beforeSubmitPrompt": "prompt", "preToolUse": "before_tool", "postToolUse": "after_tool",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, found_at, home
+from preheat.agents.places import Found, Places, found_at
+from preheat.settings import home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

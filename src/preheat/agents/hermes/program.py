@@ -15,8 +15,8 @@ from importlib.metadata import version as metadata_version
 from typing import NamedTuple
 
 from preheat.agents.hermes.places import roots
-from preheat.agents.places import home as person_home
 from preheat.agents.pythons import ask
+from preheat.settings import home as person_home
 
 DISTRIBUTION = "hermes-agent"
 _WINDOWS = sys.platform == "win32"

@@ -22,8 +22,8 @@ from preheat.agents.hooking import (
     text,
 )
 from preheat.agents.opencode.results import facts_of
-from preheat.agents.places import home
 from preheat.model.live import HookAnswer, HookEvent, HookName
+from preheat.settings import home
 
 _EVENTS: dict[str, HookName] = {
     "sessionStart": "session_start", "prompt": "prompt", "toolBefore": "before_tool", "toolAfter": "after_tool",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, found_at, home, stamp_of
+from preheat.agents.places import Found, Places, found_at, stamp_of
+from preheat.settings import home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,102 @@
+"""The cluster bootstrap: how a share would vary if other sessions had been recorded.
+
+Knows nothing of what is counted. Calls of one session are alike, so whole sessions are drawn, with replacement, and every
+cell is counted again from the same draws. Bounds are percentiles, moved outwards for few sessions (Hesterberg 2015, "expanded
+percentile"): plain percentiles are too narrow there.
+"""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from preheat.model.population import Estimate
+from preheat.model.profile import Rate
+from preheat.statistics.wilson import wilson
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RESAMPLES = 2_000
+SEED = 20_260
+BUNDLES = 5_000
+"""More sessions than this are put together at random into so many bundles, which are as independent as sessions are: it
+keeps time and memory in bounds and the variance what it is."""
+FEW = 5
+"""With fewer failures (or successes) than this, resampling cannot show how large the rate may be."""
+_BATCH = 64
+
+
+def bundles(sessions: int, seed: int = SEED) -> Ints:
+    """For every session the number of the bundle it is drawn with: its own unless there are very many."""
+    if sessions <= BUNDLES:
+        return np.arange(sessions)
+    return np.random.default_rng(seed).permutation(sessions) % BUNDLES
+
+
+def resampled(counts: NDArray[Any], resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
+    """The sums of every column over sessions (or bundles) drawn anew: sessions x columns gives resamples x columns. The same
+    draws for the same seed, so columns may come in several calls."""
+    sessions, width = counts.shape
+    sums = np.zeros((resamples, width))
+    if not sessions:
+        return sums
+    counts = counts.astype(np.float32)
+    random = np.random.default_rng(seed)
+    for start in range(0, resamples, _BATCH):
+        size = min(_BATCH, resamples - start)
+        drawn = random.integers(0, sessions, (size, sessions), dtype=np.int32)
+        times = np.stack([np.bincount(row, minlength=sessions) for row in drawn]).astype(np.float32)
+        sums[start : start + size] = times @ counts
+    return sums
+
+
+def ratios(numerators: Floats, denominators: Floats) -> Floats:
+    """Shares of every resample; NaN, for `bounds` to leave out, where nothing of the cell was drawn."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(denominators > 0, numerators / denominators, np.nan)
+    return found
+
+
+def effective(sizes: Floats) -> float:
+    """To how many equal sessions these amount: one that holds nearly all calls is hardly more than one."""
+    squares = float((sizes * sizes).sum())
+    return float(sizes.sum()) ** 2 / squares if squares else 0.0
+
+
+def bounds(draws: Floats, sessions: float, tail: float = 0.025) -> tuple[float, float] | None:
+    """The interval from the draws of a statistic over so many effective sessions, with the tail on each side left out; None
+    if there are no draws."""
+    kept = draws[~np.isnan(draws)]
+    if not len(kept):
+        return None
+    sessions = max(sessions, 1.5)
+    reach = sqrt(sessions / (sessions - 1)) * float(stdtrit(sessions - 1, 1 - tail))
+    outside = float(ndtr(-reach))
+    low, high = np.quantile(kept, [outside, 1 - outside])
+    return float(low), float(high)
+
+
+def rate(failed: int, total: int, draws: Floats, sessions: float, design: float = 1.0) -> Rate:
+    """A share with its interval from the draws. `design` says how many times the variance of clustered calls exceeds that
+    of independent ones; it widens Wilson's interval, which steps in where failures are too few to be resampled."""
+    value = failed / total if total else None
+    found = bounds(draws, sessions)
+    if value is None or found is None:
+        return Rate(failed, total, value)
+    low, high = found
+    if min(failed, total - failed) < FEW:
+        shrunk = max(1, round(total / max(design, 1.0)))
+        few = wilson(min(round(value * shrunk), shrunk), shrunk)
+        low, high = min(low, few[0]), max(high, few[1])
+    return Rate(failed, total, value, min(max(low, 0.0), value), max(min(high, 1.0), value))
+
+
+def difference(value: float | None, draws: Floats, sessions: float) -> Estimate:
+    """A difference of shares with its interval from the draws."""
+    found = bounds(draws, sessions)
+    if value is None or found is None:
+        return Estimate()
+    return Estimate(value, min(found[0], value), max(found[1], value))

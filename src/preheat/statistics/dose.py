@@ -1,0 +1,118 @@
+"""Dose: effect against the number of items, and the fewest that do as well as the most (the minimum viable warm-up).
+
+Tasks are the same at every number of items, so differences are paired. From the largest number downwards each is held against
+the largest; the first that may be worse by more than the margin ends the walk. Tests in an order fixed before need no correction.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from preheat.amounts import counted
+from preheat.errors import UserError
+from preheat.model.experiment import Unit
+from preheat.statistics.inferiority import Better, Inferiority, against_margin
+from preheat.statistics.paired import by_task
+from preheat.statistics.sample import Numbers, sample
+
+
+class Dose(msgspec.Struct, frozen=True):
+    """The metric at one number of items."""
+
+    items: int
+    tasks: int
+    level: float
+    fitted: float
+    """Under the rule that more items are never worse."""
+    low: float
+    high: float
+    """The ends of the fitted value's 95 % interval, from drawing tasks again."""
+    held: Inferiority | None
+    """Against the largest number; None for that one, and where no task differs."""
+
+
+class Doses(msgspec.Struct, frozen=True):
+    doses: tuple[Dose, ...]
+    fewest: int | None
+    """The smallest number of items that is not worse than the largest by more than the margin."""
+    share: float
+    """How often drawing tasks again finds that number or a smaller one by the fitted values: near 1 it is firm."""
+    why: str
+
+
+def minimum_dose(
+    by_items: Mapping[int, Sequence[Unit]],
+    *,
+    margin: float,
+    better: Better,
+    seed: int = 0,
+    draws: int = 2000,
+    risk: float = 0.05,
+) -> Doses:
+    """`by_items`: the sessions with each number of items; `cluster` names the task."""
+    numbers = sorted(by_items)
+    if len(numbers) < 2:
+        raise UserError(
+            "an effect against the number of items needs two numbers of items or more; run the lab with more"
+        )
+    if not margin > 0:
+        raise UserError(f"a margin is more than nothing, {margin:g} is not; give the smallest difference that matters")
+    values = {number: _values(number, by_items[number]) for number in numbers}
+    tasks = sorted(set.intersection(*(set(each) for each in values.values())))
+    if len(tasks) < 2:
+        tried = f"{counted(len(tasks), 'task')} tried with every number of items"
+        return Doses((), None, 0.0, f"{tried}: two or more are needed")
+    table = np.array([[values[number][task] for number in numbers] for task in tasks])
+    sign = 1.0 if better == "higher" else -1.0
+    draw = np.random.default_rng(seed).integers(0, len(tasks), size=(draws, len(tasks)))
+    fits = np.array([_fit(table[chosen].mean(0) * sign) for chosen in draw]) * sign
+    fitted = _fit(table.mean(0) * sign) * sign
+    low, high = np.quantile(fits, [risk / 2, 1 - risk / 2], axis=0)
+    held = [_held(table[:, place] - table[:, -1], margin, better, risk / 2) for place in range(len(numbers) - 1)]
+    fewest = numbers[-1]
+    for place in range(len(numbers) - 2, -1, -1):
+        inferiority = held[place]
+        if not (inferiority.not_inferior if inferiority else bool(np.all(table[:, place] == table[:, -1]))):
+            break
+        fewest = numbers[place]
+    near = fits[:, numbers.index(fewest)] * sign >= fits[:, -1] * sign - margin
+    doses = tuple(
+        Dose(
+            number,
+            len(tasks),
+            float(table[:, place].mean()),
+            float(fitted[place]),
+            min(float(low[place]), float(fitted[place])),
+            max(float(high[place]), float(fitted[place])),
+            held[place] if place < len(held) else None,
+        )
+        for place, number in enumerate(numbers)
+    )
+    return Doses(doses, fewest, float(near.mean()), "")
+
+
+def _values(number: int, units: Sequence[Unit]) -> dict[str, float]:
+    arm = f"{number} items"
+    for each in units:
+        if not each.cluster:
+            raise UserError(
+                f"session `{each.session}` names no task; numbers of items are held together by the task (`cluster`)"
+            )
+    same = [
+        Unit(session=each.session, arm=arm, above=each.above, below=each.below, cluster=each.cluster) for each in units
+    ]
+    sample(same, arm, "")  # refuses what is no number
+    return by_task(same, arm)
+
+
+def _fit(rising: Numbers) -> Numbers:
+    return np.asarray(isotonic_regression(rising).x, dtype=float)
+
+
+def _held(gaps: Numbers, margin: float, better: Better, risk: float) -> Inferiority | None:
+    error = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
+    if error <= 0:
+        return None
+    return against_margin(float(gaps.mean()), error, float(len(gaps) - 1), margin, better=better, risk=risk)

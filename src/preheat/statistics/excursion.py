@@ -1,0 +1,153 @@
+"""Excursion: what an advisory does to what comes right after it, from withholding it at random. Knows moments, no advice.
+
+Weighted and centred least squares (Boruvka and others 2018): with A = 1 where it was given, p its probability then and p̃ the mean
+of p, weights `(p̃/p)^A ((1-p̃)/(1-p))^(1-A)` and the regression of the outcome on what was known before and on `A - p̃`. The slope
+of the last is the effect, even if what was known before acts in another way than the line supposed. Moments of one session are
+alike: the variance is a sandwich over sessions, residuals corrected for each session's own pull (Mancl and DeRouen).
+"""
+
+from collections.abc import Iterable, Sequence
+from math import isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from preheat.amounts import counted
+from preheat.errors import UserError
+from preheat.model.experiment import Estimate
+from preheat.statistics.ratio import RISK, replaced
+from preheat.statistics.sample import Codes, Numbers
+from preheat.statistics.spread import chance, quantile
+
+FEWEST = 10
+"""Sessions below which nothing is said."""
+_LOPSIDED = 0.01
+
+
+class Moment(NamedTuple):
+    """One advisory that was due: a lot decided whether it was given."""
+
+    session: str
+    given: bool
+    probability: float
+    """Of being given, as it was when the lot was drawn."""
+    outcome: float
+    """What came right after, such as the failures in the next calls."""
+    before: tuple[float, ...] = ()
+    """What was known when the lot was drawn: failures until then, the turn."""
+
+
+class Fit(NamedTuple):
+    """A weighted least-squares fit with its covariance over clusters."""
+
+    coefficients: Numbers
+    covariance: Numbers
+    plain: Numbers
+    """The covariance without any correction for few clusters."""
+
+
+def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> Estimate:
+    """Given minus withheld, in the outcome's own unit."""
+    kept, named = _lots(moments)
+    given = sum(each.given for each in kept)
+    sessions = sorted({each.session for each in kept})
+    base = Estimate(
+        metric=metric,
+        arm="given",
+        against="withheld",
+        units=(given, len(kept) - given),
+        level=_mean([each.outcome for each in kept if each.given]),
+        base=_mean([each.outcome for each in kept if not each.given]),
+        method="weighted and centred least squares, by session",
+        clusters=len(sessions),
+        named=named,
+    )
+    if not given or given == len(kept):
+        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} by lot")
+    numbers = {session: number for number, session in enumerate(sessions)}
+    design, weights, outcome = _design(kept)
+    columns = design.shape[1]
+    # What was done in few sessions is known from few, however many there are of the other.
+    rarest = min(len({each.session for each in kept if each.given == side}) for side in (True, False))
+    if len(sessions) < FEWEST:
+        return replaced(base, why=f"advisories in {counted(len(sessions), 'session')}: {FEWEST} are needed")
+    if rarest < columns + 2:
+        return replaced(base, why=f"given or withheld in {counted(rarest, 'session')} only: {columns + 2} are needed")
+    fit = weighted_fit(design, outcome, weights, np.array([numbers[each.session] for each in kept], dtype=np.int64))
+    effect, variance = float(fit.coefficients[-1]), float(fit.covariance[-1, -1])
+    if not variance > 1e-18 * max(1e-300, float(np.abs(outcome).max()) ** 2):
+        return replaced(base, difference=effect, why="no moment differs from another: there is no spread to measure by")
+    freedom = float(rarest - columns)
+    reach = float(quantile(freedom, risk)) * sqrt(variance)
+    return replaced(
+        base,
+        difference=effect,
+        low=effect - reach,
+        high=effect + reach,
+        p=float(chance(effect, sqrt(variance), freedom)),
+        error=sqrt(variance),
+        freedom=freedom,
+        adjusted=columns > 2,
+    )
+
+
+def weighted_fit(design: Numbers, outcome: Numbers, weights: Numbers, cluster: Codes) -> Fit:
+    """Weighted least squares with the sandwich over clusters."""
+    weighted = design * weights[:, None]
+    inner = design.T @ weighted
+    bread = np.linalg.inv(inner)
+    coefficients = bread @ (weighted.T @ outcome)
+    residuals = outcome - design @ coefficients
+    count, columns = int(cluster.max()) + 1, design.shape[1]
+    scores = np.zeros((count, columns))
+    np.add.at(scores, cluster, weighted * residuals[:, None])
+    pulls = np.zeros((count, columns, columns))
+    np.add.at(pulls, cluster, design[:, :, None] * weighted[:, None, :])
+    # (I - H)^-1 of a cluster's residuals, seen from the columns: few numbers however long the session.
+    corrected = scores + np.einsum("gij,gj->gi", pulls, np.linalg.solve(inner - pulls, scores[:, :, None])[:, :, 0])
+    return Fit(coefficients, bread @ (corrected.T @ corrected) @ bread, bread @ (scores.T @ scores) @ bread)
+
+
+def _lots(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
+    kept, lopsided, widths = [], 0, set()
+    for each in moments:
+        if not all(isfinite(value) for value in (each.probability, each.outcome, *each.before)):
+            raise UserError(f"an advisory in session `{each.session}` has a value that is no number; measure it again")
+        if not _LOPSIDED <= each.probability <= 1 - _LOPSIDED:
+            lopsided += 1
+            continue
+        widths.add(len(each.before))
+        kept.append(each)
+    if len(widths) > 1:
+        raise UserError("advisories differ in how much is known before them; give each the same columns")
+    without = (
+        f"{lopsided:,} {'advisory' if lopsided == 1 else 'advisories'} without a lot (probability near 0 or 1) left out"
+    )
+    return sorted(kept), (without,) if lopsided else ()
+
+
+def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:
+    given = np.array([each.given for each in kept], dtype=float)
+    probability = np.array([each.probability for each in kept])
+    center = float(probability.mean())
+    weights = np.where(given > 0, center / probability, (1 - center) / (1 - probability))
+    before = np.array([each.before for each in kept], dtype=float).reshape(len(kept), -1)
+    before = before - before.mean(0)
+    telling = before[:, before.std(0) > 1e-12 * (1 + np.abs(before).max(0, initial=0.0))]
+    # A column that the others make up would leave no one solution.
+    telling = _independent(telling)
+    design = np.column_stack([np.ones(len(kept)), telling, given - center])
+    return design, weights, np.array([each.outcome for each in kept])
+
+
+def _independent(columns: Numbers) -> Numbers:
+    kept: list[Numbers] = []
+    for place in range(columns.shape[1]):
+        tried = np.column_stack([*kept, columns[:, place] / columns[:, place].std()])
+        if np.linalg.matrix_rank(tried, tol=1e-8 * len(columns) ** 0.5) == tried.shape[1]:
+            kept.append(tried[:, -1])
+    return np.column_stack(kept) if kept else np.empty((len(columns), 0))
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

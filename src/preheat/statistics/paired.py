@@ -1,0 +1,197 @@
+"""Paired: the same tasks in two arms, as in the lab. The task is the unit: repeats of it only make its mean surer.
+
+Beside Student's t over the tasks' differences stand tests that ask for less: sign flips, Wilcoxon, and McNemar's exact one where
+each task was tried once in each arm and passed or not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+
+import msgspec
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import binomtest, wilcoxon
+
+from preheat.amounts import counted
+from preheat.errors import UserError
+from preheat.model.experiment import Estimate, Unit
+from preheat.statistics.inferiority import Better, Inferiority, against_margin
+from preheat.statistics.ratio import replaced
+from preheat.statistics.sample import Numbers, sample
+from preheat.statistics.spread import chance, quantile
+from preheat.statistics.wilson import wilson
+
+RISK = 0.05
+_ALL_SIGNS = 14
+"""Tasks up to which every flip of signs is tried."""
+
+
+class Paired(msgspec.Struct, frozen=True):
+    """A paired comparison."""
+
+    estimate: Estimate
+    differences: dict[str, float]
+    """By task."""
+    bootstrap: tuple[float, float] | None
+    """The interval from drawing tasks again."""
+    flips_p: float | None
+    """From flipping the signs of the tasks' differences."""
+    wilcoxon_p: float | None
+    mcnemar_p: float | None
+    """None where tasks were repeated or the metric is no yes and no."""
+    discordant: tuple[int, int] | None
+    """Tasks that only the arm passed, and that only the other did."""
+    shares: tuple[tuple[float, float], tuple[float, float]] | None
+    """Wilson's intervals of the two arms, where the metric is yes and no and no task was repeated."""
+
+    def margin(self, margin: float, better: Better = "lower") -> Inferiority | None:
+        """Whether the arm is not worse by more than the margin; None where there is no spread to tell by."""
+        found = self.estimate
+        if found.difference is None or found.error is None or found.freedom is None:
+            return None
+        return against_margin(found.difference, found.error, found.freedom, margin, better=better)
+
+
+def paired(
+    units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int = 0, draws: int = 4000, risk: float = RISK
+) -> Paired:
+    """`arm` minus `against`, over the tasks (`cluster`) that both have. A task's value is its `Σ above / Σ below`."""
+    units = list(units)
+    for each in units:
+        if not each.cluster:
+            raise UserError(
+                f"session `{each.session}` names no task; paired arms are held together by the task (`cluster`)"
+            )
+    found = sample(units, arm, against)
+    one, other = (by_task(units, name) for name in (arm, against))
+    tasks = sorted(one.keys() & other.keys())
+    named = tuple(text for text in found.named if "cluster" not in text) + _unpaired(one, other, arm, against)
+    levels = [float(np.mean([values[task] for task in tasks])) if tasks else None for values in (one, other)]
+    gaps = np.array([one[task] - other[task] for task in tasks])
+    base = Estimate(
+        metric=metric,
+        arm=arm,
+        against=against,
+        units=found.units,
+        level=levels[0],
+        base=levels[1],
+        difference=float(gaps.mean()) if tasks else None,
+        method="paired t over tasks",
+        why={0: "no task was tried in both arms", 1: "one task only: a spread needs two"}.get(len(tasks), ""),
+        clusters=len(tasks),
+        named=named,
+    )
+    single = _tried_once(units, tasks, arm, against)
+    estimate = _t(base, gaps, risk, yes_or_no=single)
+    random = np.random.default_rng(seed)
+    spread = len(tasks) > 1 and float(np.ptp(gaps)) > 0
+    passed = [tuple(round(values[task]) for task in tasks) for values in (one, other)] if single else [(), ()]
+    discordant = (
+        (sum(a > b for a, b in zip(*passed, strict=True)), sum(a < b for a, b in zip(*passed, strict=True)))
+        if single
+        else None
+    )
+    return Paired(
+        estimate,
+        dict(zip(tasks, (float(gap) for gap in gaps), strict=True)),
+        _drawn(gaps, draws, random, risk) if spread else None,
+        flips(gaps, draws, random) if len(tasks) > 1 else None,
+        _wilcoxon(gaps) if len(tasks) > 1 else None,
+        mcnemar(*discordant) if discordant else None,
+        discordant,
+        _shares(passed, risk) if single else None,
+    )
+
+
+def _shares(passed: Sequence[tuple[int, ...]], risk: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    deviations = float(ndtri(1 - risk / 2))
+    one, other = (wilson(sum(each), len(each), deviations) for each in passed)
+    return one, other
+
+
+def by_task(units: Iterable[Unit], arm: str) -> dict[str, float]:
+    """Each task's value in an arm."""
+    sums: dict[str, list[float]] = {}
+    for each in units:
+        if each.arm == arm and each.below > 0:
+            held = sums.setdefault(each.cluster, [0.0, 0.0])
+            held[0] += each.above
+            held[1] += each.below
+    return {task: above / below for task, (above, below) in sums.items()}
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """The exact two-sided p-value: a task on which the arms differ is as likely to fall one way as the other."""
+    total = only_one + only_other
+    return float(binomtest(only_one, total).pvalue) if total else 1.0
+
+
+def flips(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
+    """The p-value from flipping signs: all of them where tasks are few, else drawn ones, with the one that was seen."""
+    count = len(gaps)
+    if count <= _ALL_SIGNS:
+        signs = 1 - 2 * ((np.arange(2**count)[:, None] >> np.arange(count)) & 1)
+    else:
+        signs = 1 - 2 * random.integers(0, 2, size=(draws, count))
+    sums = np.abs(signs @ gaps)
+    as_far = int((sums >= abs(float(gaps.sum())) * (1 - 1e-9)).sum())
+    return as_far / len(signs) if count <= _ALL_SIGNS else (as_far + 1) / (draws + 1)
+
+
+def _t(base: Estimate, gaps: Numbers, risk: float, *, yes_or_no: bool) -> Estimate:
+    if base.why:
+        return base
+    count, center = len(gaps), float(gaps.mean())
+    error = float(gaps.std(ddof=1)) / sqrt(count)
+    if error <= 1e-12 * max(1e-300, float(np.abs(gaps).max())):
+        named = (*base.named, f"all {count} tasks differ by the same ({center:g})")
+        if not yes_or_no:
+            return replaced(base, named=named, why="no task differs from another: there is no spread to measure by")
+        # So many tasks in a row the same way: those that go another way are rarer than this.
+        rare = 1 - (risk / 2) ** (1 / count)
+        low, high = (
+            max(-1.0, center - 2 * rare if center > 0 else center - rare),
+            min(1.0, center + 2 * rare if center < 0 else center + rare),
+        )
+        return replaced(base, low=low, high=high, named=named, method="exact bound on tasks that go another way")
+    reach = float(quantile(float(count - 1), risk)) * error
+    return replaced(
+        base,
+        low=center - reach,
+        high=center + reach,
+        p=float(chance(center, error, float(count - 1))),
+        error=error,
+        freedom=float(count - 1),
+    )
+
+
+def _drawn(gaps: Numbers, draws: int, random: np.random.Generator, risk: float) -> tuple[float, float]:
+    """Percentiles of the mean, widened for small counts by √(n/(n-1))."""
+    count = len(gaps)
+    means = gaps[random.integers(0, count, size=(draws, count))].mean(1)
+    low, high = np.quantile(means, [risk / 2, 1 - risk / 2])
+    center, wider = float(gaps.mean()), sqrt(count / (count - 1))
+    return min(center, center + (float(low) - center) * wider), max(center, center + (float(high) - center) * wider)
+
+
+def _wilcoxon(gaps: Numbers) -> float:
+    if not np.any(gaps):
+        return 1.0
+    return float(wilcoxon(gaps, zero_method="pratt", method="approx").pvalue)
+
+
+def _tried_once(units: Iterable[Unit], tasks: list[str], arm: str, against: str) -> bool:
+    wanted = set(tasks)
+    tried = [each for each in units if each.arm in (arm, against) and each.cluster in wanted and each.below > 0]
+    return (
+        len(tried) == 2 * len(tasks) and bool(tasks) and all(each.below == 1 and each.above in (0, 1) for each in tried)
+    )
+
+
+def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, against: str) -> tuple[str, ...]:
+    said = []
+    for name, only in ((arm, one.keys() - other.keys()), (against, other.keys() - one.keys())):
+        if only:
+            few = ", ".join(f"`{task}`" for task in sorted(only)[:3]) + (" …" if len(only) > 3 else "")
+            said.append(f"{counted(len(only), 'task')} tried in `{name}` only, left out: {few}")
+    return tuple(said)

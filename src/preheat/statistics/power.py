@@ -1,0 +1,291 @@
+"""Power: how many sessions a difference needs, from drawing the user's own sessions again. Knows no plan and no clock.
+
+Sessions are drawn with their clusters, moved by the difference in one arm, and tested as the trial will be. The formula of the
+delta method stands beside it: the two should be near each other.
+"""
+
+from collections.abc import Iterable
+from math import ceil, copysign, sqrt
+
+import msgspec
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from preheat.errors import UserError
+from preheat.model.experiment import Unit
+from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, sample
+from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
+
+FEWEST = 10
+"""Sessions to draw from, below which no plan is made."""
+_AT_ONCE = 2_000_000
+"""Sessions drawn at once: bounds the memory."""
+_MOST = 50_000
+"""Sessions above which no trial is simulated: it would take hours, and no person waits for that many."""
+_IN_ALL = 8_000_000
+"""Sessions drawn for one point of the curve: where each trial takes many, fewer trials are drawn."""
+_FEWEST_DRAWS = 200
+_STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
+"""Around the formula's count."""
+_FURTHER = 2.0
+"""Where the formula's count was far too low: a power that was never reached in simulation is not promised."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a trial needs."""
+
+    effect: float
+    base: float
+    """The metric as it is."""
+    wanted: float
+    """The power asked for."""
+    sessions: int
+    """In both arms together."""
+    arms: tuple[int, int]
+    power: float
+    """Seen in simulation with that many."""
+    formula: int
+    """What the delta method's formula says, in both arms together."""
+    curve: tuple[tuple[int, float], ...]
+    """Sessions and power, as simulated."""
+    draws: int
+    drawn_from: tuple[int, int]
+    """Sessions and clusters."""
+    named: tuple[str, ...] = ()
+
+
+class Pool(msgspec.Struct, frozen=True):
+    """What is drawn from."""
+
+    above: Numbers
+    below: Numbers
+    cluster: Codes
+    clusters: int
+    counts: bool
+    """Whether each value is so many out of so many."""
+
+    @property
+    def base(self) -> float:
+        return float(self.above.sum() / self.below.sum())
+
+
+def plan(
+    units: Iterable[Unit],
+    *,
+    effect: float,
+    share: float = 0.5,
+    power: float = 0.8,
+    seed: int = 0,
+    draws: int = 1000,
+    risk: float = 0.05,
+) -> Plan:
+    """Sessions needed to see a difference of `effect` with that power, if `share` of them get the arm. `units`: earlier sessions,
+    all of them started alike."""
+    if not 0 < share < 1 or not 0 < power < 1 or not effect:
+        raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
+    pool, named = pooled(units)
+    _possible(pool, effect)
+    formula = by_formula(pool, effect, share, power, risk)
+    if formula > _MOST:
+        raise UserError(_too_many(pool, effect, share, power, risk))
+    draws = min(draws, max(_FEWEST_DRAWS, _IN_ALL // formula))
+    random = np.random.default_rng(seed)
+    curve = _curve(pool, formula, effect, share, power, draws, random, risk)
+    sessions = _crossing(curve[-len(_STEPS) :], power)
+    held = round(sessions * share)
+    return Plan(
+        effect,
+        pool.base,
+        power,
+        sessions,
+        (held, sessions - held),
+        simulated_power(pool, sessions, effect, share, 2 * draws, random, risk),
+        formula,
+        tuple(curve),
+        draws,
+        (len(pool.above), pool.clusters),
+        named,
+    )
+
+
+def with_room(units: Iterable[Unit], effect: float) -> float:
+    """The effect; where the metric has no room for it, one as large the other way (a share of 0.94 cannot rise by 0.1)."""
+    pool, _ = pooled(units)
+    return -effect if not _has_room(pool, effect) and _has_room(pool, -effect) else effect
+
+
+def _curve(
+    pool: Pool,
+    formula: int,
+    effect: float,
+    share: float,
+    power: float,
+    draws: int,
+    random: np.random.Generator,
+    risk: float,
+) -> list[tuple[int, float]]:
+    """Sessions and simulated power around the formula's count, and on until the power is reached."""
+    counts = sorted({max(8, round(formula * step)) for step in _STEPS})
+    curve = [(count, simulated_power(pool, count, effect, share, draws, random, risk)) for count in counts]
+    while (last := curve[-1])[1] < power:
+        if last[0] >= _MOST:
+            raise UserError(
+                f"not even {last[0]:,} sessions show a difference of {_plain(abs(effect))} with {power:.0%} certainty (seen:"
+                f" {last[1]:.0%}): sessions like these differ too much; plan for a larger one with --margin"
+            )
+        count = min(_MOST, ceil(last[0] * _FURTHER))
+        fewer = min(draws, max(_FEWEST_DRAWS, _IN_ALL // count))
+        curve.append((count, simulated_power(pool, count, effect, share, fewer, random, risk)))
+    return curve
+
+
+def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
+    """The sessions to draw from, whatever their arm."""
+    same = [msgspec.structs.replace(each, arm="pool") for each in units]
+    found = sample(same, "pool", "")
+    empty = len(same) - len(found.above)
+    if len(found.above) < FEWEST:
+        others = f", and {empty:,} with nothing to count" if empty else ""
+        raise UserError(
+            f"a plan is drawn from {FEWEST} earlier sessions or more, here are {len(found.above)}{others}; sync more first"
+            f"{', or plan for another --metric' if empty else ''}"
+        )
+    counts = bool(
+        ((found.above >= 0) & (found.above <= found.below) & (found.above % 1 == 0) & (found.below % 1 == 0)).all()
+    )
+    clustered = FEWEST_CLUSTERS <= found.clusters < len(found.above)
+    cluster = found.cluster if clustered else np.arange(len(found.above))
+    named = (
+        f"{empty:,} of {len(same):,} sessions had nothing to count; in a trial such sessions come on top of those that it needs",
+    )
+    return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), named if empty else ()
+
+
+def by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
+    """`((z + z') / effect)² · (v'/share + v/(1-share))`: v the variance of a session's linear value, v' what the effect makes of
+    it."""
+    length = float(pool.below.mean())
+    variance = float(((pool.above - pool.base * pool.below) ** 2).mean()) / length**2
+    kept, thinned = 1 + effect / pool.base if pool.base else 0.0, pool.base
+    if pool.counts and effect > 0:
+        kept, thinned = 1 - effect / (1 - pool.base), 1 - pool.base
+    # As `moved` does: of what there is each is kept with one chance, which spreads by itself; what is no count is scaled.
+    changed = kept**2 * variance + (kept * (1 - kept) * thinned / length if pool.counts else 0.0)
+    errors = (float(ndtri(1 - risk / 2)) + float(ndtri(power))) / effect
+    return max(8, ceil(errors**2 * (changed / share + variance / (1 - share))))
+
+
+def simulated_power(
+    pool: Pool, count: int, effect: float, share: float, draws: int, random: np.random.Generator, risk: float
+) -> float:
+    """The share of simulated trials of `count` sessions that find a difference on the right side."""
+    hits = done = 0
+    while done < draws:
+        batch = max(1, min(draws - done, _AT_ONCE // count))
+        spread = _trials(pool, batch, count, effect, share, random)
+        with np.errstate(invalid="ignore"):
+            errors = spread.difference / np.sqrt(spread.variance) * np.sign(effect)
+            hits += int((errors > quantile(spread.freedom, risk)).sum())
+        done += batch
+    return hits / draws
+
+
+def moved(above: Numbers, below: Numbers, effect: float, base: float, random: np.random.Generator) -> Numbers:
+    """Counts with so many fewer (each is spared with one chance) or more (each other one goes wrong with one chance)."""
+    if effect < 0:
+        return random.binomial(above.astype(np.int64), 1 + effect / base).astype(float)
+    return above + random.binomial((below - above).astype(np.int64), effect / (1 - base))
+
+
+def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, random: np.random.Generator) -> Spread:
+    places, clusters = _drawn(pool, batch, count, random)
+    above, below = pool.above[places], pool.below[places]
+    treated = random.random((batch, count)) < share
+    changed = moved(above, below, effect, pool.base, random) if pool.counts else above * (1 + effect / pool.base)
+    above = np.where(treated, changed, above)
+    inside = treated.astype(float)
+    sessions = two_arms(arm(above, below, inside), arm(above, below, 1 - inside))
+    if clusters is None:
+        return sessions
+    flat = (clusters + np.arange(batch)[:, None] * pool.clusters).ravel()
+    sums = [
+        np.bincount(flat, weights=(values * side).ravel(), minlength=batch * pool.clusters).reshape(
+            batch, pool.clusters
+        )
+        for side in (inside, 1 - inside)
+        for values in (above, below)
+    ]
+    smaller = np.minimum(inside.sum(-1), (1 - inside).sum(-1))
+    return guarded(over_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller)
+
+
+def _drawn(pool: Pool, batch: int, count: int, random: np.random.Generator) -> tuple[Codes, Codes | None]:
+    """Which sessions, of which drawn cluster: as many clusters as there are, with replacement, then sessions of those."""
+    if pool.clusters == len(pool.above):
+        return random.integers(0, len(pool.above), size=(batch, count)), None
+    order = np.argsort(pool.cluster, kind="stable")
+    sizes = np.bincount(pool.cluster, minlength=pool.clusters)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    chosen = random.integers(0, pool.clusters, size=(batch, pool.clusters))
+    edges = np.cumsum(sizes[chosen], axis=1)
+    points = random.random((batch, count)) * edges[:, -1:]
+    slots = np.stack([np.searchsorted(edges[row], points[row], side="right") for row in range(batch)])
+    slots = np.minimum(slots, pool.clusters - 1)
+    real = np.take_along_axis(chosen, slots, axis=1)
+    inside = (random.random((batch, count)) * sizes[real]).astype(np.int64)
+    return order[starts[real] + inside], slots
+
+
+def _has_room(pool: Pool, effect: float) -> bool:
+    if pool.counts:
+        return 0 <= pool.base + effect <= 1
+    return pool.base > 0 and pool.base + effect >= 0
+
+
+def _possible(pool: Pool, effect: float) -> None:
+    if _has_room(pool, effect):
+        return
+    if not pool.counts and not pool.base:
+        raise UserError("the metric is 0 in every session: there is nothing to draw a plan from; sync more first")
+    rise = f"rise by {_plain(1 - pool.base)}" if pool.counts else "rise"
+    raise UserError(
+        f"the metric is {_plain(pool.base)}: it can fall by {_plain(pool.base)} and {rise}, but not change by"
+        f" {effect:+.4g}; plan for a smaller difference with --margin"
+    )
+
+
+def _too_many(pool: Pool, effect: float, share: float, power: float, risk: float) -> str:
+    """What it would take, and what as many sessions as there are would show."""
+    said = (
+        f"to see a difference of {_plain(abs(effect))} where the metric is {_plain(pool.base)} would take about"
+        f" {by_formula(pool, effect, share, power, risk):,} sessions; plan for a larger one with --margin"
+    )
+    most = pool.base if effect < 0 else 1 - pool.base if pool.counts else 100 * pool.base
+    if by_formula(pool, copysign(most, effect), share, power, risk) > len(pool.above):
+        return f"{said}; sessions differ so much in it that {len(pool.above):,} like these show none"
+    seen, unseen = most, abs(effect)
+    for _ in range(40):
+        middle = (seen + unseen) / 2
+        enough = by_formula(pool, copysign(middle, effect), share, power, risk) <= len(pool.above)
+        seen, unseen = (middle, unseen) if enough else (seen, middle)
+    return f"{said}: {len(pool.above):,} sessions like these show one of about {_plain(float(f'{seen:.2g}'))}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _crossing(curve: list[tuple[int, float]], power: float) -> int:
+    """Where the power is reached: power's normal score is nearly straight in the root of the count."""
+    roots = np.sqrt(np.array([count for count, _ in curve], dtype=float))
+    scores = norm.ppf(np.clip(np.maximum.accumulate([seen for _, seen in curve]), 0.002, 0.998))
+    inner = np.abs(scores) < norm.ppf(0.99)
+    if inner.sum() < 2:
+        inner[:] = True
+    slope, start = np.polyfit(roots[inner], scores[inner], 1)
+    if slope <= 0:
+        return curve[-1][0]
+    root = (float(norm.ppf(power)) - start) / slope
+    sessions: int = ceil(max(sqrt(8.0), float(root)) ** 2)
+    return sessions

@@ -1,0 +1,233 @@
+"""Ratio: the difference of two arms in a metric `Σ above / Σ below`, by the delta method and by bootstrap. Adjusts for nothing.
+
+Calls of one session are alike, so the session is the unit, or the cluster above it where there are clusters.
+"""
+
+from collections.abc import Iterable
+from math import sqrt
+
+import msgspec
+import numpy as np
+
+from preheat.model.experiment import Estimate, Unit
+from preheat.statistics.sample import Numbers, Sample, sample
+from preheat.statistics.spread import Spread, arm, chance, guarded, over_clusters, quantile, two_arms
+from preheat.statistics.wilson import wilson
+
+RISK = 0.05
+_TINY = 1e-18
+"""Of the largest variance there could be: below it a spread is rounding."""
+
+
+def difference(units: Iterable[Unit], *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
+    """`arm` minus `against`, with the interval of Student's t."""
+    return estimated(sample(units, arm, against), metric=metric, arm=arm, against=against, risk=risk)
+
+
+def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
+    """The same of a sample that is made already."""
+    method = "delta method, by cluster" if found.clustered else "delta method, by session"
+    base, spread = _begun(found, metric, arm, against, method, risk)
+    if spread is None:
+        return base
+    return with_interval(
+        base, float(spread.difference), sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
+    )
+
+
+def with_interval(
+    base: Estimate, difference: float, error: float, freedom: float, risk: float, found: Sample, arm: str, against: str
+) -> Estimate:
+    """The estimate with Student's interval around this difference, and a word on an arm without spread."""
+    reach = float(quantile(freedom, risk)) * error
+    return replaced(
+        base,
+        difference=difference,
+        low=difference - reach,
+        high=difference + reach,
+        p=float(chance(difference, error, freedom)),
+        error=error,
+        freedom=freedom,
+        named=base.named + _alike(found, arm, against),
+    )
+
+
+def spread_of(found: Sample) -> Spread:
+    """The difference and its spread, by cluster or by session."""
+    treated = found.treated.astype(float)
+    sessions = two_arms(arm(found.above, found.below, treated), arm(found.above, found.below, 1 - treated))
+    if not found.clustered:
+        return sessions
+    return guarded(over_clusters(*sums_by_cluster(found)), sessions, float(min(found.units)))
+
+
+def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Above and below in the arm, above and below in the other, each by cluster (by session where sessions are the unit)."""
+    codes = found.cluster if found.clustered else np.arange(len(found.above))
+    count = int(codes.max()) + 1
+    sides = (found.treated, ~found.treated)
+    sums = [
+        np.bincount(codes, weights=values * side, minlength=count).astype(float)
+        for side in sides
+        for values in (found.above, found.below)
+    ]
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+def _begun(
+    found: Sample, metric: str, arm: str, against: str, method: str, risk: float
+) -> tuple[Estimate, Spread | None]:
+    """An estimate that wants an interval, and the spread to make it of; without one the estimate is all there is to say."""
+    base = _bare(found, metric, arm, against, method)
+    if base.why:
+        return base, None
+    spread = spread_of(found)
+    if not float(spread.variance) > _TINY * _largest(found):
+        return _without_spread(found, base, arm, against, risk), None
+    return base, spread
+
+
+def _bare(found: Sample, metric: str, arm: str, against: str, method: str) -> Estimate:
+    """What can be said before any spread: the levels; and where a difference or a spread cannot be told, why."""
+    one, other = found.units
+    level, base = _level(found, True), _level(found, False)
+    empty = [name for name, count in ((arm, one), (against, other)) if not count]
+    single = [name for name, count in ((arm, one), (against, other)) if count == 1]
+    why = ""
+    if empty:
+        why = f"no session in {' and none in '.join(f'`{name}`' for name in empty)}"
+    elif single:
+        why = f"one session in {' and one in '.join(f'`{name}`' for name in single)}: a spread needs two"
+    elif found.clustered:
+        why = _one_cluster_only(found, arm, against)
+    return Estimate(
+        metric=metric,
+        arm=arm,
+        against=against,
+        units=(one, other),
+        level=level,
+        base=base,
+        difference=None if level is None or base is None else level - base,
+        method=method,
+        why=why,
+        clusters=found.clusters if found.clustered else 0,
+        named=found.named,
+    )
+
+
+def bootstrap(
+    units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int, draws: int = 2000, risk: float = RISK
+) -> Estimate:
+    """The same difference; its interval from drawing the sessions (or clusters) again and again, each draw in its own standard
+    errors (bootstrap-t), so that skew shows."""
+    found = sample(units, arm, against)
+    method = f"bootstrap-t of {'clusters' if found.clustered else 'sessions'}, {draws:,} draws"
+    base, spread = _begun(found, metric, arm, against, method, risk)
+    if spread is None:
+        return base
+    values, lost = _redrawn(found, float(spread.difference), draws, np.random.default_rng(seed))
+    center, error = float(spread.difference), _own_error(found)
+    named = base.named + _alike(found, arm, against)
+    if lost > draws * RISK:
+        named += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
+    if len(values) < draws / 2:
+        return replaced(base, difference=center, error=error, named=named, why="too little spread to draw from again")
+    low, high = np.quantile(values, [risk / 2, 1 - risk / 2])
+    below = float((values <= center / error).mean())
+    return replaced(
+        base,
+        difference=center,
+        low=min(center, center - error * float(high)),
+        high=max(center, center - error * float(low)),
+        p=max(1 / draws, 2 * min(below, 1 - below)),
+        error=error,
+        named=named,
+    )
+
+
+def replaced(base: Estimate, **changes: object) -> Estimate:
+    return msgspec.structs.replace(base, **changes)
+
+
+def _redrawn(found: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
+    """The draws' differences from the center in their own standard errors, and how many had none."""
+    if found.clustered:
+        rows = np.stack(sums_by_cluster(found), axis=-1)
+        counts = random.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
+    else:
+        rows = np.stack(
+            [values * side for side in (found.treated, ~found.treated) for values in (found.above, found.below)],
+            axis=-1,
+        )
+        counts = np.zeros((draws, len(rows)), dtype=np.int64)
+        for side in (found.treated, ~found.treated):
+            places = np.flatnonzero(side)
+            counts[:, places] = random.multinomial(len(places), np.full(len(places), 1 / len(places)), size=draws)
+    sums = counts @ rows
+    squares = (counts @ (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), 16)).reshape(draws, 4, 4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = sums[:, 0] / sums[:, 1], sums[:, 2] / sums[:, 3]
+        slopes = np.stack([1 / sums[:, 1], -one / sums[:, 1], -1 / sums[:, 3], other / sums[:, 3]], axis=-1)
+        variance = np.einsum("di,dij,dj->d", slopes, squares, slopes)
+        values = (one - other - center) / np.sqrt(variance)
+    good = np.isfinite(values) & (variance > _TINY * _largest(found))
+    return values[good], int((~good).sum())
+
+
+def _own_error(found: Sample) -> float:
+    """The standard error as each draw has it, so that both are off in the same way, and small numbers put right once."""
+    one_above, one_below, other_above, other_below = sums_by_cluster(found)
+    one, other = one_above.sum() / one_below.sum(), other_above.sum() / other_below.sum()
+    parts = (one_above - one * one_below) / one_below.sum() - (other_above - other * other_below) / other_below.sum()
+    return sqrt(float((parts**2).sum()))
+
+
+def _level(found: Sample, treated: bool) -> float | None:
+    inside = found.treated == treated
+    below = float(found.below[inside].sum())
+    return float(found.above[inside].sum()) / below if below > 0 else None
+
+
+def _largest(found: Sample) -> float:
+    """The square of the largest ratio: what a variance is measured by."""
+    return float((np.abs(found.above) / found.below).max() ** 2) or 1.0
+
+
+def _one_cluster_only(found: Sample, arm: str, against: str) -> str:
+    for name, side in ((arm, found.treated), (against, ~found.treated)):
+        if len(np.unique(found.cluster[side])) == 1:
+            return f"all sessions of `{name}` are of one cluster: a spread needs two"
+    return ""
+
+
+def _alike(found: Sample, arm: str, against: str) -> tuple[str, ...]:
+    """Which arm has sessions that are all the same, and what they are."""
+    said = []
+    for name, side in ((arm, found.treated), (against, ~found.treated)):
+        values = found.above[side] / found.below[side]
+        if float(np.ptp(values)) <= 1e-12 * max(1e-300, float(np.abs(values).max())):
+            said.append(f"every session of `{name}` has the same value ({values[0]:g})")
+    return tuple(said)
+
+
+def _without_spread(found: Sample, base: Estimate, arm: str, against: str, risk: float) -> Estimate:
+    """No session differs from another of its arm. Of shares (all failed, none failed) something can still be said: each session
+    is one trial (Wilson's intervals, joined by Newcombe); of other numbers nothing."""
+    named = base.named + _alike(found, arm, against)
+    one, other = found.units
+    level, against_level = base.level, base.base
+    shares = bool(((found.above >= 0) & (found.above <= found.below)).all())
+    if not shares or level is None or against_level is None or found.clustered:
+        return replaced(
+            base, named=named, why="no session differs from another of its arm: there is no spread to measure by"
+        )
+    low_one, high_one = wilson(level * one, one, risk)
+    low_other, high_other = wilson(against_level * other, other, risk)
+    gap = level - against_level
+    return replaced(
+        base,
+        low=gap - sqrt((level - low_one) ** 2 + (high_other - against_level) ** 2),
+        high=gap + sqrt((high_one - level) ** 2 + (against_level - low_other) ** 2),
+        named=named,
+        method="Wilson's intervals, each session one trial",
+    )

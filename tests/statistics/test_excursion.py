@@ -1,0 +1,90 @@
+"""What an advisory does right after it: unbiased with lots that changed, checked against statsmodels, clustered by session."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from preheat.errors import UserError
+from preheat.statistics.excursion import Moment, _design, excursion, weighted_fit
+
+
+def watched(seed: int, sessions: int, effect: float) -> list[Moment]:
+    """Struggling sessions get more advice and fail more: a plain comparison is confounded, the lots are not."""
+    random = np.random.default_rng(seed)
+    moments = []
+    for number in range(sessions):
+        trouble = float(random.gamma(2, 0.5))
+        for _ in range(int(random.integers(1, 7))):
+            now = trouble + float(random.normal(0, 0.3))
+            probability = 0.9 if now > 1.2 else 0.5
+            given = bool(random.random() < probability)
+            outcome = float(random.poisson(max(0.05, 0.3 + 0.5 * max(0.0, now) ** 1.3 + effect * given)))
+            moments.append(Moment(f"s{number:03}", given, probability, outcome, (now,)))
+    return moments
+
+
+def test_statsmodels_gives_the_same_fit() -> None:
+    """Weighted least squares and its sandwich over sessions, before any correction for few of them."""
+    import statsmodels.api as models
+
+    kept = sorted(watched(1, 80, -0.3))
+    design, weights, outcome = _design(kept)
+    codes = np.unique([each.session for each in kept], return_inverse=True)[1]
+    ours = weighted_fit(design, outcome, weights, codes)
+    theirs = models.WLS(outcome, design, weights=weights).fit(
+        cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}
+    )
+    assert ours.coefficients == pytest.approx(theirs.params)
+    assert ours.plain == pytest.approx(theirs.cov_params())
+    assert ours.covariance[-1, -1] > ours.plain[-1, -1]
+
+
+def test_the_effect_is_found_where_a_plain_comparison_is_fooled() -> None:
+    """Advice is given where things go badly: the plain difference says it harms, the excursion effect is right and holds."""
+    held, found, plain = 0, [], []
+    for seed in range(300):
+        each = excursion(watched(seed, 40, -0.25), metric="failures")
+        assert each.low is not None
+        assert each.high is not None
+        assert each.difference is not None
+        assert each.level is not None
+        assert each.base is not None
+        held += each.low <= -0.25 <= each.high
+        found.append(each.difference)
+        plain.append(each.level - each.base)
+    assert np.mean(plain) > 0
+    assert np.mean(found) == pytest.approx(-0.25, abs=0.02)
+    assert 0.91 <= held / 300 <= 0.985
+
+
+def test_under_no_effect_it_is_quiet() -> None:
+    """Fifteen sessions are few: still at most about one false alarm in twenty."""
+    alarms = 0
+    for seed in range(400):
+        each = excursion(watched(seed, 15, 0.0), metric="failures")
+        alarms += each.p is not None and each.p < 0.05
+    assert alarms / 400 <= 0.075
+
+
+def test_what_cannot_be_told_is_named() -> None:
+    """None withheld, few sessions, no lots, no spread, columns that are constant or doubled."""
+    one: Any = {"probability": 0.5, "outcome": 1.0}
+    assert excursion([], metric="x").why == "no advisory was given by lot"
+    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld by lot"
+    few = [Moment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
+    assert excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
+    always = [*watched(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
+    assert excursion(always, metric="x").named == ("1 advisory without a lot (probability near 0 or 1) left out",)
+    rare = [Moment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
+    assert excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
+    flat = [Moment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
+    assert "no spread" in excursion(flat, metric="x").why
+    doubled = [each._replace(before=(each.before[0], 2 * each.before[0], 7.0)) for each in watched(1, 40, -0.3)]
+    assert excursion(doubled, metric="x").difference == pytest.approx(
+        excursion(watched(1, 40, -0.3), metric="x").difference
+    )
+    with pytest.raises(UserError, match="no number"):
+        excursion([Moment("a", True, 0.5, float("nan"))], metric="x")
+    with pytest.raises(UserError, match="same columns"):
+        excursion([Moment("a", True, 0.5, 1.0), Moment("b", True, 0.5, 1.0, (1.0,))], metric="x")

@@ -1,0 +1,28 @@
+"""The exact test of two shares."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from preheat.statistics.fisher import fisher, more_often
+
+
+@settings(deadline=None)  # the library is slow to load
+@given(some.integers(1, 60), some.integers(1, 60), some.data())
+def test_the_exact_test_gives_what_scipy_gives(total: int, other_total: int, data: some.DataObject) -> None:
+    """Our few lines and a large library agree on every small table."""
+    stats = pytest.importorskip("scipy.stats")
+    hits = data.draw(some.integers(0, total))
+    other_hits = data.draw(some.integers(0, other_total))
+    table = [[hits, total - hits], [other_hits, other_total - other_hits]]
+    for ours, alternative in ((more_often, "greater"), (fisher, "two-sided")):
+        expected = stats.fisher_exact(table, alternative=alternative).pvalue
+        assert ours(hits, total, other_hits, other_total) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+def test_large_tables_do_not_overflow() -> None:
+    """Logarithms carry tables of tens of thousands of sessions."""
+    assert 0.0 <= fisher(20_000, 30_000, 100, 30_000) < 1e-100
+    assert fisher(15_000, 30_000, 15_000, 30_000) == pytest.approx(1.0)
+    assert 0.0 <= more_often(20_000, 30_000, 100, 30_000) < 1e-100
+    assert more_often(15_000, 30_000, 15_000, 30_000) == pytest.approx(0.503, abs=0.01)

@@ -1,0 +1,63 @@
+"""The sample-ratio check: silent while lots are fair however often one looks, loud when a share is broken."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from preheat.errors import UserError
+from preheat.statistics.srm import RISK, sample_ratio
+
+
+def test_the_chi_square_is_scipys() -> None:
+    """The p-value for one look over all sessions."""
+    assigned = [("p", "warm")] * 170 + [("p", "cold")] * 30
+    found = sample_ratio(assigned, {"warm": 0.8, "cold": 0.2})
+    assert found.whole.p == pytest.approx(chisquare([170, 30], [160, 40]).pvalue)
+    assert not found.broken
+    assert found.sentence == "The arms got their shares: 30 `cold` (planned 40.0), 170 `warm` (planned 160.0)."
+
+
+def test_looking_after_every_session_does_not_cry_wolf() -> None:
+    """Fair lots, 300 looks, at a risk of 5 %: the sequential p-value falls below it in at most that share of trials."""
+    random = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(150):
+        arms = random.random(300) < 0.8
+        warm = np.cumsum(arms)
+        lowest = min(
+            sample_ratio(
+                [("", "warm")] * int(warm[look]) + [("", "cold")] * int(look + 1 - warm[look]),
+                {"warm": 0.8, "cold": 0.2},
+            ).whole.always_p
+            for look in range(0, 300, 3)
+        )
+        alarms += lowest < 0.05
+    assert alarms <= 14
+
+
+def test_a_broken_split_is_found_and_placed() -> None:
+    """A fifth of the cold sessions of one project lost: told, with the stratum."""
+    assigned = [("a", "warm")] * 800 + [("a", "cold")] * 200 + [("b", "warm")] * 1600 + [("b", "cold")] * 250
+    found = sample_ratio(assigned, {"warm": 0.8, "cold": 0.2})
+    assert found.broken
+    assert found.whole.always_p < RISK
+    assert "most in `b`" in found.sentence
+
+
+def test_a_share_changed_in_mid_trial_is_two_strata() -> None:
+    """Each epoch is held to its own share."""
+    assigned = [("1", "warm")] * 80 + [("1", "cold")] * 20 + [("2", "warm")] * 50 + [("2", "cold")] * 50
+    shares = {"1": {"warm": 0.8, "cold": 0.2}, "2": {"warm": 0.5, "cold": 0.5}}
+    found = sample_ratio(assigned, shares)
+    assert not found.broken
+    assert found.whole.p == pytest.approx(1.0)
+    assert sample_ratio([*assigned, *[("2", "warm")] * 200], shares).broken
+
+
+def test_nothing_drawn_and_unknown_arms_are_named() -> None:
+    """No session is no alarm; an arm without a share is refused."""
+    assert sample_ratio([], {"warm": 0.5, "cold": 0.5}).sentence == "No session has been drawn yet."
+    with pytest.raises(UserError, match="`note`"):
+        sample_ratio([("a", "note")], {"warm": 0.5, "cold": 0.5})
+    with pytest.raises(UserError, match="`b`"):
+        sample_ratio([("b", "warm")], {"a": {"warm": 1.0}})
