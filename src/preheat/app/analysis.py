@@ -9,6 +9,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Collection
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -27,6 +28,7 @@ from preheat.ingest.rereading import Unreadable
 from preheat.lessons.learners import LEARNERS
 from preheat.lessons.projects import root_of
 from preheat.lessons.seen import LEARNED_FROM, Seen, SeenCall
+from preheat.lessons.touched import touches_of
 from preheat.model.analysis import Analysis, Note
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallRecord
@@ -66,11 +68,11 @@ def analyse(session: Session, copied: Collection[int] = frozenset()) -> Analysis
     records = profiles.trace(session, verdicts)
     own = [record for record in records if record.seq not in copied] if copied else records
     measured = profiles.profile(session, verdicts, own)
-    root = root_of(session.project, repository_of)
-    notes: tuple[Note, ...] = ()
-    if session.starter in LEARNED_FROM and measured.messages:
-        notes = _notes(seen_by_learners(session, records, root, copied))
-    return Analysis(records, measured, notes, episodes.episodes(session, records, root, copied))
+    seen = seen_by_learners(session, records, root_of(session.project, repository_of), copied)
+    learned_from = session.starter in LEARNED_FROM and measured.messages > 0
+    notes = _notes(seen) if learned_from else ()
+    found = episodes.episodes(session, records, seen.root, copied, partial(touches_of, seen))
+    return Analysis(records, measured, notes, found)
 
 
 def seen_by_learners(

@@ -366,6 +366,7 @@ def recount(connection: sqlite3.Connection, session: int) -> None:
         "errors = (SELECT count(*) FROM calls LEFT JOIN outcomes ON outcomes.session_id = calls.session_id "
         "AND outcomes.seq = calls.seq LEFT JOIN purposes ON purposes.id = outcomes.purpose_id "
         "WHERE calls.session_id = :id AND NOT copied AND CASE "
-        f"WHEN coalesce(outcomes.status, {_UNKNOWN}) = {_UNKNOWN} THEN is_error OR calls.exit_code <> 0 ELSE outcomes.status IN ({_FAILED}) AND NOT bookkeeping END) WHERE id = :id",
+        f"WHEN coalesce(outcomes.status, {_UNKNOWN}) = {_UNKNOWN} THEN is_error OR calls.exit_code <> 0 "
+        f"ELSE outcomes.status IN ({_FAILED}) AND NOT bookkeeping END) WHERE id = :id",
         {"id": session},
     )

@@ -4,6 +4,7 @@ import re
 
 from preheat.calls.shell import told
 from preheat.commands import understand
+from preheat.commands.memory import remembered
 from preheat.model.mistake import Step
 
 _OPTIONS = 3
@@ -21,6 +22,7 @@ def form(step: Step) -> str:
     return shown or step.tool
 
 
+@remembered
 def command_form(text: str) -> str:
     """The program of a shell text with what it is told and its options; empty where no program can be told."""
     main = understand(text).main

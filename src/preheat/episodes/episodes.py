@@ -24,7 +24,8 @@ _MOST_FILES, _MOST_SEQS, _MOST_CHECKS = 150, 8, 40
 """Of one episode; of one file in it; the last checks of it."""
 _WORKED = frozenset(["ok", "empty"])
 
-Touching = Callable[[ToolCall], Sequence[Touch]]
+Touching = Callable[[int, ToolCall], Sequence[Touch]]
+"""The files that a call in a place named."""
 
 
 class _Made(NamedTuple):
@@ -74,7 +75,7 @@ def episodes(
     def relate(text: str) -> str:
         return relative(text, root, session.project)
 
-    def touched(call: ToolCall) -> Sequence[Touch]:
+    def touched(seq: int, call: ToolCall) -> Sequence[Touch]:
         return touches(call, relate)
 
     stretches = [each for each in _stretches(session, records, copied) if each.calls or not each.copied]
@@ -120,7 +121,7 @@ def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touch
     checks: list[CheckUse] = []
     for made in stretch.calls:
         if made.worked or made.found:
-            touched = touching(made.call)
+            touched = touching(made.record.seq, made.call)
             for path, use in touched:
                 seqs = files.setdefault((path, use), [])
                 if len(seqs) < _MOST_SEQS:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from preheat.calls.form import command_form
 from preheat.commands import Command, Purpose, understand
+from preheat.commands.memory import remembered
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.words import names
 
@@ -58,6 +59,7 @@ class Typed(NamedTuple):
     program: str
 
 
+@remembered
 def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
     """The commands of a text (its paths already relative) that starts in a folder; nothing where it is a script."""
     if len(text) > LONGEST or _CASE.search(text):
