@@ -17,6 +17,7 @@ from preheat.agents.sources import reason
 from preheat.app import stages as pipeline
 from preheat.app.daemon_faults import daemon_faults
 from preheat.app.installation import Installation
+from preheat.app.state_faults import state_faults
 from preheat.app.template_state import problems as not_handed_out
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
@@ -101,6 +102,7 @@ def examine(most: int | None, check: bool) -> Examination:
         number = sum(row.problems for row in held.values())
         findings += daemon_faults(folder)
         findings += Installation(folder).faults()
+        findings += state_faults(folder)
         findings += not_handed_out(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:
