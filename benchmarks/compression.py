@@ -11,10 +11,10 @@ from typing import Any
 
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
+from preheat.agents.openai_chat.writer import messages
 from preheat.app import stages as pipeline
 from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
-from preheat.exports.openai_chat import messages
 from preheat.model.session import ToolCall
 from preheat.provisioning.tokens import estimate
 

@@ -1,4 +1,4 @@
-"""Numbers in words, for every stage and for the command line. Imports nothing: the quick path prints with it."""
+"""Numbers as people read them, for every stage and for the command line. Imports nothing: the quick path prints with it."""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -15,3 +15,14 @@ def by_reason(counts: dict[str, int]) -> str:
 def lasting(seconds: float) -> str:
     """A span of time in a sentence: `12 s`, `4 minutes`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def size(number: float) -> str:
+    """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
+    if number < 1000:
+        return f"{number:.0f} B"
+    for unit in ("KB", "MB", "GB"):
+        number /= 1000
+        if number < 999.95:
+            return f"{number:.1f} {unit}"
+    return f"{number / 1000:,.1f} TB"

@@ -1,9 +1,9 @@
 """Sessions to be made shorter, read and judged like real ones."""
 
 from preheat.agents import reader_of
+from preheat.agents.openai_chat.writer import messages
 from preheat.app import stages as pipeline
 from preheat.compress import Compressed, compress
-from preheat.exports.openai_chat import messages
 from preheat.model.session import Session
 from preheat.testing.builders import ClaudeTranscript
 

@@ -30,18 +30,24 @@ if TYPE_CHECKING:
     from preheat.app import daemon as _daemon
     from preheat.app import dataset as _dataset
     from preheat.app import experiments as _experiments
+    from preheat.app import exports as _exports
+    from preheat.app import health as _health
     from preheat.app import installation as _installation
     from preheat.app import lab as _lab
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
+    from preheat.app import outputs as _outputs
     from preheat.app import reliability as _reliability
     from preheat.app import rendered_files as _rendered_files
+    from preheat.app import scorecard as _scorecard
+    from preheat.app import session_files as _session_files
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
     from preheat.app import training as _training
     from preheat.app import watching as _watching
+    from preheat.app.compression import Compressed
+    from preheat.app.quick import Look
     from preheat.archive import connect as _connect
-    from preheat.compress import Compressed
     from preheat.errors import PreheatError
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
@@ -65,6 +71,8 @@ else:
     _connect = Later("preheat.archive.connect")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _exports = Later("preheat.app.exports")
+    _health = Later("preheat.app.health")
     _dataset = Later("preheat.app.dataset")
     _lab = Later("preheat.app.lab")
     _daemon = Later("preheat.app.daemon")
@@ -73,8 +81,11 @@ else:
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
+    _outputs = Later("preheat.app.outputs")
     _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
+    _scorecard = Later("preheat.app.scorecard")
+    _session_files = Later("preheat.app.session_files")
     _rendered_files = Later("preheat.app.rendered_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
@@ -122,6 +133,16 @@ class Preheat:
     def experiments(self) -> "_experiments.Experiments":
         """Comparisons by chance: started, reported, stopped; the ledger, and what a person thought of sessions."""
         return _experiments.Experiments(self.folder)
+
+    @property
+    def exports(self) -> "_exports.Exports":
+        """Sessions written in forms that other programs read."""
+        return _exports.Exports(self.folder)
+
+    @property
+    def health(self) -> "_health.Health":
+        """What is on this machine, what the archive holds of it, and what is wrong."""
+        return _health.Health(self.folder)
 
     @property
     def training(self) -> "_training.Training":
@@ -176,9 +197,26 @@ class Preheat:
         return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
 
     # Sessions.
-    def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
-        """Read what is new from the agents' own places, or from the named files (agent and path)."""
-        return _sessions.sync(self.folder, files=None if files is None else list(files))
+    def sync(
+        self,
+        files: "Iterable[tuple[str, str]] | None" = None,
+        agents: "Iterable[str]" = (),
+        progress: "Progress | None" = None,
+        seen: "Look | None" = None,
+    ) -> "_sessions.SyncReport":
+        """Read what is new from the agents' own places (of all, unless some are named), or from the named files (agent and
+        path). `seen` is a look at the places of all agents that was taken just now."""
+        return _sessions.sync(
+            self.folder,
+            agents=tuple(agents),
+            files=None if files is None else list(files),
+            progress=progress or _progress.SILENT,
+            seen_already=seen,
+        )
+
+    def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
+        """The session files among these and below those that are folders, of all agents or of some."""
+        return _session_files.find_files(tuple(names), tuple(agents))
 
     def sessions(self, **filters: "Any") -> "list[Summary]":
         """The sessions that fit, the newest first."""
@@ -200,7 +238,7 @@ class Preheat:
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
         if name is not None:
-            return _analysis.assess(self.session(name)).profile
+            return self.archive.profile(name)
         return self.reliability.population(_listing.Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
@@ -213,11 +251,23 @@ class Preheat:
 
     def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
         """Whether agents work as well after a compaction as before."""
-        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin)
+        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin).check
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history."""
         return _compression.compress(self.session(name), strategy, keep)
+
+    def compress_all(self, name: str, keep: int | None = None) -> "list[Compressed]":
+        """The same by every strategy."""
+        return _compression.compress_all(self.session(name), keep)
+
+    def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.Scored":
+        """How a session went, with the arithmetic, beside so many earlier ones of its project."""
+        return _scorecard.score_named(self.folder, name, earlier)
+
+    def output(self, name: str) -> bytes:
+        """The whole of an output that was shortened for an agent, by its id."""
+        return _outputs.kept_output(name, self.folder)
 
     # Lessons.
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":

@@ -13,13 +13,13 @@ from hashlib import sha256
 
 import msgspec
 
+from preheat.agents.atif.writer import trajectory
 from preheat.app.dataset_files import DATASHEET, MANIFEST, Export, Published, Wanted, files_in, read
 from preheat.app.dataset_survey import Projects, known, outcomes, survey
 from preheat.app.sessions import has_archive, opened
 from preheat.archive.lessons import lessons as stored_lessons
 from preheat.archive.queries import sessions
 from preheat.errors import UserError
-from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.leaks import File, Leak, Look, in_files
 from preheat.lab.dataset.names import Names

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from preheat import __version__
+from preheat.agents.atif.writer import trajectory
 from preheat.app.dataset_survey import Projects, Survey, loaded, outcomes
 from preheat.calls.form import command_form
-from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser
 from preheat.lab.dataset.datasheet import Facts, datasheet

@@ -67,6 +67,13 @@ class LearnReport(NamedTuple):
     """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
 
 
+def learner_names() -> list[str]:
+    """The learners, in their order."""
+    from preheat.lessons.learners import LEARNERS
+
+    return [learner.name for learner in LEARNERS]
+
+
 def learn(
     folder: str,
     tasks: tuple[str, ...] = (),

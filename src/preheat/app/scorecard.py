@@ -13,7 +13,9 @@ import msgspec
 
 from preheat.app.analysis import assess
 from preheat.app.later import Later
+from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
+from preheat.archive.connect import connect
 from preheat.archive.lessons import places
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
@@ -22,7 +24,7 @@ from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.safety import Match, check_call
-from preheat.live.scorecard import TREND, Facts, RuleCount, Scorecard, Standing, scorecard, standings
+from preheat.live.scorecard import TREND, Facts, Line, RuleCount, Score, Scorecard, Standing, scorecard, standings
 from preheat.live.shorten import shorten
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from preheat.ingest.judging import Assessment
 else:
     _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
+
+__all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
 
 _LOOKS = frozenset(
     [
@@ -71,6 +75,15 @@ def score(
     card = score_session(load(connection, summary.key), thresholds, root)
     before = list(_earlier_cards(connection, summary, thresholds, root, trend)) if card.mean is not None else []
     return Scored(key=summary.key, card=card, standings=standings(card, before), earlier=len(before))
+
+
+def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
+    """The same of a session by its name, with the person's own thresholds."""
+    connection = connect(folder)
+    try:
+        return score(connection, _queries.find(connection, name), thresholds_in(folder), trend)
+    finally:
+        connection.close()
 
 
 def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str = "") -> Scorecard:

@@ -12,7 +12,7 @@ import msgspec
 
 from preheat.app.later import Later
 from preheat.app.projects import project_folder
-from preheat.app.template_state import Standing, load_for, pins, standing, unload
+from preheat.app.template_state import Standing, load_for, pins, problems, standing, unload
 from preheat.app.template_state import uses as uses_of
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
@@ -240,6 +240,10 @@ class Templates:
         project = project_folder(where)
         pin = pins(self._folder).get(project)
         return Loaded(project, standing(self._folder, pin) if pin is not None else None)
+
+    def load_problems(self) -> list[str]:
+        """What is loaded and cannot be handed out, a line each with what to do."""
+        return problems(self._folder)
 
     # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:

@@ -67,7 +67,7 @@ def command(
     With N or ID, shows every occurrence of one.
     """
     home = analysed()
-    found = home.reliability.mistakes(chosen(options), causes, by, min_sessions)
+    found = home.reliability.as_analysed().mistakes(chosen(options), causes, by, min_sessions)
     if which is not None:
         one = _one(found, which)
         if as_json:

@@ -31,7 +31,7 @@ def command(session: str, everything: bool, as_json: bool) -> int:
         print_json(as_values(found.timeline))
         return 0
     screen = console()
-    for line, style in heading_lines(found.session):
+    for line, style in heading_lines(archived().archive.transcript(session)):
         say(screen, line, style)
     say(screen)
     show_timeline(screen, found.timeline, everything)

@@ -3,6 +3,7 @@
 Knows nothing of what is shown. Light until a console is made: tab completion imports the commands, and programs want JSON.
 """
 
+import json
 import os
 import re
 import sys
@@ -65,8 +66,6 @@ def as_json(value: Any, indent: int = 0) -> str:
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(msgspec.to_builtins(value), indent=indent or None)
     return (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from preheat.amounts import by_reason
+from preheat.app.agents import title_of
 from preheat.app.templates import Change, ShownTemplate, VersionChange
-from preheat.cli.heading import agent_title
 from preheat.cli.screen import clean, console, say
 from preheat.cli.template_names import by_kind, describe_use
 from preheat.cli.text import count, moment, one_line
@@ -40,7 +40,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
     facts, user = template.extraction, template.user
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
     rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
-    held = [agent_title(template.agent) if template.agent else "", template.project]
+    held = [title_of(template.agent) if template.agent else "", template.project]
     sources = [each for each in template.sources if not each.startswith("#")]
     return [
         (

@@ -128,7 +128,7 @@ def _profile(asked: Asked) -> dict[str, Any]:
 def _compress_check(asked: Asked) -> dict[str, Any]:
     session, home = asked.arguments.get("session_id", ""), archived(asked)
     which = session_named(session) if session else Filter(agent=home.caller() or None)
-    checked = home.reliability.as_analysed().compactions(which)
+    checked = home.reliability.as_analysed().compactions(which).check
     if not checked.crossings:
         why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
         return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}

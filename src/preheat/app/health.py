@@ -1,6 +1,6 @@
-"""Looks at every agent's places and at the archive, for `preheat doctor`.
+"""What is on this machine and how it is: every agent's places, the archive, the daemon, what is installed.
 
-Changes nothing; knows nothing of the screen.
+Changes nothing; knows nothing of how it is shown.
 """
 
 import os
@@ -9,88 +9,70 @@ import sqlite3
 import stat
 import sys
 
-import msgspec
-
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import reason
-from preheat.app import stages as pipeline
+from preheat.amounts import size
 from preheat.app.daemon_faults import daemon_faults
 from preheat.app.installation import Installation
 from preheat.app.state_faults import state_faults
 from preheat.app.template_state import problems as not_handed_out
+from preheat.archive.connect import connect
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
-from preheat.cli.progress import Bar
-from preheat.cli.text import size
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
+from preheat.model.health import AgentHealth, AgentNews, ArchiveHealth, Examination, Holdings, Overview, Place, Trouble
 from preheat.model.listing import Totals
-from preheat.settings import archive_path, data_folder
+from preheat.model.progress import SILENT, Progress
+from preheat.settings import archive_path
 
 LITTLE_ROOM = 500_000_000
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A folder that was looked at. `state`: found, missing or unreadable."""
+class Health:
+    """A machine, and the archive in a folder on it."""
 
-    path: str
-    state: str
-    files: int = 0
-    bytes: int = 0
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
 
+    def overview(self) -> Overview:
+        """What every agent left on this machine, and what the archive has."""
+        connection = connect(self._folder) if os.path.exists(archive_path(self._folder)) else None
+        try:
+            found = survey(connection, os.environ)
+            held = None if connection is None else _holdings(archive_path(self._folder), totals(connection))
+        finally:
+            if connection is not None:
+                connection.close()
+        return Overview([_news(name, found) for name in AGENTS], held)
 
-class Agent(msgspec.Struct, frozen=True):
-    """What is there of one agent. `state`: found, empty, missing, unreadable or import only."""
-
-    agent: str
-    title: str
-    state: str
-    places: list[Place]
-    files: int
-    waiting: int
-    """Files that are new or have changed since the last sync."""
-    newest: float | None
-    held: Totals | None
-    """What the archive has of it."""
-    gone: int
-    """Files that the agent has deleted since and the archive still has."""
+    def examine(self, most: int | None = None, check: bool = False, progress: Progress = SILENT) -> Examination:
+        """Look at everything; of the lines that could not be read `most` are listed. `check` also reads the whole archive."""
+        return examine(self._folder, most, check, progress)
 
 
-class Archive(msgspec.Struct, frozen=True):
-    """The store."""
-
-    path: str
-    exists: bool
-    bytes: int = 0
-    source_bytes: int = 0
-    schema: str = ""
-    redactions: dict[str, int] = {}
-    free_bytes: int = 0
-    verified: bool | None = None
-
-
-class Trouble(msgspec.Struct, frozen=True):
-    """A line of a transcript that could not be read."""
-
-    path: str
-    line: int | None
-    message: str
+# At a glance.
+def _holdings(path: str, rows: list[Totals]) -> Holdings:
+    return Holdings(
+        path,
+        sum(row.sessions for row in rows),
+        sum(row.calls for row in rows),
+        size_on_disk(path),
+        min((row.first for row in rows if row.first is not None), default=None),
+        max((row.last for row in rows if row.last is not None), default=None),
+    )
 
 
-class Examination(msgspec.Struct, frozen=True):
-    """Everything. `findings` are what is wrong with files and archive, each with what to do."""
-
-    agents: list[Agent]
-    archive: Archive
-    findings: list[str]
-    problems: list[Trouble]
-    problem_count: int
+def _news(name: str, found: Survey) -> AgentNews:
+    new = [change.found.size for change in found.changes if change.agent == name]
+    place = places_of(name)
+    return AgentNews(name, place.title, found.found.get(name, 0), len(new), sum(new), place.roots(os.environ))
 
 
-def examine(most: int | None, check: bool) -> Examination:
-    """Look at everything; `check` also reads the whole archive."""
-    folder = data_folder()
+# In full.
+def examine(folder: str, most: int | None, check: bool, progress: Progress) -> Examination:
+    """Look at everything."""
     findings: list[str] = []
     connection = _connected(folder, findings)
     try:
@@ -98,7 +80,7 @@ def examine(most: int | None, check: bool) -> Examination:
         held = {row.agent: row for row in totals(connection)} if connection else {}
         kept = sources(connection) if connection else []
         agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
-        archive = _archive(folder, connection, list(held.values()), findings, check)
+        archive = _archive(folder, connection, list(held.values()), findings, progress if check else None)
         number = sum(row.problems for row in held.values())
         findings += daemon_faults(folder)
         findings += Installation(folder).faults()
@@ -112,17 +94,19 @@ def examine(most: int | None, check: bool) -> Examination:
 
 
 def _connected(folder: str, findings: list[str]) -> sqlite3.Connection | None:
-    if not pipeline.has_archive(folder):
+    if not os.path.exists(archive_path(folder)):
         return None
     try:
-        return pipeline.opened(folder)
+        return connect(folder)
     except UserError as error:
         findings.append(str(error))
         return None
 
 
 # The agents' places.
-def _agent(name: str, found: Survey, held: Totals | None, kept: list[tuple[str, str]], findings: list[str]) -> Agent:
+def _agent(
+    name: str, found: Survey, held: Totals | None, kept: list[tuple[str, str]], findings: list[str]
+) -> AgentHealth:
     place = places_of(name)
     looked: list[Place] = []
     newest: float | None = None
@@ -138,7 +122,7 @@ def _agent(name: str, found: Survey, held: Totals | None, kept: list[tuple[str, 
     state = (
         "found" if number else next((one for one in ("unreadable", "found", "missing") if one in states), "import only")
     )
-    return Agent(
+    return AgentHealth(
         name,
         place.title,
         "empty" if state == "found" and not number else state,
@@ -187,19 +171,24 @@ def _changed(path: str) -> float:
 
 # The archive.
 def _archive(
-    folder: str, connection: sqlite3.Connection | None, held: list[Totals], findings: list[str], check: bool
-) -> Archive:
+    folder: str,
+    connection: sqlite3.Connection | None,
+    held: list[Totals],
+    findings: list[str],
+    progress: Progress | None,
+) -> ArchiveHealth:
+    """With `progress` every byte is checked."""
     path = archive_path(folder)
     if not os.path.exists(path):
-        return Archive(path, False)
+        return ArchiveHealth(path, False)
     _look_at_permissions(folder, path, findings)
     free = shutil.disk_usage(folder).free
     if free < LITTLE_ROOM:
         findings.append(f"only {size(free)} are free on the disk of `{folder}`")
     if connection is None:
-        return Archive(path, True, size_on_disk(path), free_bytes=free)
+        return ArchiveHealth(path, True, size_on_disk(path), free_bytes=free)
     total = sum(row.source_bytes for row in held)
-    return Archive(
+    return ArchiveHealth(
         path,
         True,
         size_on_disk(path),
@@ -207,7 +196,7 @@ def _archive(
         str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
         redactions(connection),
         free,
-        _verified(connection, total, findings) if check else None,
+        None if progress is None else _verified(connection, total, findings, progress),
     )
 
 
@@ -220,17 +209,17 @@ def _look_at_permissions(folder: str, path: str, findings: list[str]) -> None:
             findings.append(f"others can read `{name}` (mode {mode:o}); `chmod {right} {name}` closes it")
 
 
-def _verified(connection: sqlite3.Connection, total: int, findings: list[str]) -> bool:
-    bar = Bar("Checking", total)
+def _verified(connection: sqlite3.Connection, total: int, findings: list[str], progress: Progress) -> bool:
+    progress.begin("Checking", total, "bytes")
     damaged = False
     try:
         for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
             if verdict != "ok":
                 damaged = True
                 findings.append(f"the archive is damaged: {verdict}")
-        for path, why in verify(connection, bar.step):
+        for path, why in verify(connection, progress.advance):
             damaged = True
             findings.append(f"the stored copy of `{path}` is damaged: {why}")
     finally:
-        bar.close()
+        progress.end()
     return not damaged
