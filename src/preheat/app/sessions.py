@@ -16,6 +16,7 @@ from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
+from preheat.errors import ArchiveUnusable
 from preheat.ingest.changes import survey, survey_again, survey_files
 from preheat.model.listing import Filter, Hit, Summary
 from preheat.model.progress import SILENT, Progress
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from preheat.app import profile as _profile
     from preheat.app import ratings as _ratings
     from preheat.app import transcripts as _transcripts
+    from preheat.app import trials as _trials
     from preheat.app.quick import Look
     from preheat.app.ratings import Rated
     from preheat.archive import judgements as _judgements
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
+    from preheat.ingest import stored as _stored
     from preheat.ingest.sync import Failure, Result
     from preheat.model.listing import ForgetPlan
     from preheat.model.profile import SessionProfile
@@ -44,7 +47,9 @@ else:
     _queries = Later("preheat.archive.queries")
     _ratings = Later("preheat.app.ratings")
     _raw = Later("preheat.archive.raw")
+    _stored = Later("preheat.ingest.stored")
     _transcripts = Later("preheat.app.transcripts")
+    _trials = Later("preheat.app.trials")
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -143,14 +148,11 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
-    from preheat.app.trials import forget as forget_lots
-    from preheat.archive.raw import forget as forget_sessions
-
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
         try:
-            gone = forget_sessions(connection, keys)
-            forget_lots(folder, connection)
+            gone = _raw.forget(connection, keys)
+            _trials.forget(folder, connection)
             return gone
         finally:
             connection.close()
@@ -162,13 +164,9 @@ def has_archive(folder: str) -> bool:
 
 def load(connection: sqlite3.Connection, key: str) -> "Session":
     """A session out of the archive, read anew from its stored bytes."""
-    from preheat.archive.raw import pieces, stored
-    from preheat.errors import ArchiveUnusable
-    from preheat.ingest.stored import sessions_in
-
-    source = stored(connection, key)
-    parts = pieces(connection, source.source_id, source.generation)
-    for session in sessions_in(source.agent, source.path, source.part, parts):
+    source = _raw.stored(connection, key)
+    parts = _raw.pieces(connection, source.source_id, source.generation)
+    for session in _stored.sessions_in(source.agent, source.path, source.part, parts):
         if f"{session.agent}:{session.id}" == key:
             return session
     raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
@@ -176,10 +174,8 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
 
 def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
     """Write a session's source as the archive keeps it: exact but for redactions."""
-    from preheat.archive.raw import pieces, stored
-
-    source = stored(connection, key)
-    for piece in pieces(connection, source.source_id, source.generation):
+    source = _raw.stored(connection, key)
+    for piece in _raw.pieces(connection, source.source_id, source.generation):
         write(piece)
 
 
