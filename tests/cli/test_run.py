@@ -195,6 +195,22 @@ def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
     assert "latest" in complete("preheat sessions show l")
 
 
+def test_completing_a_commands_name_imports_no_command() -> None:
+    """The table has the names and what they do; each key that is pressed waits for this."""
+    script = (
+        "import sys; from preheat.cli import main\n"
+        "try: main([])\n"
+        "except SystemExit: pass\n"
+        "print({'rich', 'msgspec', 'preheat.cli.watch', 'preheat.cli.warm'} & set(sys.modules) or 'none')"
+    )
+    asked = {"_PREHEAT_COMPLETE": "zsh_complete", "COMP_WORDS": "preheat wa", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **asked}, timeout=HUNG
+    )
+    assert done.stdout.startswith("plain\nwarm\nKeep what was learned as templates, and...\nplain\nwatch\n")
+    assert done.stdout.endswith("none\n")
+
+
 def test_plain_preheat_on_an_empty_machine_is_friendly(person: Person) -> None:
     done = person.run()
     assert done.code == 0

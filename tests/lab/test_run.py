@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from preheat.agents.headless import headless_of
-from preheat.app import stages as pipeline
 from preheat.app.lab import Labs, bench_for, sources_for
+from preheat.app.sessions import sync
 from preheat.errors import UserError
 from preheat.lab.plan import LabPlan
 from preheat.lab.prepare import Wanted, prepare, wanted_with
@@ -237,7 +237,7 @@ def test_a_past_session_by_every_strategy(setting: Setting) -> None:
     for number in range(30):
         told = told.answer(f"Step {number}.").ran(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
     path = told.answer("Done.").write(str(setting.folder / "projects"))
-    pipeline.sync(setting.data, files=[("claude_code", str(path))])
+    sync(setting.data, files=[("claude_code", str(path))])
     key = "claude_code:11111111-1111-4000-8000-000000000000"
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         arms = ("none", "mask", "headtail", "markers")

@@ -152,10 +152,10 @@ def test_the_usual_repair_has_what_was_done_on_the_way() -> None:
     assert (mistake.calls, mistake.recovered) == (4, 3)
 
 
-def test_what_few_did_on_the_way_is_no_part_of_the_repair() -> None:
-    """Most sessions wrote the text longer without a look at the file: that is what mends it."""
+def test_what_fewer_did_on_the_way_than_changed_in_the_call_is_no_part_of_the_repair() -> None:
+    """All sessions wrote the text longer, and half of them looked at the file before: the text is what mends it."""
     longer = [edit("a b", "The text is there twice"), edit("a b c")]
-    mistake = met(longer, longer, longer, [longer[0], read(), longer[1]])
+    mistake = met(longer, longer, [longer[0], read(), longer[1]], [longer[0], read(), longer[1]])
     assert mistake.repair is not None
     assert mistake.repair.form == "with a longer `old`, with more of what stands around it"
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from preheat.app import context as _context
     from preheat.app import daemon as _daemon
     from preheat.app import dataset as _dataset
+    from preheat.app import experiments as _experiments
     from preheat.app import exports as _exports
     from preheat.app import health as _health
     from preheat.app import installation as _installation
@@ -79,6 +80,7 @@ else:
     _dataset = Later("preheat.app.dataset")
     _lab = Later("preheat.app.lab")
     _daemon = Later("preheat.app.daemon")
+    _experiments = Later("preheat.app.experiments")
     _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
@@ -132,6 +134,11 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
+
+    @property
+    def experiments(self) -> "_experiments.Experiments":
+        """Comparisons by chance: started, reported, stopped; the ledger, and what a person thought of sessions."""
+        return _experiments.Experiments(self.folder)
 
     @property
     def exports(self) -> "_exports.Exports":

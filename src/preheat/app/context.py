@@ -23,6 +23,7 @@ from preheat.errors import UserError
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson, ResumePacket
 from preheat.model.rendering import Begun, Rendered, Renderer
+from preheat.model.template import Use
 from preheat.provisioning import FORMATS, TASK_READ
 from preheat.provisioning import provision as choose
 from preheat.provisioning import render as put_into
@@ -30,13 +31,13 @@ from preheat.provisioning.tokens import estimate as estimate_tokens
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app import template_state as _template_state
     from preheat.lessons import resume as _resume
-    from preheat.templates import loaded as _loaded
     from preheat.templates import store as _store
     from preheat.templates import uses as _uses
 else:  # most starts have no template, and many no packet, whose module loads a parser of commands
     _resume = Later("preheat.lessons.resume")
-    _loaded = Later("preheat.templates.loaded")
+    _template_state = Later("preheat.app.template_state")
     _store = Later("preheat.templates.store")
     _uses = Later("preheat.templates.uses")
 
@@ -153,10 +154,10 @@ def loaded_template(folder: str, where: str) -> str:
     if not os.path.exists(os.path.join(folder, "templates")):
         return ""
     try:
-        pin = _loaded.pins(folder).get(project_folder(where))
+        pin = _template_state.pins(folder).get(project_folder(where))
     except UserError:  # `preheat doctor` says it; a session that starts has nothing to do with it
         return ""
-    return pin.address if pin is not None and not _loaded.standing(folder, pin).problem else ""
+    return pin.address if pin is not None and not _template_state.standing(folder, pin).problem else ""
 
 
 def _wanted(lesson: Lesson) -> Lesson:
@@ -221,7 +222,6 @@ def begin_session(renderer: Renderer, rendered: Rendered, folder: str, environme
 def note_use(folder: str, context: Context, at: float) -> None:
     """Note that a context was handed out, if it came from a template and there is anything in it."""
     if context.template and context.items:
-        store = _store.Store(folder)
-        digest = store.find(context.template).digest
+        digest = _store.Store(folder).find(context.template).digest
         given = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
-        store.record(_uses.Use(at=at, template=digest, context=context.id, **given))
+        _template_state.record_use(folder, Use(at=at, template=digest, context=context.id, **given))

@@ -15,6 +15,7 @@ from preheat.agents.sources import reason
 from preheat.amounts import size
 from preheat.app.daemon_faults import daemon_faults
 from preheat.app.installation import Installation
+from preheat.app.template_state import problems as not_handed_out
 from preheat.archive.connect import connect
 from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
@@ -24,7 +25,6 @@ from preheat.model.health import AgentHealth, ArchiveHealth, Examination, Place,
 from preheat.model.listing import Totals
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
-from preheat.templates.loaded import problems as not_handed_out
 
 LITTLE_ROOM = 500_000_000
 

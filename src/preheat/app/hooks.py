@@ -40,6 +40,8 @@ from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEven
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path
+from preheat.state.connect import reading
+from preheat.state.marks import stamp as stamp_of_marks
 
 __all__ = ["Given", "Hooks", "LiveState", "Parser"]
 
@@ -65,8 +67,9 @@ class Folder(NamedTuple):
 
     root: str
     known: Known
-    archive: tuple[float, float] = (0.0, 0.0)
-    """When the archive that it was read from had last changed: the file, and the log beside it."""
+    stamp: tuple[float, ...] = ()
+    """When the archive that it was read from had last changed (the file, and the log beside it), and a stamp of the marks on
+    lessons."""
 
 
 class Hooks:
@@ -183,7 +186,7 @@ class Hooks:
     def prepare(self, cwd: str) -> None:
         """Read what is known there. Slow. Where it cannot be read, nothing is known."""
         root = root_of(cwd, repository_of) or cwd
-        known, archive = NOTHING, self._changed()
+        known, stamp = NOTHING, self._changed()
         if os.path.exists(archive_path(self._folder)):
             try:
                 known = self._read_known(cwd)
@@ -191,11 +194,14 @@ class Hooks:
                 known = NOTHING
         while len(self._folders) >= _FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = Folder(root, known, archive)
+        self._folders[cwd] = Folder(root, known, stamp)
 
-    def _changed(self) -> tuple[float, float]:
+    def _changed(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
-        return _changed_at(path), _changed_at(f"{path}-wal")
+        marks: tuple[float, ...] = ()
+        with suppress(UserError), reading(self._folder) as state:
+            marks = stamp_of_marks(state)
+        return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
     def _read_known(self, cwd: str) -> Known:
         connection = connect(self._folder)
@@ -214,7 +220,7 @@ class Hooks:
 
     def context(self, event: HookEvent, task: str) -> Given | None:
         """What a session is given at its start. Slow."""
-        if self._at(event.cwd).archive != self._changed():  # somebody may have learned by hand since
+        if self._at(event.cwd).stamp != self._changed():  # somebody may have learned, or marked a lesson, by hand since
             self.prepare(event.cwd)
         form = self._seeds(event.agent)
         template = self._proving.template(event)
@@ -251,9 +257,9 @@ class Hooks:
         """Whether something is said; None where no lot is drawn: then it is."""
         return self._proving.advice(event, advisory, root)
 
-    def keep_lots(self, lots: Sequence[Lot], again: bool) -> None:
-        """Have lots on disk for good; `again`: some of them may be there. Raises OSError."""
-        self._proving.keep(lots, again)
+    def keep_lots(self, lots: Sequence[Lot]) -> None:
+        """Have lots on disk for good; some of them may be there. Raises OSError."""
+        self._proving.keep(lots)
 
     def _seeds(self, agent: str) -> str:
         """The form for a start in messages; empty where it is a text: the program takes none, or nobody asked for them."""

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.agents import places_of
-from preheat.app.assignment import told
-from preheat.app.trial_store import make_key
+from preheat.app.assignment import make_key, told
 from preheat.errors import UserError
 from preheat.installing.folders import FolderPlan
 from preheat.installing.ledger import load

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app.analysis import assess, judge_archive
+from preheat.app.experiment_state import exposures
 from preheat.app.projects import projects
 from preheat.app.sessions import load
+from preheat.app.withdrawal import left_alone, withdraw
 from preheat.archive.connect import connect, unusable
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
@@ -78,7 +80,6 @@ def learn(
     progress: Progress = SILENT,
 ) -> LearnReport:
     """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
-    from preheat.app.trials import left_alone, take_in
     from preheat.lessons.learners import LEARNERS
 
     started = time.perf_counter()
@@ -86,7 +87,6 @@ def learn(
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        take_in(folder, connection)
         done = _learned(connection, chosen, progress, left_alone(folder))
         proof = _proof(folder, connection)
     except sqlite3.DatabaseError as error:
@@ -100,13 +100,7 @@ def learn(
 
 
 def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """What is withdrawn by what the lots have shown; nothing is loaded for that where none were drawn."""
-    from preheat.app.trials import trialled
-
-    if not trialled(folder):
-        return ()
-    from preheat.app.withdrawal import withdraw
-
+    """What is withdrawn by what the lots have shown."""
     found = withdraw(folder, connection)
     return (*found.lines, *found.warnings)
 
@@ -257,7 +251,7 @@ def seen(session: "Session", about: "About") -> "Seen":
 
 def _effects(connection: sqlite3.Connection) -> "list[Effect]":
     """What items did, as far as lots were drawn for them."""
-    from preheat.archive.lessons import exposures, measured
+    from preheat.archive.lessons import measured
     from preheat.lessons.effectiveness import effects
 
     lots = exposures(connection)

@@ -14,15 +14,15 @@ from preheat.app.projects import project_named
 from preheat.app.withdrawal import bring_back
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect
-from preheat.archive.lessons import Mark
-from preheat.archive.writer import writing
 from preheat.errors import NotFound, UserError
-from preheat.model.lesson import Lesson
+from preheat.model.lesson import Approval, Lesson, Mark, Marked
+from preheat.state import approvals, marks
+from preheat.state.connect import reading, writing
 
-__all__ = ["Lessons", "Mark", "Marked"]
+__all__ = ["Lessons", "Mark", "Marked", "MarkedLesson"]
 
 
-class Marked(NamedTuple):
+class MarkedLesson(NamedTuple):
     """A lesson, after a person said something of it."""
 
     lesson: Lesson
@@ -47,22 +47,41 @@ class Lessons:
         with self._opened() as connection:
             return _find(connection, name)
 
-    def mark(self, name: str, mark: Mark | None, why: str = "") -> Marked:
+    # What a person said of them.
+    def marks(self) -> dict[str, Marked]:
+        """By lesson, what a person said of it."""
+        with reading(self._folder) as state:
+            return marks.marks(state)
+
+    def mark(self, name: str, mark: Mark | None, why: str = "") -> MarkedLesson:
         """Pin or retire a lesson by its id or the beginning of it; None takes that back. Unless it is retired, one that was
         withdrawn by measurement is brought back. Raises NotFound."""
-        with self._opened() as connection:
-            found = _find(connection, name)
-            if mark == "pinned" and found.status == "quarantined":
-                raise UserError(
-                    f"`{found.id}` is quarantined ({found.why}) and cannot be pinned; `preheat lessons show {found.id}`"
-                )
-            before = kept.marks(connection).get(found.id)
-            with writing(connection):
-                kept.mark(connection, found.id, mark, why, time.time())
-            after = _find(connection, found.id)
+        found = self.find(name)
+        if mark == "pinned" and found.status == "quarantined":
+            raise UserError(
+                f"`{found.id}` is quarantined ({found.why}) and cannot be pinned; `preheat lessons show {found.id}`"
+            )
+        before = self.marks().get(found.id)
+        with writing(self._folder) as state:
+            marks.mark(state, found.id, mark, why, time.time())
         if mark != "retired":
             bring_back(self._folder, found.id)
-        return Marked(after, before is not None)
+        return MarkedLesson(self.find(found.id), before is not None)
+
+    def approvals(self) -> dict[str, Approval]:
+        """By lesson, what a person read and approved."""
+        with reading(self._folder) as state:
+            return approvals.approvals(state)
+
+    def approve(self, approval: Approval) -> None:
+        """Keep that a person approved a lesson."""
+        with writing(self._folder) as state:
+            approvals.approve(state, approval)
+
+    def withdraw_approval(self, lesson: str) -> bool:
+        """Take an approval back; whether there was one."""
+        with writing(self._folder) as state:
+            return approvals.withdraw_approval(state, lesson)
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:

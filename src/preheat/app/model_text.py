@@ -6,7 +6,8 @@ For the surfaces that answer models; knows none of them.
 from preheat.provisioning.frame import block, sentence
 from preheat.provisioning.tokens import estimate as estimate_tokens
 from preheat.safe_text.letters import visible
-from preheat.safe_text.quotation import WITHHELD, harmless, harmless_line, in_value, quotation
+from preheat.safe_text.quotation import harmless, harmless_line, in_value
+from preheat.safe_text.withheld import WITHHELD, quotation
 
 __all__ = [
     "WITHHELD", "describe_source", "estimate_tokens", "frame_text", "harmless", "harmless_line", "in_value", "quotation",

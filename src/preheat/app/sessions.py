@@ -23,13 +23,11 @@ from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app import experiment_state as _experiment_state
     from preheat.app import forgetting as _forgetting
     from preheat.app import profile as _profile
-    from preheat.app import ratings as _ratings
     from preheat.app import transcripts as _transcripts
-    from preheat.app import trials as _trials
     from preheat.app.quick import Look
-    from preheat.app.ratings import Rated
     from preheat.archive import judgements as _judgements
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
@@ -41,15 +39,14 @@ if TYPE_CHECKING:
     from preheat.model.transcript import Transcript
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
+    _experiment_state = Later("preheat.app.experiment_state")
     _forgetting = Later("preheat.app.forgetting")
     _judgements = Later("preheat.archive.judgements")
     _profile = Later("preheat.app.profile")
     _queries = Later("preheat.archive.queries")
-    _ratings = Later("preheat.app.ratings")
     _raw = Later("preheat.archive.raw")
     _stored = Later("preheat.ingest.stored")
     _transcripts = Later("preheat.app.transcripts")
-    _trials = Later("preheat.app.trials")
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -152,7 +149,7 @@ def forget(folder: str, keys: list[str]) -> int:
         connection = connect(folder)
         try:
             gone = _raw.forget(connection, keys)
-            _trials.forget(folder, connection)
+            _experiment_state.forget(connection)
             return gone
         finally:
             connection.close()
@@ -195,6 +192,11 @@ class Sessions:
         """How many fit."""
         with self._opened() as connection:
             return _queries.count(connection, chosen)
+
+    def count_unanalysed(self) -> int:
+        """How many have changed since they were analysed: what lists say of their failures is what their programs said."""
+        with self._opened() as connection:
+            return _queries.count_unanalysed(connection)
 
     def find(self, name: str) -> Summary:
         """One by its name. Raises NotFound."""
@@ -259,10 +261,6 @@ class Sessions:
         return forget(self._folder, list(keys))
 
     # What a person says of one.
-    def rate(self, name: str, good: bool, note: str = "") -> "Rated":
-        """Keep that one was good or bad, and why; secrets are taken out of that, and what is too long is cut."""
-        return _ratings.rate(self._folder, self.find(name), good, note)
-
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         connection = connect(self._folder)

@@ -1,6 +1,6 @@
 """Templates that leave this machine, and those that come from another: exported, imported, reviewed by a person.
 
-Puts together what stages know: the checks of `templates.findings`, instructions and foreign paths from `calls.clean`, secrets
+Puts together what stages know: the checks of `templates.findings`, instructions and foreign paths from `safe_text`, secrets
 from `ingest.redact`. Heavy to import (patterns): whoever shares a template imports it then.
 """
 

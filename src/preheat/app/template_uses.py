@@ -15,8 +15,8 @@ from preheat.archive.queries import sessions
 from preheat.errors import UserError
 from preheat.model.listing import Filter, Summary
 from preheat.model.session import Other, Session, UserMessage
-from preheat.model.template import Tracked
-from preheat.templates.uses import Found, Use, tracked
+from preheat.model.template import Tracked, Use
+from preheat.templates.uses import Found, tracked
 
 _BEFORE, _AFTER = 3600.0, 86400.0
 """A session that got a context began at most an hour before it was handed out, or within a day after."""

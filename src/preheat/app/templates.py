@@ -12,15 +12,16 @@ import msgspec
 
 from preheat.app.later import Later
 from preheat.app.projects import project_folder
+from preheat.app.template_state import Standing, load_for, pins, problems, standing, unload
+from preheat.app.template_state import uses as uses_of
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
-from preheat.model.template import Action, Entry, Template, Tracked, short_digest
+from preheat.model.template import Action, Entry, Pin, Template, Tracked, short_digest
 from preheat.provisioning.tokens import estimate
 from preheat.templates.build import Request
 from preheat.templates.choice import Best, Wanted
 from preheat.templates.difference import Change, Changed, Difference, difference
 from preheat.templates.history import State
-from preheat.templates.loaded import Pin, Standing, load_for, pins, standing, unload
 from preheat.templates.store import Kept, Store, Version
 
 if TYPE_CHECKING:
@@ -240,6 +241,10 @@ class Templates:
         pin = pins(self._folder).get(project)
         return Loaded(project, standing(self._folder, pin) if pin is not None else None)
 
+    def load_problems(self) -> list[str]:
+        """What is loaded and cannot be handed out, a line each with what to do."""
+        return problems(self._folder)
+
     # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
         try:
@@ -261,7 +266,7 @@ class Templates:
 
     def _tracks(self, follow: bool) -> dict[str, Tracked]:
         """By version: its uses; with `follow` how the sessions went."""
-        uses = list(self._store.uses())
+        uses = uses_of(self._folder)
         if uses and follow:
             return _uses.track_uses(self._folder, uses)
         tracks: dict[str, Tracked] = {}

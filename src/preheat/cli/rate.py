@@ -26,10 +26,10 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
-    from preheat.app.ratings import LONGEST_NOTE  # later: comparisons take longer to load than a completion
+    from preheat.app.experiments import LONGEST_NOTE  # later: comparisons take longer to load than a completion
     from preheat.cli.experiment_cards import whole  # later: rich, too
 
-    found = archived().archive.rate(session, verdict == "good", note)
+    found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:
         hint(f"The note is longer than {LONGEST_NOTE:,} characters; the first {LONGEST_NOTE:,} are kept.")
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.home import archived
+from preheat.cli.home import archived, up_to_date
 from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, short_path
@@ -51,7 +51,7 @@ def command() -> None:
 @json_option
 def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
     """List sessions, the newest first."""
-    sessions, wanted = archived().archive, chosen(options)
+    sessions, wanted = up_to_date().archive, chosen(options)
     found = sessions.sessions(wanted, None if everything else limit)
     if as_json:
         print_json(found)

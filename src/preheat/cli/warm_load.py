@@ -1,4 +1,4 @@
-"""`preheat warm load`: which template the new sessions of a project start with. Kept by `preheat.templates.loaded`."""
+"""`preheat warm load`: which template the new sessions of a project start with."""
 
 import os
 from typing import Any

@@ -119,7 +119,7 @@ def staleness(
     if packet.ended_at is not None:
         parts.append(_age(now - packet.ended_at))
     if commits_since:
-        parts.append(f"{commits_since} commit{'s' if commits_since > 1 else ''}")
+        parts.append(counted(commits_since, "commit"))
     notes = [f"{' and '.join(parts)} old"] if parts else []
     if packet.head and head_now and not _same_commit(packet.head, head_now):
         notes.append(f"HEAD was {packet.head[:8]}, is {head_now[:8]}")
@@ -267,7 +267,7 @@ def _sentence(packet: ResumePacket) -> str:
         return f'The last session ended clean; it was asked: "{wanted}".'
     failing = next((f"`{check.command}` failed at its end" for check in packet.checks if not check.passed), "")
     left = len(packet.unverified)
-    unverified = f"{left} edited file{'s' if left != 1 else ''} not checked" if left else ""
+    unverified = f"{counted(left, 'edited file')} not checked" if left else ""
     state = " and ".join(filter(None, (failing, unverified))) or "nothing was left failing"
     return f'The last session was asked: "{wanted}"; {state}.'
 
@@ -292,7 +292,7 @@ def _age(seconds: float) -> str:
     if hours < 1:
         return "less than an hour"
     if hours < 48:
-        return f"{hours:.0f} hour{'s' if round(hours) != 1 else ''}"
+        return counted(round(hours), "hour")
     return f"{hours / 24:.0f} days"
 
 

@@ -17,7 +17,7 @@ Knows no archive, no lesson and no surface. There were two sets of rules, one ov
   as the lessons had it, the first right call of it, whatever its news: tests that run and fail were started rightly.
 - What was done on the way: counts if at least half of the recoveries did it, twice or more (the rows' rule), and not only where
   the same call came again (the lessons' rule): what a session did only once may be chance, what most did is the repair, even if
-  the call was changed as well. It gives way to a change that says more by itself, or that the message names.
+  the call was changed as well. It gives way to a change that says more by itself, that the message names, or that more show.
 - The repair: what made the difference, as the lessons had it, and not the form of whatever succeeded next (the rows' rule),
   which called `git checkout` the repair of a file that was not there. Where no difference is telling, none is claimed.
 """

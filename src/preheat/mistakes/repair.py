@@ -2,8 +2,8 @@
 
 Each try after a mistake is a case of what made the difference: the most telling thing that changed in the call, or what was done
 on the way to it. The way counts where at least half of the recoveries from the same mistake went it, twice or more, and where
-what changed in the call says little by itself: an edit that works after the file was read was mended by the read, whatever else
-became of its text. Cases in which the same made the difference are one repair; one lucky case is none.
+what changed in the call says little by itself and not in more of them: an edit that works after the file was read was mended by
+the read, whatever else became of its text. Cases in which the same made the difference are one repair; one lucky case is none.
 """
 
 import re
@@ -76,16 +76,21 @@ class _Way(NamedTuple):
     """What most recoveries from a mistake did on the way."""
 
     shared: Difference
-    common: frozenset[Difference]
-    """Whole texts of steps that are common by themselves, and say more than their form."""
+    times: int
+    """Recoveries that went it."""
+    changes: Counter[Difference]
+    """In how many recoveries each change of the call was the most telling."""
 
     def replaces(self, difference: Difference | None, named: bool) -> bool:
-        """Whether it says more than what changed in the call."""
+        """Whether it explains more than what changed in the call."""
         if difference is None:
             return True
-        if difference.kind in _ON_THE_WAY:
-            return difference.kind == "step" and difference not in self.common
-        return difference.kind in VAGUE or (difference.kind in ADDED and not named)
+        if (
+            difference.kind in _ON_THE_WAY
+        ):  # whole texts of steps that are common by themselves say more than their form
+            return difference.kind == "step" and self.changes[difference] < FEWEST
+        weak = difference.kind in VAGUE or (difference.kind in ADDED and not named)
+        return weak and self.changes[difference] <= self.times
 
 
 def _usual_ways(tries: Sequence[tuple[Origin, Mistaken, Try]]) -> dict[Key, _Way]:
@@ -99,9 +104,8 @@ def _usual_ways(tries: Sequence[tuple[Origin, Mistaken, Try]]) -> dict[Key, _Way
         counts = Counter(way for tried in alike.values() for way in tried.way)
         shared = min(counts, key=lambda way: (-counts[way], way.kind, way.now), default=None)
         if shared is not None and counts[shared] >= FEWEST and 2 * counts[shared] >= len(alike):
-            whole = Counter(_most_telling(tried)[0] for tried in alike.values())
-            common = frozenset(each for each, number in whole.items() if each is not None and number >= FEWEST)
-            found[key] = _Way(shared, common)
+            changes = Counter(each for tried in alike.values() if (each := _most_telling(tried)[0]) is not None)
+            found[key] = _Way(shared, counts[shared], changes)
     return found
 
 

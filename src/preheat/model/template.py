@@ -92,3 +92,35 @@ class Tracked(msgspec.Struct, frozen=True):
     """Of those, the ones whose last check passed."""
     failed: int = 0
     """…and failed. A session without any check counts as neither."""
+
+
+class Pin(msgspec.Struct, frozen=True):
+    """One version that new sessions of a project start with."""
+
+    name: str
+    digest: str
+    at: float
+
+    @property
+    def address(self) -> str:
+        """As `Store.find` takes it."""
+        return f"{self.name}@{self.digest}"
+
+    @property
+    def title(self) -> str:
+        """`name@3fa2b1c0d4`, for people."""
+        return f"{self.name}@{short_digest(self.digest)}"
+
+
+class Use(msgspec.Struct, frozen=True, kw_only=True):
+    """One handing-out. The task itself is not kept, only what makes it known again."""
+
+    at: float
+    template: str
+    """The digest of the version."""
+    context: str
+    """The id of the context: the session carries it in its first lines."""
+    agent: str = ""
+    project: str = ""
+    task: str = ""
+    """A hash."""

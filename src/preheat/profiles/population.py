@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from preheat.amounts import counted
 from preheat.model.outcome import STATUSES
 from preheat.model.population import TOP, Estimate, EvenBucket, Group, Marathon, Measure, Population
 from preheat.model.profile import CallFact, SessionFact
@@ -166,6 +167,4 @@ def _too_little(
 
 
 def _amount(sessions: int, calls: int) -> str:
-    return (
-        f"only {sessions:,} session{'' if sessions == 1 else 's'} with {calls:,} judged call{'' if calls == 1 else 's'}"
-    )
+    return f"only {counted(sessions, 'session')} with {counted(calls, 'judged call')}"

@@ -1,6 +1,7 @@
 """A text put before a model or a person as data: a line, a command in backticks, a quotation. Knows no lesson and no tool.
 
-Nothing in it may end the block it stands in, open another one, be invisible, or steer a terminal.
+Nothing in it may end the block it stands in, open another one, be invisible, or steer a terminal. Light: a session's start
+is worded with it.
 """
 
 import re
@@ -8,9 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from preheat.safe_text.letters import shortened, visible
-from preheat.safe_text.reasons import orders
-
-WITHHELD = "(withheld: it reads like an instruction; `preheat` shows it to a person)"
 
 _TAG = re.compile(
     r"(?i)<(?=\s*[/\\]?\s*(?:preheat|system|instruction|important|user|human|assistant|developer|admin|antml|function"
@@ -40,13 +38,6 @@ def in_quotes(text: str, most: int) -> str:
     """What a tool printed, between quotation marks."""
     flat = harmless_line(text, most).replace('"', "'")
     return f'"{flat}"'
-
-
-def quotation(text: str) -> str:
-    """A text that anybody may have written; withheld if it gives orders. What does not show is taken away first: it is no
-    reason to withhold the rest."""
-    shown = visible(text)
-    return WITHHELD if orders(shown.replace("\n", " ").replace("\t", " ")) else harmless(shown)
 
 
 def in_value(change: Callable[[str], str], value: Any) -> Any:

@@ -2,14 +2,12 @@
 
     objects/3f/3fa2….json   one version: canonical JSON, called by its hash, never changed
     names/NAME.json         the history of a name; its last lines say what it stands for
-    uses.jsonl              when a version was handed out
 
-Knows no lesson. An object is written before the history that names it, so a writer that is killed leaves at worst an object
-that nothing refers to.
+Knows no lesson, and nothing of when a version was handed out or for which project it is loaded: that is kept in the state. An
+object is written before the history that names it, so a writer that is killed leaves at worst an object that nothing refers to.
 """
 
 import os
-from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -19,14 +17,12 @@ from msgspec.structs import replace
 from preheat.errors import NotFound, UserError
 from preheat.model.template import Action, Entry, Template, short_digest
 from preheat.templates.digest import canonical, digest_of, same_content
-from preheat.templates.files import append_line, locked, write_whole
+from preheat.templates.files import locked, write_whole
 from preheat.templates.history import State, state_of
 from preheat.templates.loading import load
 from preheat.templates.names import Address, address, check_name
-from preheat.templates.uses import Use
 
 _HISTORY = msgspec.json.Decoder(list[Entry])
-_USE = msgspec.json.Decoder(Use)
 
 
 class Version(NamedTuple):
@@ -162,24 +158,6 @@ class Store:
                 raise UserError(f"nothing of `{name}` waits for a review")
             self._write_history(name, [*self.history(name), Entry(state.waiting, at, "rejected")])
         return state.waiting
-
-    # Uses.
-    def record(self, use: Use) -> None:
-        """Note that a version was handed out."""
-        with locked(self.folder):
-            append_line(os.path.join(self.folder, "uses.jsonl"), canonical(use))
-
-    def uses(self) -> Iterator[Use]:
-        """Every use that was noted; a damaged line is passed over."""
-        try:
-            with open(os.path.join(self.folder, "uses.jsonl"), "rb") as stream:
-                for line in stream:
-                    try:
-                        yield _USE.decode(line)
-                    except (msgspec.MsgspecError, UnicodeDecodeError):
-                        continue  # torn when its writer was killed: one use less is no harm
-        except FileNotFoundError:
-            return
 
     # How.
     def _imported(self, template: Template, state: State) -> Kept:
