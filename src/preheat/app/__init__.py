@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
     from preheat.app import outputs as _outputs
+    from preheat.app import overview as _overview
     from preheat.app import reliability as _reliability
     from preheat.app import rendered_files as _rendered_files
     from preheat.app import scorecard as _scorecard
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
     from preheat.app import training as _training
+    from preheat.app import transcripts as _transcripts
     from preheat.app import watching as _watching
     from preheat.app.compression import Compressed
     from preheat.app.quick import Look
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context
+    from preheat.model.health import Overview
     from preheat.model.lesson import Lesson, LessonKind
     from preheat.model.listing import Hit, Summary
     from preheat.model.mistake import Mistakes
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from preheat.model.rendering import Begun, Rendered, Renderer
     from preheat.model.session import Session
     from preheat.model.template import Template
+    from preheat.model.transcript import Transcript
 else:
     _analysis = Later("preheat.app.analysis")
     _assessment = Later("preheat.app.assessment")
@@ -84,6 +88,7 @@ else:
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
     _outputs = Later("preheat.app.outputs")
+    _overview = Later("preheat.app.overview")
     _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
     _scorecard = Later("preheat.app.scorecard")
@@ -92,6 +97,7 @@ else:
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
     _training = Later("preheat.app.training")
+    _transcripts = Later("preheat.app.transcripts")
     _watching = Later("preheat.app.watching")
 
 
@@ -177,6 +183,10 @@ class Preheat:
         return _daemon.Daemon(self.folder)
 
     # The archive itself.
+    def overview(self) -> "Overview":
+        """What every agent left on this machine, and what the archive has of it."""
+        return _overview.overview(self.folder)
+
     def has_archive(self) -> bool:
         """Whether there is one; most questions make an empty one otherwise."""
         return os.path.exists(archive_path(self.folder))
@@ -222,6 +232,10 @@ class Preheat:
             seen_already=seen,
         )
 
+    def read_file(self, path: str, agent: str | None = None) -> "list[Session]":
+        """The sessions in a file, as it is: that agent's, or whosever it is by its content. Nothing is kept."""
+        return _session_files.read_file(path, agent)
+
     def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
         """The session files among these and below those that are folders, of all agents or of some."""
         return _session_files.find_files(tuple(names), tuple(agents))
@@ -242,6 +256,10 @@ class Preheat:
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
         """What came of every call of a session."""
         return _assessment.judge(self.session(name))
+
+    def judge(self, session: "Session") -> "Transcript":
+        """A session that is not in the archive, with what came of each of its calls."""
+        return _transcripts.transcript_of(session)
 
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
@@ -281,6 +299,10 @@ class Preheat:
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
         """Learn from what is new: all ten learners, or those that are named."""
         return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
+
+    def learners(self) -> "list[str]":
+        """Who learns: the names that `learn` takes."""
+        return _learning.learner_names()
 
     def lessons(self, project: str | None = None, kind: "LessonKind | None" = None) -> "list[Lesson]":
         """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""

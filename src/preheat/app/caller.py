@@ -8,10 +8,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from preheat.agents import AGENTS
+from preheat.app.later import Later
 from preheat.model.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from preheat.app import sessions as _sessions
     from preheat.app.sessions import SyncReport
+else:
+    _sessions = Later("preheat.app.sessions")  # every command looks who called it, few read something then
 
 CALLER = "PREHEAT_CALLER"
 LATEST = "latest"
@@ -34,6 +38,4 @@ def read_first(folder: str, progress: Progress = SILENT) -> "SyncReport | None":
     agent = caller()
     if not agent:
         return None
-    from preheat.app.sessions import sync
-
-    return sync(folder, agents=(agent,), progress=progress)
+    return _sessions.sync(folder, agents=(agent,), progress=progress)

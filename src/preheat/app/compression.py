@@ -4,14 +4,13 @@ from typing import Any
 
 from preheat.agents.openai_chat.writer import messages
 from preheat.app.analysis import assess
-from preheat.compress import NAMES as STRATEGIES
 from preheat.compress import Compressed
 from preheat.compress import compress as by_one
 from preheat.compress import compress_all as by_all
 from preheat.model.session import Session
 from preheat.provisioning.tokens import estimate
 
-__all__ = ["STRATEGIES", "Compressed", "compress", "compress_all"]
+__all__ = ["Compressed", "compress", "compress_all"]
 
 
 def compress(session: Session, strategy: str, keep: int | None = None) -> Compressed:

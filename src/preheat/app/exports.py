@@ -52,6 +52,10 @@ class Exports:
         save_whole(path, force, lambda stream: self.write(key, form, stream))
         return ExportedFile(key, path, os.path.getsize(path))
 
+    def save_document(self, path: str, document: bytes, force: bool = False) -> None:
+        """What was made of a session, into a file."""
+        save_whole(path, force, lambda stream: stream.write(document))
+
     def save_all(
         self, chosen: Filter, form: ExportForm, folder: str, force: bool = False, progress: Progress = SILENT
     ) -> Exported:
@@ -109,7 +113,7 @@ def json_text(value: Any) -> bytes:
         return json.dumps(value, indent=2).encode()
 
 
-def save_whole(path: str, force: bool, write: Callable[[BinaryIO], None]) -> None:
+def save_whole(path: str, force: bool, write: Callable[[BinaryIO], object]) -> None:
     """Whole or not at all: a file that is there is only replaced when the new one is complete."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")

@@ -22,7 +22,7 @@ from preheat.archive.queries import problems, redactions, sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.errors import UserError
 from preheat.ingest.changes import Survey, survey
-from preheat.model.health import AgentHealth, AgentNews, ArchiveHealth, Examination, Holdings, Overview, Place, Trouble
+from preheat.model.health import AgentHealth, ArchiveHealth, Examination, Place, Trouble
 from preheat.model.listing import Totals
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
@@ -36,41 +36,11 @@ class Health:
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def overview(self) -> Overview:
-        """What every agent left on this machine, and what the archive has."""
-        connection = connect(self._folder) if os.path.exists(archive_path(self._folder)) else None
-        try:
-            found = survey(connection, os.environ)
-            held = None if connection is None else _holdings(archive_path(self._folder), totals(connection))
-        finally:
-            if connection is not None:
-                connection.close()
-        return Overview([_news(name, found) for name in AGENTS], held)
-
     def examine(self, most: int | None = None, check: bool = False, progress: Progress = SILENT) -> Examination:
         """Look at everything; of the lines that could not be read `most` are listed. `check` also reads the whole archive."""
         return examine(self._folder, most, check, progress)
 
 
-# At a glance.
-def _holdings(path: str, rows: list[Totals]) -> Holdings:
-    return Holdings(
-        path,
-        sum(row.sessions for row in rows),
-        sum(row.calls for row in rows),
-        size_on_disk(path),
-        min((row.first for row in rows if row.first is not None), default=None),
-        max((row.last for row in rows if row.last is not None), default=None),
-    )
-
-
-def _news(name: str, found: Survey) -> AgentNews:
-    new = [change.found.size for change in found.changes if change.agent == name]
-    place = places_of(name)
-    return AgentNews(name, place.title, found.found.get(name, 0), len(new), sum(new), place.roots(os.environ))
-
-
-# In full.
 def examine(folder: str, most: int | None, check: bool, progress: Progress) -> Examination:
     """Look at everything."""
     findings: list[str] = []

@@ -7,8 +7,11 @@ import os
 import re
 import time
 
+import zstandard
+
 from preheat.errors import NotFound
 from preheat.files import write_whole
+from preheat.ingest.redact import redact
 from preheat.live.shorten import output_id, shorten
 from preheat.live.thresholds import DEFAULTS, Thresholds
 from preheat.model.live import Phase
@@ -42,10 +45,6 @@ def shortened(
 
 def keep_output(text: str, folder: str | None = None) -> str:
     """Put a whole output on disk, without the secrets in it; its id. Raises OSError."""
-    import zstandard
-
-    from preheat.ingest.redact import redact
-
     place = os.path.join(folder or data_folder(), FOLDER)
     name = output_id(text)
     path = os.path.join(place, f"{name}.zst")
@@ -58,8 +57,6 @@ def keep_output(text: str, folder: str | None = None) -> str:
 
 def kept_output(name: str, folder: str | None = None) -> bytes:
     """A whole output by its id."""
-    import zstandard
-
     if not _ID.fullmatch(name):
         raise NotFound(
             f"`{name}` is no id of an output; it has 12 digits and letters a to f, as the shortened output names it"

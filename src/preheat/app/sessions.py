@@ -16,6 +16,7 @@ from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
+from preheat.errors import ArchiveUnusable
 from preheat.ingest.changes import survey, survey_again, survey_files
 from preheat.model.listing import Filter, Hit, Summary
 from preheat.model.progress import SILENT, Progress
@@ -23,6 +24,7 @@ from preheat.settings import archive_path
 
 if TYPE_CHECKING:
     from preheat.app import analysis as _analysis
+    from preheat.app import experiment_state as _experiment_state
     from preheat.app import forgetting as _forgetting
     from preheat.app import profile as _profile
     from preheat.app import transcripts as _transcripts
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
+    from preheat.ingest import stored as _stored
     from preheat.ingest.sync import Failure, Result
     from preheat.model.episode import Episode
     from preheat.model.listing import ForgetPlan
@@ -40,11 +43,13 @@ if TYPE_CHECKING:
     from preheat.model.transcript import Transcript
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
+    _experiment_state = Later("preheat.app.experiment_state")
     _forgetting = Later("preheat.app.forgetting")
     _judgements = Later("preheat.archive.judgements")
     _profile = Later("preheat.app.profile")
     _queries = Later("preheat.archive.queries")
     _raw = Later("preheat.archive.raw")
+    _stored = Later("preheat.ingest.stored")
     _transcripts = Later("preheat.app.transcripts")
     _analysis = Later("preheat.app.analysis")  # every learner, which a sync of a grown session does not need
     _episodes = Later("preheat.archive.episodes")
@@ -153,14 +158,11 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
-    from preheat.app.experiment_state import forget as forget_drawn
-    from preheat.archive.raw import forget as forget_sessions
-
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
         try:
-            gone = forget_sessions(connection, keys)
-            forget_drawn(connection)
+            gone = _raw.forget(connection, keys)
+            _experiment_state.forget(connection)
             return gone
         finally:
             connection.close()
@@ -172,13 +174,9 @@ def has_archive(folder: str) -> bool:
 
 def load(connection: sqlite3.Connection, key: str) -> "Session":
     """A session out of the archive, read anew from its stored bytes."""
-    from preheat.archive.raw import pieces, stored
-    from preheat.errors import ArchiveUnusable
-    from preheat.ingest.stored import sessions_in
-
-    source = stored(connection, key)
-    parts = pieces(connection, source.source_id, source.generation)
-    for session in sessions_in(source.agent, source.path, source.part, parts):
+    source = _raw.stored(connection, key)
+    parts = _raw.pieces(connection, source.source_id, source.generation)
+    for session in _stored.sessions_in(source.agent, source.path, source.part, parts):
         if f"{session.agent}:{session.id}" == key:
             return session
     raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
@@ -186,10 +184,8 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
 
 def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
     """Write a session's source as the archive keeps it: exact but for redactions."""
-    from preheat.archive.raw import pieces, stored
-
-    source = stored(connection, key)
-    for piece in pieces(connection, source.source_id, source.generation):
+    source = _raw.stored(connection, key)
+    for piece in _raw.pieces(connection, source.source_id, source.generation):
         write(piece)
 
 
@@ -209,6 +205,11 @@ class Sessions:
         """How many fit."""
         with self._opened() as connection:
             return _queries.count(connection, chosen)
+
+    def count_unanalysed(self) -> int:
+        """How many have changed since they were analysed: what lists say of their failures is what their programs said."""
+        with self._opened() as connection:
+            return _queries.count_unanalysed(connection)
 
     def find(self, name: str) -> Summary:
         """One by its name. Raises NotFound."""

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.dialects import sqlite
 
 from preheat.archive.packing import unpack
-from preheat.archive.schema import CALLS, CONTENTS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
+from preheat.archive.schema import CALLS, CONTENTS, JUDGEMENTS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter, Hit, Summary, Totals
 
@@ -66,6 +66,25 @@ def sessions(connection: sqlite3.Connection, chosen: Filter, limit: int | None =
 
 def count(connection: sqlite3.Connection, chosen: Filter) -> int:
     statement = select(func.count()).select_from(SESSIONS).where(conditions(chosen))
+    return int(run(connection, statement).fetchone()[0])
+
+
+def count_unanalysed(connection: sqlite3.Connection) -> int:
+    """How many sessions are not as they were when they were analysed, by whatever version."""
+    statement = (
+        select(func.count())
+        .select_from(SESSIONS)
+        .where(
+            ~select(JUDGEMENTS.c.session_id)
+            .where(
+                JUDGEMENTS.c.session_id == SESSIONS.c.id,
+                JUDGEMENTS.c.source_id == SESSIONS.c.source_id,
+                JUDGEMENTS.c.generation == SESSIONS.c.generation,
+                JUDGEMENTS.c.events == SESSIONS.c.events,
+            )
+            .exists()
+        )
+    )
     return int(run(connection, statement).fetchone()[0])
 
 

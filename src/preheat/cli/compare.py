@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from preheat.cli.comparing import show_comparison
 from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, json_option
 from preheat.cli.screen import print_json
@@ -59,6 +58,8 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
     else:
+        from preheat.cli.comparing import show_comparison  # later: rich takes longer than a completion
+
         show_comparison(found)
     return 0
 

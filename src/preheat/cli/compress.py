@@ -3,20 +3,20 @@
 The strategies are reached through `preheat.app.compression`; this asks for them, shows the figures and writes the messages.
 """
 
-import os
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
-from preheat.app.compression import STRATEGIES, Compressed
-from preheat.app.exports import save_whole
-from preheat.cli.home import archived
+from preheat.cli.home import archived, home
 from preheat.cli.options import Examples, SessionName, json_option
 from preheat.cli.screen import as_json as json_text
 from preheat.cli.screen import console, hint, print_json, print_table
 from preheat.cli.text import printable, size
 from preheat.errors import UserError
+from preheat.model.compression import STRATEGIES
+
+if TYPE_CHECKING:
+    from preheat.app.compression import Compressed
 
 
 @click.command(
@@ -49,10 +49,10 @@ def command(
     """
     if compare and output:
         raise click.UsageError("--compare writes nothing; name one strategy to write its history")
-    home = archived()
-    if not home.archive.find(session).events:
+    preheat = archived()
+    if not preheat.archive.find(session).events:
         raise UserError(f"`{session}` has no message: there is nothing to make shorter")
-    found = home.compress_all(session, keep) if compare else [home.compress(session, strategy, keep)]
+    found = preheat.compress_all(session, keep) if compare else [preheat.compress(session, strategy, keep)]
     written = _write(output, found[0], force) if output else None
     if as_json:
         _print(found, compare, written)
@@ -66,19 +66,15 @@ def command(
     return 0
 
 
-def _write(path: str, found: Compressed, force: bool) -> dict[str, Any]:
+def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
     if not found.messages:
         raise UserError("nothing of this session is a message: there is no history to write")
     document = json_text(found.messages, indent=2).encode() + b"\n"
-
-    def write(stream: BinaryIO) -> None:
-        stream.write(document)
-
-    save_whole(path, force, write)
-    return {"path": path, "bytes": os.path.getsize(path)}
+    home().exports.save_document(path, document, force)
+    return {"path": path, "bytes": len(document)}
 
 
-def _print(found: list[Compressed], compare: bool, written: dict[str, Any] | None) -> None:
+def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | None) -> None:
     if compare:
         print_json({"strategies": [figures(each) for each in found]})
         return
@@ -86,7 +82,7 @@ def _print(found: list[Compressed], compare: bool, written: dict[str, Any] | Non
     print_json({**figures(found[0]), **more})
 
 
-def figures(found: Compressed) -> dict[str, Any]:
+def figures(found: "Compressed") -> dict[str, Any]:
     """What a strategy keeps and costs, for programs."""
     return {
         "strategy": found.strategy,
@@ -100,7 +96,9 @@ def figures(found: Compressed) -> dict[str, Any]:
     }
 
 
-def _show(found: list[Compressed]) -> None:
+def _show(found: "list[Compressed]") -> None:
+    from rich.table import Table  # later: rich takes longer than a completion
+
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("")
     for each in found:

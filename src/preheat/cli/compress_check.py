@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from preheat.cli.comparing import LISTED_FIRST, show_check
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
 from preheat.cli.progress import Display
@@ -69,6 +68,8 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
         which = f"`{session}` has" if session else "These sessions have"
         hint(f"{which} no compaction: nothing to compare.")
         return 0
+    from preheat.cli.comparing import LISTED_FIRST, show_check  # later: rich takes longer than a completion
+
     shown = sorted(checked.boundaries, key=lambda each: LISTED_FIRST[each.verdict])[:limit]
     keys = [key for each in shown for key in (each.session, each.child) if key]
     show_check(checked, shown, home.archive.short_names(keys))

@@ -5,6 +5,7 @@ Never touches the agents' own files, and says where they are.
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,9 @@ from preheat.cli.options import Examples, SessionName, json_option
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count, moment, one_line, short_path
 from preheat.errors import UserError
-from preheat.model.listing import ForgetPlan, Summary
+
+if TYPE_CHECKING:
+    from preheat.model.listing import ForgetPlan, Summary
 
 _MOST = 30
 
@@ -64,7 +67,7 @@ def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: boo
     return 0
 
 
-def _show(plan: ForgetPlan) -> None:
+def _show(plan: "ForgetPlan") -> None:
     screen = console()
     say(screen, f"{count(len(plan.sessions), 'session')} will be deleted from the archive:", "bold")
     for summary in plan.sessions[:_MOST]:
@@ -79,7 +82,7 @@ def _show(plan: ForgetPlan) -> None:
             say(screen, f"  {summary.session}  ({summary.relation})")
 
 
-def _say_done(gone: int, still: list[str], copies: list[Summary]) -> None:
+def _say_done(gone: int, still: list[str], copies: "list[Summary]") -> None:
     print(f"{count(gone, 'session')} deleted from the archive; later syncs leave them alone.")
     if still:
         print("The agent's own files are still there; delete them yourself if they should go too:")

@@ -12,6 +12,9 @@ from preheat.cli.summary import problem_lines
 from preheat.cli.text import count, printable
 from preheat.errors import UserError
 
+_A_MOMENT = 2.0
+"""Seconds after which nothing more is begun."""
+
 
 def home() -> Preheat:
     """Preheat in its usual folder; there may be no archive in it yet."""
@@ -29,6 +32,15 @@ def archived() -> Preheat:
             print(line, file=sys.stderr)
     if not found.has_archive():
         raise UserError(f"there is no archive in `{found.folder}` yet; `preheat sync` makes one")
+    return found
+
+
+def up_to_date() -> Preheat:
+    """The same, after what has changed was analysed as far as that takes a moment: a list does not wait for a whole archive."""
+    found = archived()
+    if found.archive.count_unanalysed():
+        with Display(quiet=True) as progress:
+            found.analyse(progress, _A_MOMENT)
     return found
 
 

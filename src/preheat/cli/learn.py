@@ -3,21 +3,21 @@
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
-from rich.table import Table
-from rich.text import Text
 
-from preheat.app.learning import LearnReport, learner_names
-from preheat.cli.home import archived
+from preheat.cli.home import archived, home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
 from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.text import count, one_line, printable, span, tokens
 from preheat.errors import UserError
-from preheat.model.lesson import Lesson
+
+if TYPE_CHECKING:
+    from preheat.app.learning import LearnReport
+    from preheat.model.lesson import Lesson
 
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""
@@ -31,7 +31,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
     name = "task"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        wanted, names = _plain(str(value)), learner_names()
+        wanted, names = _plain(str(value)), home().learners()
         found = [name for name in names if _plain(name) == wanted]
         for part in (wanted, wanted.removesuffix("s")):  # `repairs` is about LearnRepairPatterns
             found = found or [name for name in names if part and part in _plain(name)]
@@ -42,7 +42,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in learner_names() if _plain(name).startswith(_plain(incomplete))]
+        return [CompletionItem(name) for name in home().learners() if _plain(name).startswith(_plain(incomplete))]
 
 
 def _plain(name: str) -> str:
@@ -75,9 +75,9 @@ def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, a
     """
     if when_idle:
         _until_idle(wait * 60)
-    home = archived()
+    preheat = archived()
     with Display() as progress:
-        report = home.learn(*tasks, progress=progress)
+        report = preheat.learn(*tasks, progress=progress)
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if as_json:
@@ -99,7 +99,7 @@ def _until_idle(most: float) -> None:
     os.nice(10)
 
 
-def _print_json(report: LearnReport) -> None:
+def _print_json(report: "LearnReport") -> None:
     print_json(
         {
             "sessions": report.sessions,
@@ -113,7 +113,10 @@ def _print_json(report: LearnReport) -> None:
     )
 
 
-def _show(report: LearnReport) -> None:
+def _show(report: "LearnReport") -> None:
+    from rich.table import Table  # later: rich takes longer than a completion
+    from rich.text import Text  # later: as above
+
     screen = console()
     new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
     if report.mistakes:
@@ -149,5 +152,5 @@ def _show(report: LearnReport) -> None:
         )
 
 
-def _where(lesson: Lesson) -> str:
+def _where(lesson: "Lesson") -> str:
     return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""

@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.app.lessons import Mark
 from preheat.cli.home import archived
-from preheat.cli.lesson_cards import show_list, show_one
 from preheat.cli.options import AgentName, Examples, json_option
 from preheat.cli.screen import clean, hint, print_json
 from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson
+
+if TYPE_CHECKING:
+    from preheat.app.lessons import Mark
 
 _LIMIT = 40
 
@@ -82,6 +84,8 @@ def list_command(
     if not shown:
         hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to hand out.")
         return 0
+    from preheat.cli.lesson_cards import show_list  # later: rich takes longer than a completion
+
     show_list(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
     hint(f"{number}. `preheat lessons show {shown[0].id}` shows what one rests on.")
@@ -110,6 +114,8 @@ def show_command(lesson: str, as_json: bool) -> int:
     if as_json:
         print_json(one)
     else:
+        from preheat.cli.lesson_cards import show_one  # later: rich takes longer than a completion
+
         show_one(one, home.archive.short_names(each.session for each in one.evidence), time.time())
     return 0
 
@@ -140,7 +146,7 @@ def release_command(lesson: str, as_json: bool) -> int:
     return _mark(lesson, None, "", as_json)
 
 
-def _mark(lesson: str, as_what: Mark | None, why: str, as_json: bool) -> int:
+def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
     found = archived().knowledge.mark(lesson, as_what, why)
     one = found.lesson
     if as_json:

@@ -9,7 +9,6 @@ import click
 from msgspec.structs import replace
 
 from preheat.cli.home import analysed
-from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes, show_one
 from preheat.cli.options import Examples, chosen, filter_options, json_option
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
@@ -73,12 +72,16 @@ def command(
         if as_json:
             print_json(one)
         else:
+            from preheat.cli.mistake_cards import show_one  # later: rich takes longer than a completion
+
             show_one(one, home.archive.short_names(one.sessions))
         return 0
     shown = found.mistakes if everything else found.mistakes[:limit]
     if as_json:
         print_json(replace(found, mistakes=shown))
         return 0
+    from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes  # later: rich takes longer than a completion
+
     evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
     show_mistakes(found, shown, home.archive.short_names(evidence))
     return 0

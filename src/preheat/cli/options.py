@@ -15,7 +15,6 @@ from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
 from preheat.app.caller import session_named
-from preheat.cli.home import archived
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 
@@ -100,7 +99,8 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
         return session_named(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.model.listing import Filter  # later: msgspec, which `preheat --version` does not wait for
+        from preheat.cli.home import archived  # later: only a shell that completes asks, and `preheat --version` waits
+        from preheat.model.listing import Filter  # later: msgspec, likewise
 
         try:
             found = archived().archive.sessions(Filter(subagents=False), 500)

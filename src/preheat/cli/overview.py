@@ -12,7 +12,7 @@ from preheat.settings import data_folder
 
 def overview(as_json: bool) -> int:
     """Show it."""
-    found = home().health.overview()
+    found = home().overview()
     held, agents = found.archive, found.agents
     step = _next(held, agents)
     if as_json:

@@ -8,9 +8,7 @@ from typing import Any
 import click
 
 from preheat.cli.home import archived
-from preheat.cli.measures import show_profile
 from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
-from preheat.cli.population import show_population
 from preheat.cli.screen import console, hint, print_json
 from preheat.errors import UserError
 
@@ -36,6 +34,8 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
     around it (environment). Rates come with 95 % intervals.
     """
     if session is None:
+        from preheat.cli.population import show_population  # later: rich takes longer than a completion
+
         return show_population(chosen(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
         raise UserError(
@@ -51,6 +51,8 @@ def _one(name: str, as_json: bool) -> int:
     if as_json:
         print_json(measured)
         return 0
+    from preheat.cli.measures import show_profile  # later: rich takes longer than a completion
+
     short = sessions.short_names([summary.key])[summary.key]
     show_profile(console(), summary, measured)
     hint(f"`preheat sessions show {short}{' --calls' if measured.calls else ''}` shows the session itself.")

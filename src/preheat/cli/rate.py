@@ -2,8 +2,6 @@
 
 import click
 
-from preheat.app.experiments import LONGEST_NOTE
-from preheat.cli.experiment_cards import whole
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, json_option
 from preheat.cli.screen import hint, print_json
@@ -28,6 +26,9 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
+    from preheat.app.experiments import LONGEST_NOTE  # later: comparisons take longer to load than a completion
+    from preheat.cli.experiment_cards import whole  # later: rich, too
+
     found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:
         hint(f"The note is longer than {LONGEST_NOTE:,} characters; the first {LONGEST_NOTE:,} are kept.")

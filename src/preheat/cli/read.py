@@ -5,14 +5,12 @@ from collections import Counter
 
 import click
 
-from preheat.app.session_files import read_file
-from preheat.app.transcripts import transcript_of
 from preheat.cli.heading import heading_lines
+from preheat.cli.home import home
 from preheat.cli.options import AgentName, Examples, json_option
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import MOST_PROBLEMS, capped
 from preheat.cli.text import count
-from preheat.cli.transcript import Folding, show
 
 MOST_SESSIONS = 10
 
@@ -43,17 +41,19 @@ def command(file: str, agent: str | None, transcript: bool, full: bool, as_json:
 
     Says whose it is, what is in it, and which lines cannot be read (then the exit code is 1).
     """
-    sessions = read_file(file, agent)
+    sessions = home().read_file(file, agent)
     problems = [str(problem) for session in sessions for problem in session.problems]
     if not sessions:
         problems.append(f"{file}: no session in it")
     if as_json:
         print_json(sessions)
     else:
+        from preheat.cli.transcript import Folding, show  # later: rich takes longer than a completion
+
         screen = console()
         shown = sessions if full or len(sessions) <= MOST_SESSIONS else sessions[:MOST_SESSIONS]
         for session in shown:
-            found = transcript_of(session)
+            found = home().judge(session)
             if transcript:
                 show(screen, found, Folding(calls=full, reasoning=full, cap=None if full else 2000))
             else:

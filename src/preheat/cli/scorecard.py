@@ -1,13 +1,18 @@
 """`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.scorecard`'s work."""
 
-import click
-from rich.console import Console
+from typing import TYPE_CHECKING
 
-from preheat.app.scorecard import Line, Score, Scored
+import click
+
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import moment, one_line, short_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from preheat.app.scorecard import Line, Score, Scored
 
 _NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
 _GOOD, _FAIR = 85.0, 65.0
@@ -53,7 +58,7 @@ def command(session: str, earlier: int, as_json: bool) -> int:
     return 0
 
 
-def as_values(scored: Scored) -> dict[str, object]:
+def as_values(scored: "Scored") -> dict[str, object]:
     """What JSON says: the scores by name, their lines, what was counted, and the trend."""
     card = scored.card
     return {
@@ -69,7 +74,7 @@ def as_values(scored: Scored) -> dict[str, object]:
     }
 
 
-def show(screen: Console, scored: Scored) -> None:
+def show(screen: "Console", scored: "Scored") -> None:
     """Print a scorecard."""
     card = scored.card
     if card.mean is None:
@@ -85,7 +90,7 @@ def show(screen: Console, scored: Scored) -> None:
         say(screen, "No earlier session of this project could be scored: there is no trend yet.", "dim")
 
 
-def _show_score(screen: Console, scored: Scored, score: Score) -> None:
+def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
     name = _NAMES[score.dimension]
     if score.value is None:
         say(screen, f"{name:<{_LABEL}}{'-':>{_NUMBER}}  {score.why}", "bold")
@@ -102,13 +107,13 @@ def _show_score(screen: Console, scored: Scored, score: Score) -> None:
             say(screen, f"{'':{_LABEL + _NUMBER}}  {met.rule}: {clean(met.example)}", "dim")
 
 
-def _nothing(score: Score) -> str:
+def _nothing(score: "Score") -> str:
     """The lines that took nothing, by their names."""
     names = [line.text.partition(":")[0] for line in score.lines if line.points < 0.05]
     return ", ".join(names)
 
 
-def _points(line: Line) -> str:
+def _points(line: "Line") -> str:
     return f"−{line.points:.0f}" if line.points >= 1 else f"−{line.points:.1f}"
 
 
@@ -116,7 +121,7 @@ def _row(name: str, value: float, standing: str) -> str:
     return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{standing}"
 
 
-def _standing(scored: Scored, name: str) -> str:
+def _standing(scored: "Scored", name: str) -> str:
     found = scored.standings.get(name)
     if found is None:
         return ""

@@ -9,8 +9,6 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from preheat.cli.text import printable
 
 if TYPE_CHECKING:
@@ -63,6 +61,8 @@ def print_json(value: Any) -> None:
 
 def as_json(value: Any, indent: int = 0) -> str:
     """JSON text; names of files that are no text are escaped, not refused."""
+    import msgspec  # later: a completion needs none
+
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:

@@ -4,17 +4,17 @@ The questions are answered by `preheat.app.sessions`.
 """
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.home import archived
-from preheat.cli.listing import show_children, show_hits, show_list
+from preheat.cli.home import archived, up_to_date
 from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, short_path
-from preheat.cli.transcript import Folding, show
-from preheat.model.transcript import Transcript
+
+if TYPE_CHECKING:
+    from preheat.model.transcript import Transcript
 
 _LIMIT = 20
 
@@ -51,7 +51,7 @@ def command() -> None:
 @json_option
 def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
     """List sessions, the newest first."""
-    sessions, wanted = archived().archive, chosen(options)
+    sessions, wanted = up_to_date().archive, chosen(options)
     found = sessions.sessions(wanted, None if everything else limit)
     if as_json:
         print_json(found)
@@ -59,6 +59,8 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
     if not found:
         hint("No session fits. Take a filter away, or `preheat sync` first.")
         return 0
+    from preheat.cli.listing import show_list  # later: rich takes longer than a completion
+
     total, names = sessions.count(wanted), sessions.short_names(each.key for each in found)
     show_list(found, names)
     more = f"{len(found):,} of {count(total, 'session')}; --all lists them all. " if total > len(found) else ""
@@ -94,6 +96,9 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     if as_json:
         print_json(as_values(found))
         return 0
+    from preheat.cli.listing import show_children  # later: rich takes longer than a completion
+    from preheat.cli.transcript import Folding, show  # later: rich, too
+
     key = f"{found.session.agent}:{found.session.id}"
     screen = console()
     show(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
@@ -103,7 +108,7 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     return 0
 
 
-def as_values(transcript: Transcript) -> dict[str, Any]:
+def as_values(transcript: "Transcript") -> dict[str, Any]:
     """A session for programs: its own fields, and what came of each call."""
     session = transcript.session
     fields = {name: getattr(session, name) for name in session.__struct_fields__}
@@ -146,6 +151,8 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
         beginning = text.split()[0].strip('"*')
         hint(f"Nothing found for `{text}`. Fewer words, or a beginning such as `{beginning}*`, find more.")
         return 0
+    from preheat.cli.listing import show_hits  # later: rich takes longer than a completion
+
     names = sessions.short_names(hit.session.key for hit in hits)
     show_hits(hits, names, sessions.search_terms(text))
     if len(hits) == limit:

@@ -1,0 +1,63 @@
+"""Every screen gives the same numbers: how many sessions there are, how many calls failed, and what came of each call."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from preheat.model.outcome import FAILURES
+from tests.shared import FIXTURES, SHARED, needs_corpus
+
+from .conftest import Person
+
+
+def test_all_screens_agree_on_the_recorded_sessions(person: Person) -> None:
+    """Sessions of all agents, among them forks, copies and sessions that stand in several files."""
+    agree(person, FIXTURES)
+
+
+@pytest.mark.corpus
+@needs_corpus
+def test_all_screens_agree_on_real_sessions(person: Person) -> None:
+    agree(person, os.path.join(SHARED, "corpus"))
+
+
+def agree(person: Person, folder: str) -> None:
+    """Read a folder, and compare what the commands say of it."""
+    synced = said(person, "sync", folder)
+    listed = said(person, "sessions", "list", "--all")
+    assert sum(row["sessions"] for row in synced["agents"].values()) == len(listed) > 20
+    assert said(person)["archive"]["sessions"] == len(listed)
+    measured = said(person, "profile", "--all")
+    assert measured["sessions"] == len(listed)
+    assert measured["overall"]["errors"]["count"] == sum(each["errors"] for each in listed)
+    different = {each["key"]: numbers for each in listed if len(set((numbers := of_one(person, each)).values())) > 1}
+    assert different == {}
+
+
+def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Calls and failures of one session, by the screen that says so; what came of each call is compared on the way."""
+    measured = said(person, "profile", listed["key"])
+    shown = said(person, "sessions", "show", listed["key"])["outcomes"]
+    watched = [
+        moment["event"]
+        for moment in said(person, "replay", listed["key"])["moments"]
+        if moment["event"]["type"] == "called"
+    ]
+    counted = [each for each in shown if not each["bookkeeping"]]
+    assert [each["status"] for each in counted] == [each["status"] for each in watched], listed["key"]
+    own = [each for each in shown if not each["copied"]]
+    failed = [each for each in own if each["status"] in FAILURES and not each["bookkeeping"]]
+    return {
+        "list": (listed["calls"], listed["errors"]),
+        "profile": (measured["calls"] + measured["bookkeeping_calls"], measured["errors"]["count"]),
+        "show": (len(own), len(failed)),
+    }
+
+
+def said(person: Person, *arguments: str) -> Any:
+    """What a command says to programs."""
+    done = person.run(*arguments, "--json")
+    assert done.code in (0, 1), done.err
+    return json.loads(done.out)
