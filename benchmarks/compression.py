@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.agents.openai_chat.writer import messages
-from preheat.app import stages as pipeline
+from preheat.app.assessment import assess
 from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
 from preheat.model.session import ToolCall
@@ -31,7 +31,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
         session = real.session
         if sum(isinstance(event, ToolCall) for event in session.events) < LEAST_CALLS:
             continue
-        assessed = pipeline.assess(session)
+        assessed = assess(session)
         for strategy, keep in TRIED:
             started = time.perf_counter()
             made = compress(

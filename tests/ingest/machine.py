@@ -60,6 +60,29 @@ class Machine:
         }
         return {name: sorted(rows, key=repr) for name, rows in found.items()}
 
+    def analyses(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All that the archive keeps of what was made of its sessions, likewise."""
+        found = {
+            "outcomes": self.rows(
+                "SELECT key, outcomes.seq, message, era, tool, kind, activity, bookkeeping, status, rung, cause, "
+                "outcomes.exit_code, text, confidence, repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in "
+                "FROM outcomes "
+                "JOIN sessions ON sessions.id = session_id JOIN purposes ON purposes.id = purpose_id "
+                "LEFT JOIN signatures ON signatures.id = signature_id"
+            ),
+            "errors": self.rows("SELECT key, errors FROM sessions"),
+            **{
+                table: self.rows(f"SELECT key, {columns} FROM {table} JOIN sessions ON sessions.id = session_id")
+                for table, columns in (
+                    ("judgements", "judgements.version, judgements.events"),
+                    ("profiles", "data"),
+                    ("notes", "learner, notes.version, stamp"),
+                    ("episodes", "data"),
+                )
+            },
+        }
+        return {name: sorted(rows, key=repr) for name, rows in found.items()}
+
     def start(self) -> "subprocess.Popen[bytes]":
         """A sync in a process of its own, as a person would start it."""
         return subprocess.Popen(

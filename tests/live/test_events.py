@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, hooks_of
 from preheat.agents.sources import read
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.app.hook_events import called_by_hook, from_hook
 from preheat.commands import understand
 from preheat.errors import UserError

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from preheat.app import analysis as _analysis
+    from preheat.app import assessment as _assessment
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from preheat.model.template import Template
 else:
     _analysis = Later("preheat.app.analysis")
+    _assessment = Later("preheat.app.assessment")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
     _connect = Later("preheat.archive.connect")
@@ -191,10 +193,16 @@ class Preheat:
         """Read the new sessions of the agent whose program started this one; None where a person did."""
         return _caller.read_first(self.folder, progress or _progress.SILENT)
 
-    def analyse(self, progress: "Progress | None" = None, seconds: float = float("inf")) -> "_analysis.JudgeReport":
-        """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
-        begun."""
-        return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
+    def analyse(
+        self,
+        progress: "Progress | None" = None,
+        seconds: float = float("inf"),
+        need: "_analysis.Part" = "everything",
+    ) -> "_analysis.AnalysisReport":
+        """Analyse every session of the archive that was not analysed as it is now, as far as what is needed goes: the
+        `outcomes` that questions are answered from, or `everything` that is made of a session. After so many `seconds` nothing
+        more is begun."""
+        return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.
     def sync(
@@ -233,7 +241,7 @@ class Preheat:
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
         """What came of every call of a session."""
-        return _analysis.judge(self.session(name))
+        return _assessment.judge(self.session(name))
 
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""

@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
-from preheat.app.analysis import judge
+from preheat.app.assessment import judge
 from preheat.app.sessions import load
 from preheat.archive.queries import children, find, sessions
 from preheat.errors import NotFound, UserError

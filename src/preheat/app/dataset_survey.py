@@ -22,7 +22,7 @@ from preheat.app.analysis import assess
 from preheat.app.compression import compress_all
 from preheat.app.scorecard import facts_of
 from preheat.app.sessions import load
-from preheat.archive.judged import Gathered, Unjudged, gather, listed
+from preheat.archive.analyses import Gathered, Unanalysed, gather, listed
 from preheat.archive.lessons import places
 from preheat.archive.queries import sessions
 from preheat.calls.form import command_form
@@ -31,7 +31,6 @@ from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
 from preheat.compress.values import SORTS
 from preheat.errors import PreheatError
-from preheat.ingest.judging import Assessment
 from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
 from preheat.lab.dataset.leaks import words
 from preheat.lab.dataset.markers import Watched, measured
@@ -43,6 +42,7 @@ from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.scorecard import DIMENSIONS, scorecard
 from preheat.live.state import START
+from preheat.model.analysis import Assessment
 from preheat.model.listing import Filter
 from preheat.model.live import PHASES, Called
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
@@ -163,7 +163,7 @@ def _over(
 def _look_over(chosen: frozenset[str], group: Gathered) -> _Found:
     """At the top of the module: it goes to other processes by its name."""
 
-    def encoded(of: Unjudged, session: Session) -> bytes:
+    def encoded(of: Unanalysed, session: Session) -> bytes:
         return msgspec.msgpack.encode(_look(of.key, session, of.key in chosen))
 
     return _Found(*reread(group, encoded, "search for names"))

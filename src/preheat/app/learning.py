@@ -1,35 +1,38 @@
-"""The stage that learns: notes of every judged session, conclusions over them, and what the archive knows by then.
+"""The stage that learns: conclusions over the notes that were taken of every session, and what the archive knows by then.
 
-Knows none of the learners by name; their order is `lessons.LEARNERS`.
+Knows none of the learners by name; their order is `lessons.LEARNERS`. No session is read here: what of the archive is not
+analysed as it is now is analysed first (`app.analysis`).
 """
 
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from preheat.app.analysis import assess, judge_archive
+from preheat.app import conclusions
+from preheat.app.analysis import analyse_archive, seen_by_learners
+from preheat.app.assessment import assess
+from preheat.app.conclusions import Concluded
 from preheat.app.experiment_state import exposures
 from preheat.app.projects import projects
 from preheat.app.sessions import load
 from preheat.app.withdrawal import left_alone, withdraw
+from preheat.archive import lessons as kept
+from preheat.archive import notes
+from preheat.archive.analyses import mark_learned, unlearned
 from preheat.archive.connect import connect, unusable
+from preheat.archive.lessons import Place
+from preheat.archive.writer import writing
+from preheat.ingest.rereading import Unreadable
+from preheat.lessons.effectiveness import effects as measure_effects
+from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.learners import LEARNERS, revised
+from preheat.model.exposure import Effect
+from preheat.model.lesson import Lesson
+from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
-
-if TYPE_CHECKING:
-    from preheat.archive.lessons import Place
-    from preheat.archive.notes import Page
-    from preheat.calls.seen import Seen
-    from preheat.ingest.learning import Concluded
-    from preheat.ingest.noting import About
-    from preheat.ingest.rereading import Unreadable
-    from preheat.lessons.learner import Learner
-    from preheat.model.exposure import Effect
-    from preheat.model.lesson import Lesson
-    from preheat.model.profile import SessionProfile
-    from preheat.model.session import Session
-
 
 _DEAREST = 5
 _TURNS = 3
@@ -55,13 +58,13 @@ class LearnReport(NamedTuple):
     """What learning did."""
 
     sessions: int
-    """Of which notes were taken now."""
+    """New, or not as they were when they were last learned from."""
     projects: int
     """In which anything changed."""
     tasks: list[TaskReport]
-    mistakes: "list[Lesson]"
+    mistakes: list[Lesson]
     """The dearest ones that came again, with what fixes them where that is known."""
-    failures: "list[Unreadable]"
+    failures: list[Unreadable]
     seconds: float
     proof: tuple[str, ...] = ()
     """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
@@ -69,21 +72,14 @@ class LearnReport(NamedTuple):
 
 def learner_names() -> list[str]:
     """The learners, in their order."""
-    from preheat.lessons.learners import LEARNERS
-
     return [learner.name for learner in LEARNERS]
 
 
-def learn(
-    folder: str,
-    tasks: tuple[str, ...] = (),
-    progress: Progress = SILENT,
-) -> LearnReport:
-    """Judge what is new, and learn from it: all ten learners in their order, or those that are named."""
-    from preheat.lessons.learners import LEARNERS
-
+def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT) -> LearnReport:
+    """Analyse what is not analysed as it is now, and learn from what is new: all ten learners in their order, or those that are
+    named."""
     started = time.perf_counter()
-    judged = judge_archive(folder, progress)
+    analysed = analyse_archive(folder, progress)
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
@@ -94,9 +90,8 @@ def learn(
     finally:
         progress.end()
         connection.close()
-    failures = [*judged.failures, *done.failures]
     seconds = time.perf_counter() - started
-    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, failures, seconds, proof)
+    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, analysed.failures, seconds, proof)
 
 
 def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
@@ -111,31 +106,29 @@ class Learned(NamedTuple):
     sessions: int
     projects: int
     tasks: list[TaskReport]
-    failures: "list[Unreadable]"
-    mistakes: "list[Lesson]"
+    mistakes: list[Lesson]
 
 
-def _is_mistake(lesson: "Lesson") -> bool:
+def _is_mistake(lesson: Lesson) -> bool:
     return lesson.kind in ("repair", "error") and lesson.status == "active" and lesson.support.sessions_for > 1
 
 
-def _cost(lesson: "Lesson") -> tuple[float, str]:
+def _cost(lesson: Lesson) -> tuple[float, str]:
     return -(lesson.cost_tokens + _SECOND * lesson.cost_seconds), lesson.id
 
 
 def _learned(
-    connection: sqlite3.Connection, chosen: "list[Learner]", progress: Progress, wanted: frozenset[str]
-) -> "Learned":
-    from preheat.archive import lessons as kept
-    from preheat.archive import notes
-    from preheat.archive.writer import writing
-
+    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, wanted: frozenset[str]
+) -> Learned:
     places = projects(notes.folders(connection))
     if {place.folder: place for place in kept.places(connection)} != places:
         with writing(connection):
             kept.store_places(connection, places.values())
-    noted, failures = _noted(connection, chosen, places, progress)
+    new = unlearned(connection)
     done, changed = _concluded(connection, chosen, places, progress, wanted)
+    if new:
+        with writing(connection):
+            mark_learned(connection, new)
     known = kept.by_learner(connection)
     by_name = {each.learner: each for each in done}
     reports = []
@@ -148,22 +141,18 @@ def _learned(
         active = sum(lesson.status == "active" for lesson in found)
         reports.append(TaskReport(learner.name, line, did.projects if did else 0, did.sessions if did else 0, active))
     dearest = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost)
-    return Learned(noted, len(changed), reports, failures, dearest[:_DEAREST])
+    return Learned(len(new), len(changed), reports, dearest[:_DEAREST])
 
 
 def _concluded(
     connection: sqlite3.Connection,
-    chosen: "list[Learner]",
-    places: "Mapping[str, Place]",
+    chosen: list[Learner],
+    places: Mapping[str, Place],
     progress: Progress,
     wanted: frozenset[str],
-) -> "tuple[list[Concluded], set[str]]":
+) -> tuple[list[Concluded], set[str]]:
     """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed. Lessons
     that a person brought back (`wanted`) are weighed without what was measured of them."""
-    from preheat.archive import lessons as kept
-    from preheat.ingest import learning
-    from preheat.lessons.learners import LEARNERS, revised
-
     measured = _effects(connection)
     effects = [each for each in measured if each.item not in wanted]
     did: list[Concluded] = []
@@ -174,88 +163,24 @@ def _concluded(
 
     progress.begin("Concluding", len(chosen))
     for turn in range(_TURNS):
-        done, changed = learning.conclude(connection, chosen, places, concluding)
-        changed -= learning.drop_gone(connection, places)
+        done, changed = conclusions.conclude(connection, chosen, places, concluding)
+        changed -= conclusions.drop_gone(connection, places)
         changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
         if measured and not turn:  # what was measured may concern any lesson
-            changed = {place.name for place in places.values()} | {learning.EVERYWHERE}
-        learning.revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+            changed = {place.name for place in places.values()} | {conclusions.EVERYWHERE}
+        conclusions.revise(
+            connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted)
+        )
         did, touched = did or done, touched | changed
         if not changed:
             break
     return did, touched
 
 
-def _noted(
-    connection: sqlite3.Connection, chosen: "list[Learner]", places: "Mapping[str, Place]", progress: Progress
-) -> "tuple[int, list[Unreadable]]":
-    """Have notes taken where there are none yet."""
-    from preheat.archive import notes
-    from preheat.ingest import noting
-
-    noter = noting.Noter({each.name: each.version for each in chosen if each.note is not None}, take_notes)
-    if not noter.learners:
-        return 0, []
-    todo = notes.due(connection, noter.learners)
-    count = 0
-
-    def told(key: str) -> None:
-        nonlocal count
-        count += 1
-        progress.advance()
-
-    if not todo.sessions:
-        return 0, []
-    progress.begin("Learning", todo.sessions, "sessions")
-    failures = noting.run(connection, noter, todo, places, told)
-    return count, failures
-
-
-def take_missing_notes(connection: sqlite3.Connection, learner: "Learner") -> None:
-    """Have one learner take notes where it has none yet. What cannot be read is left out."""
-    from preheat.archive import notes
-
-    _noted(connection, [learner], projects(notes.folders(connection)), SILENT)
-
-
-def take_notes(session: "Session", about: "About", names: tuple[str, ...]) -> "list[Page]":
-    """What the learners of these names keep of a session."""
-    import msgspec
-
-    from preheat.archive.notes import Page
-    from preheat.lessons.learners import LEARNERS
-
-    looked_at = seen(session, about)
-    pages: list[Page] = []
-    for learner in LEARNERS:
-        if learner.name in names and learner.note is not None:
-            found = learner.note(looked_at)
-            data = b"" if found is None else msgspec.msgpack.encode(found)
-            pages.append(Page(learner.name, learner.version, data))
-    return pages
-
-
-def seen(session: "Session", about: "About") -> "Seen":
-    """A session as the learners see it."""
-    from preheat.calls.seen import Seen, SeenCall
-    from preheat.model.session import joined
-
-    records = assess(session).records
-    calls = tuple(
-        SeenCall(call, result, record)
-        for (call, result), record in zip(joined(session), records, strict=True)
-        if not record.bookkeeping and record.seq not in about.copied
-    )
-    return Seen(f"{session.agent}:{session.id}", about.place.name, about.place.root, session, calls)
-
-
-def _effects(connection: sqlite3.Connection) -> "list[Effect]":
+def _effects(connection: sqlite3.Connection) -> list[Effect]:
     """What items did, as far as lots were drawn for them."""
-    from preheat.archive.lessons import measured
-    from preheat.lessons.effectiveness import effects
-
     lots = exposures(connection)
-    return effects(lots, measured(connection, {lot.session for lot in lots})) if lots else []
+    return measure_effects(lots, kept.measured(connection, {lot.session for lot in lots})) if lots else []
 
 
 # Learning from chosen sessions only.
@@ -264,21 +189,13 @@ class Study(NamedTuple):
 
     project: str
     """The project that most of them belong to."""
-    lessons: "list[Lesson]"
+    lessons: list[Lesson]
     """Also those that rest on too little to be handed out by themselves: they are `weak`."""
-    profiles: "dict[str, SessionProfile]"
+    profiles: dict[str, SessionProfile]
 
 
 def study(folder: str, keys: Iterable[str]) -> Study:
     """Learn from exactly these sessions, without keeping anything."""
-    from collections import Counter
-
-    from preheat.archive import notes
-    from preheat.archive.lessons import Place
-    from preheat.ingest.noting import About
-    from preheat.lessons.learner import Noted
-    from preheat.lessons.learners import LEARNERS, revised
-
     profiles: dict[str, SessionProfile] = {}
     pages: dict[str, list[Noted[object]]] = {learner.name: [] for learner in LEARNERS}
     named: Counter[str] = Counter()
@@ -287,14 +204,15 @@ def study(folder: str, keys: Iterable[str]) -> Study:
         places = projects(notes.folders(connection))
         for key in keys:
             session = load(connection, key)
-            about = About(places.get(session.project) or Place(session.project, "", ""), frozenset())
-            looked_at = seen(session, about)
-            profiles[key] = assess(session).profile
-            named[about.place.name] += 1
+            place = places.get(session.project) or Place(session.project, "", "")
+            assessed = assess(session)
+            seen = seen_by_learners(session, assessed.records, place.root)
+            profiles[key] = assessed.profile
+            named[place.name] += 1
             for learner in LEARNERS:
-                found = learner.note(looked_at) if learner.note is not None else None
+                found = learner.note(seen) if learner.note is not None else None
                 if found is not None:
-                    heading = (key, session.agent, about.place.name, session.started_at, session.ended_at)
+                    heading = (key, session.agent, place.name, session.started_at, session.ended_at)
                     pages[learner.name].append(Noted(*heading, found))
     finally:
         connection.close()

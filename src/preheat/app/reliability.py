@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from preheat.app.agents import title_of
-from preheat.app.analysis import judge, judge_archive
+from preheat.app.analysis import analyse_archive
+from preheat.app.assessment import assess, judge
 from preheat.app.compactions import Loading
 from preheat.app.later import Later
-from preheat.app.learning import take_missing_notes
 from preheat.app.sessions import load
 from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
@@ -35,6 +35,7 @@ from preheat.model.listing import Filter, Summary
 from preheat.model.mistake import CostBy, Mistakes
 from preheat.model.outcome import Cause
 from preheat.model.population import TOP, Population
+from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import comparison, trace
@@ -63,7 +64,6 @@ def mistakes(
     min_sessions: int = 2,
 ) -> Mistakes:
     """The mistakes that the chosen sessions repeat; misuse and environment unless other causes are given."""
-    take_missing_notes(connection, LEARN_REPAIR_PATTERNS)
     return recurring.mistakes(
         judgements.failures(connection, chosen),
         by=by,
@@ -159,6 +159,13 @@ class Reliability:
         """The same of what is analysed by now: nothing new is looked at first."""
         return Reliability(self._folder, analyse=False)
 
+    def profile(self, name: str) -> SessionProfile:
+        """One session, measured."""
+        with self._judged() as connection:
+            key = find(connection, name).key
+            stored = judgements.profile_of(connection, key)
+            return assess(load(connection, key)).profile if stored is None else stored
+
     def population(self, chosen: Filter, top: int | None = TOP) -> Population:
         """How reliable agents were over the chosen sessions; of each group the `top` most used."""
         with self._judged() as connection:
@@ -218,7 +225,7 @@ class Reliability:
     @contextmanager
     def _judged(self) -> Iterator[sqlite3.Connection]:
         if self._analyse:
-            judge_archive(self._folder)
+            analyse_archive(self._folder)
         connection = connect(self._folder)
         try:
             yield connection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.app.later import Later
 from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
@@ -35,7 +35,7 @@ from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
     from preheat.archive import queries as _queries
-    from preheat.ingest.judging import Assessment
+    from preheat.model.analysis import Assessment
 else:
     _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
 

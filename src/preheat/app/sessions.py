@@ -1,6 +1,6 @@
-"""The first stages: read what agents left on disk into the archive, and give it back.
+"""The first stages: read what agents left on disk into the archive, analysed, and give it back.
 
-Knows nothing of judging.
+Knows nothing of how a session is analysed.
 """
 
 import os
@@ -22,14 +22,18 @@ from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app import analysis as _analysis
     from preheat.app import forgetting as _forgetting
     from preheat.app import profile as _profile
     from preheat.app import transcripts as _transcripts
     from preheat.app.quick import Look
+    from preheat.archive import episodes as _episodes
     from preheat.archive import judgements as _judgements
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
+    from preheat.archive.rows import AnalysisRows
     from preheat.ingest.sync import Failure, Result
+    from preheat.model.episode import Episode
     from preheat.model.listing import ForgetPlan
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
@@ -42,6 +46,8 @@ else:
     _queries = Later("preheat.archive.queries")
     _raw = Later("preheat.archive.raw")
     _transcripts = Later("preheat.app.transcripts")
+    _analysis = Later("preheat.app.analysis")  # every learner, which a sync of a grown session does not need
+    _episodes = Later("preheat.archive.episodes")
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -96,7 +102,7 @@ def sync(
             if found.changes:
                 from preheat.ingest.sync import run  # later: where nothing has changed, nothing is read
 
-                report.failures = run(connection, folder, found.changes, report.add, progress)
+                report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
         finally:
             connection.close()
         if files is None and agents == AGENTS:
@@ -105,10 +111,16 @@ def sync(
     return report.finish(time.perf_counter() - started)
 
 
+def load_analysis() -> "Callable[[Session], AnalysisRows]":
+    """What makes all of a session that the archive keeps beside its bytes."""
+    return _analysis.analysed_rows
+
+
 class _Counting:
-    """Adds up what a sync did."""
+    """Adds up what a sync did. A session counts once, in however many files it stands."""
 
     def __init__(self, files: dict[str, int]) -> None:
+        self._sessions: set[int] = set()
         self.agents = {agent: AgentReport(count) for agent, count in files.items()}
         self.redactions: dict[str, int] = {}
         self.failures: list[Failure] = []
@@ -119,12 +131,13 @@ class _Counting:
         before = self.agents.get(delta.agent) or AgentReport(0)
         self.agents[delta.agent] = before._replace(
             read=before.read + (not delta.part),  # a database counts once, not by its sessions
-            sessions=before.sessions + result.sessions,
+            sessions=before.sessions + len(set(result.sessions) - self._sessions),
             calls=before.calls + sum(rows.counts["calls"] for rows in delta.sessions),
             messages=before.messages + sum(rows.counts["messages"] for rows in delta.sessions),
             bytes=before.bytes + delta.size,
             problems=before.problems + len(delta.problems),
         )
+        self._sessions.update(result.sessions)
         for kind, count in delta.redactions.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
         self.problems += [(delta.path, line, message) for line, message in delta.problems]
@@ -226,6 +239,11 @@ class Sessions:
         """One with all its events, read anew from its stored bytes."""
         with self._opened() as connection:
             return load(connection, _queries.find(connection, name).key)
+
+    def episodes(self, name: str) -> "tuple[Episode, ...]":
+        """Each prompt of one with what followed it, in order; none where it has not been analysed."""
+        with self._opened() as connection:
+            return _episodes.episodes_of(connection, _queries.find(connection, name).key)
 
     def transcript(self, name: str) -> "Transcript":
         """One with what came of each of its calls, as every other screen counts them."""

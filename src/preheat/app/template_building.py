@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from preheat.amounts import by_reason
-from preheat.app.analysis import judge_archive
+from preheat.app.analysis import analyse_archive
 from preheat.app.learning import study
 from preheat.app.projects import projects
 from preheat.archive.checks import last_checks
@@ -130,7 +130,7 @@ def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate
 
 def _judged(folder: str) -> closing[sqlite3.Connection]:
     """The archive with every session judged."""
-    judge_archive(folder)
+    analyse_archive(folder, need="outcomes")
     return closing(connect(folder))
 
 

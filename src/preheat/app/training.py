@@ -19,15 +19,15 @@ from uuid import uuid4
 from preheat.agents import places_of
 from preheat.agents.headless import files_of, headless_agents, headless_of, program_of
 from preheat.amounts import counted
+from preheat.app.analysis import seen_by_learners
+from preheat.app.assessment import assess
 from preheat.app.compression import compress
-from preheat.app.learning import seen, study
+from preheat.app.learning import study
 from preheat.app.sessions import load, opened, sync
 from preheat.app.templates import Templates
-from preheat.archive.lessons import Place
 from preheat.archive.queries import sessions
 from preheat.compress import Compressed, Kept, Sort
 from preheat.errors import UserError
-from preheat.ingest.noting import About
 from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
 from preheat.lab.training.examples import Trained, examples, survived
 from preheat.lab.training.run import Plan, mark, run_tasks
@@ -234,10 +234,10 @@ def _compressed(folder: str, worked_in: dict[str, str], strategy: str) -> list[t
         found = []
         for key, root in worked_in.items():
             session = load(connection, key)
-            looked_at = seen(session, About(Place(session.project, root, ""), frozenset()))
+            seen = seen_by_learners(session, assess(session).records, root)
             shorter = compress(session, strategy)
-            calls = tuple((each.call, each.record) for each in looked_at.calls)
-            trained = Trained(looked_at.key, session, calls, looked_at.relative, shorter.session, shorter.calls)
+            calls = tuple((each.call, each.record) for each in seen.calls)
+            trained = Trained(seen.key, session, calls, seen.relative, shorter.session, shorter.calls)
             found.append((trained, shorter))
         return found
     finally:

@@ -14,7 +14,7 @@ from preheat.agents import LIVE, places_of, reader_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read as sessions_in
 from preheat.app.advice import known_in
-from preheat.app.analysis import assess
+from preheat.app.assessment import assess
 from preheat.app.live_settings import thresholds_in
 from preheat.app.replay import Explanation, Moment, Timeline, explain, watch
 from preheat.app.running import Running, running_sessions

@@ -36,7 +36,7 @@ def analysed() -> Preheat:
     """The same, after what is new in the archive was analysed."""
     found = archived()
     with Display() as progress:
-        report = found.analyse(progress)
+        report = found.analyse(progress, need="outcomes")
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if len(report.failures) > 3:

@@ -6,6 +6,8 @@ not become a habit. Knows text only; a quoted command counts like one that is ru
 
 import re
 
+from preheat.memory import remembered
+
 _START = r"(?:^|[\s;&|(`'\"])(?:sudo\s+)?"
 _FETCH = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
 _SHELL = r"\b(?:ba|z|da|k|c|tc|a|fi|pw|power)?sh(?:ell)?\b"
@@ -68,6 +70,7 @@ def ruinous(text: str) -> str:
     return _first(_RUINOUS, text)
 
 
+@remembered
 def risky(text: str) -> str:
     """The same, and what must not become a habit: recursive removal, forced pushes, lost work, publishing, uploads."""
     return ruinous(text) or _first(_RISKY, text)

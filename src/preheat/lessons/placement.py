@@ -71,8 +71,12 @@ def made_in(seen: Seen) -> tuple[Made, ...]:
 
 def _new(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
-    added = [path.strip() for value in arguments.values() if isinstance(value, str) for path in _ADDED.findall(value)]
+    added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")
+
+
+def _patches(arguments: dict[str, object]) -> list[str]:
+    return [value for value in arguments.values() if isinstance(value, str) and "*** Add File" in value]
 
 
 def _is_kept(path: str) -> bool:

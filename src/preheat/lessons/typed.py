@@ -13,6 +13,7 @@ from preheat.calls.form import command_form
 from preheat.commands import Command, Purpose, understand
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.words import names
+from preheat.memory import remembered
 
 LONGEST = 2000
 """Characters of a text that is looked at."""
@@ -58,6 +59,7 @@ class Typed(NamedTuple):
     program: str
 
 
+@remembered
 def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
     """The commands of a text (its paths already relative) that starts in a folder; nothing where it is a script."""
     if len(text) > LONGEST or _CASE.search(text):
