@@ -17,8 +17,6 @@ from preheat.agents import RENDERING, begin_of, renderers_of
 from preheat.app.later import Later
 from preheat.app.projects import find_name, project_folder, project_named
 from preheat.archive.connect import connect
-from preheat.archive.lessons import lessons as lessons_of
-from preheat.archive.lessons import places
 from preheat.errors import UserError
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson, ResumePacket
@@ -32,10 +30,12 @@ from preheat.settings import archive_path
 
 if TYPE_CHECKING:
     from preheat.app import template_state as _template_state
+    from preheat.archive import lessons as _lessons
     from preheat.lessons import resume as _resume
     from preheat.templates import store as _store
     from preheat.templates import uses as _uses
-else:  # most starts have no template, and many no packet, whose module loads a parser of commands
+else:  # a start takes a template or lessons, and many have no packet, whose module loads a parser of commands
+    _lessons = Later("preheat.archive.lessons")
     _resume = Later("preheat.lessons.resume")
     _template_state = Later("preheat.app.template_state")
     _store = Later("preheat.templates.store")
@@ -54,7 +54,7 @@ def known_lessons(folder: str, project: str) -> list[Lesson]:
     """The lessons of a project, by its name, and those that hold anywhere."""
     connection = connect(folder)
     try:
-        return lessons_of(connection, ("", project))
+        return _lessons.lessons(connection, ("", project))
     finally:
         connection.close()
 
@@ -127,10 +127,10 @@ def _learned(folder: str, project: str, where: str) -> _Learned:
         return _Learned("", where, [])
     connection = connect(folder)
     try:
-        known = places(connection)
+        known = _lessons.places(connection)
         name = project_named(connection, project) if project else (find_name(known, where) or "")
         roots = [place.root for place in known if place.name == name and os.path.isdir(place.root)]
-        return _Learned(name, roots[0] if roots else where, lessons_of(connection, ("", name)))
+        return _Learned(name, roots[0] if roots else where, _lessons.lessons(connection, ("", name)))
     finally:
         connection.close()
 
