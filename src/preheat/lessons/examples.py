@@ -66,6 +66,7 @@ _USUAL, _USUAL_IF_FAILING = 0.25, 0.1
 to all of the earlier sessions used, later sessions used six in ten; of rarer ones one in eight."""
 _PER_SORT = 3
 """Examples of one tool and purpose: more of them show the same."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -236,12 +237,17 @@ def _result(seen: Seen, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
-    shown = [_ANSI.sub("", seen.relative(part)).strip() for part in parts]
+    shown = [_without_signs(seen.relative(part)).strip() for part in parts]
     head, tail = shown[0], shown[-1]
     if not whole or len(head) > RESULT:
         head, tail = head[:_HEAD].rstrip(), tail[-(RESULT - _HEAD - len(_GAP)) :].lstrip()
         head = f"{head}{_GAP}{tail}"
     return "" if orders(head.replace("\n", " ")) else head
+
+
+def _without_signs(text: str) -> str:
+    """Without what a terminal obeys."""
+    return _ANSI.sub("", text) if _CONTROL.search(text) else text
 
 
 def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
