@@ -1,7 +1,12 @@
-"""Runs the benchmarks: `python -m benchmarks [--quick] [NAME...]`; tables on the screen, JSON in `benchmarks/results/`."""
+"""Runs the benchmarks: `python -m benchmarks [--quick] [--data FOLDER] [--against REV] [NAME...]`.
+
+Tables on the screen, JSON in `benchmarks/results/`. A benchmark is a module with a function `run`, whose arguments say which of
+the options it takes.
+"""
 
 import argparse
 import importlib
+import inspect
 import json
 import os
 import platform
@@ -9,7 +14,9 @@ import sys
 import time
 
 NAMES = (
+    "startup",
     "sync",
+    "whole",
     "readers",
     "redaction",
     "corpus",
@@ -31,20 +38,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", default=NAMES, help=f"which (all: {', '.join(NAMES)})")
     parser.add_argument("--quick", action="store_true", help="small data, for a look")
+    parser.add_argument("--data", default="", metavar="FOLDER", help="other real sessions than the shared ones")
+    parser.add_argument("--against", default="", metavar="REV", help="the commit to compare with, instead of 0.1.0")
     options = parser.parse_args()
+    if options.data and not os.path.isdir(options.data):
+        parser.error(f"`{options.data}` is no folder")
+    given = {name: value for name in ("data", "against") if (value := getattr(options, name))}
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"no benchmark `{unknown.pop()}`; there are {', '.join(NAMES)}")
+    benchmarks = {name: importlib.import_module(f"benchmarks.{name}").run for name in options.names}
+    for option in given:
+        taking = {name: run for name, run in benchmarks.items() if option in inspect.signature(run).parameters}
+        if options.names is not NAMES and taking.keys() != benchmarks.keys():
+            parser.error(f"`{(benchmarks.keys() - taking.keys()).pop()}` takes no --{option}")
+        benchmarks = taking
     os.makedirs(RESULTS, exist_ok=True)
-    for name in options.names:
-        if name not in NAMES:
-            parser.error(f"no benchmark `{name}`; there are {', '.join(NAMES)}")
+    for name, run in benchmarks.items():
         print(f"\n== {name}", flush=True)
-        result = importlib.import_module(f"benchmarks.{name}").run(options.quick)
+        result = run(options.quick, **given)
         result["machine"] = {
             "cores": os.cpu_count(),
             "python": platform.python_version(),
             "system": platform.system(),
             "time": time.strftime("%Y-%m-%d %H:%M"),
         }
-        with open(os.path.join(RESULTS, f"{name}.json"), "w") as stream:
+        kept = f"{name}-{os.path.basename(os.path.abspath(options.data))}" if options.data else name
+        with open(os.path.join(RESULTS, f"{kept}.json"), "w") as stream:
             json.dump(result, stream, indent=2)
     return 0
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat.app import stages as pipeline
+from preheat.agents.openai_chat.writer import messages
+from preheat.app.assessment import assess
 from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
-from preheat.exports.openai_chat import messages
 from preheat.model.session import ToolCall
 from preheat.provisioning.tokens import estimate
 
@@ -24,14 +24,14 @@ TRIED: tuple[tuple[str, int | None], ...] = (
 )  # fmt: skip
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     found: dict[tuple[str, int], list[Compressed]] = {}
     seconds = 0.0
-    for real in real_sessions(projects=not quick):
+    for real in real_sessions(not quick, data):
         session = real.session
         if sum(isinstance(event, ToolCall) for event in session.events) < LEAST_CALLS:
             continue
-        assessed = pipeline.assess(session)
+        assessed = assess(session)
         for strategy, keep in TRIED:
             started = time.perf_counter()
             made = compress(

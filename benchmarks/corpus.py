@@ -10,29 +10,26 @@ import time
 from typing import Any
 
 from benchmarks.measuring import SHARED, table
-from benchmarks.real import SKIPPED, unpack
+from benchmarks.real import CORPUS, PACKED, PROJECT, SKIPPED, sources, unpack
 from preheat.agents.sources import detect, read
 from preheat.errors import NotRecognised
 from preheat.model.session import ToolCall, ToolResult
 
 
-def run(quick: bool) -> dict[str, Any]:
-    corpus = os.path.join(SHARED, "corpus")
-    stated = _stated(os.path.join(corpus, "SOURCES.md"))
+def run(quick: bool, data: str = "") -> dict[str, Any]:
+    stated = _stated(os.path.join(data or SHARED, CORPUS, "SOURCES.md"))
     result: dict[str, Any] = {}
     rows = [["source", "files", "unknown", "sessions", "calls", "stated calls", "results", "problems", "MB", "s"]]
-    for name in sorted(os.listdir(corpus)):
-        folder = os.path.join(corpus, name)
-        if os.path.isdir(folder) and name != "LICENSES":
-            result[name] = {**_read(folder), "stated_calls": stated.get(name)}
-            rows.append(_row(name, result[name]))
-    if not quick:
-        for archive in sorted(os.listdir(os.path.join(SHARED, "corpus-projects"))):
-            with tempfile.TemporaryDirectory() as unpacked:
-                unpack(os.path.join(SHARED, "corpus-projects", archive), unpacked)
-                name = f"projects: {archive.partition('.')[0]}"
-                result[name] = {**_read(unpacked), "stated_calls": None}
-                rows.append(_row(name, result[name]))
+    for source in sources(data):
+        if source.is_project and quick:
+            continue
+        name = f"{PROJECT}{source.name}" if source.is_project else source.name
+        with tempfile.TemporaryDirectory() as unpacked:
+            if source.path.endswith(PACKED):
+                unpack(source.path, unpacked)
+            found = _read(unpacked if source.path.endswith(PACKED) else source.path)
+        result[name] = {**found, "stated_calls": None if source.is_project else stated.get(source.name)}
+        rows.append(_row(name, result[name]))
     table(rows)
     return result
 
@@ -74,7 +71,9 @@ def _row(name: str, found: dict[str, Any]) -> list[str]:
 
 
 def _stated(path: str) -> dict[str, int]:
-    """Calls by source, as the corpus's table has them."""
+    """Calls by source, as the corpus's table has them, if it has one."""
+    if not os.path.exists(path):
+        return {}
     with open(path, encoding="utf-8") as stream:
         rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in stream if line.startswith("| ")]
     return {row[0]: int(row[7]) for row in rows if len(row) == 9 and re.fullmatch(r"\d+", row[7])}

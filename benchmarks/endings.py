@@ -10,8 +10,7 @@ from typing import Any
 
 import zstandard
 
-from benchmarks.measuring import SHARED
-from benchmarks.real import CORPUS, PROJECTS, Real
+from benchmarks.real import PACKED, PROJECT, Real, sources
 from preheat.model.session import Other, Session
 
 _RUNS = "mini_swe_agent__gruckion"
@@ -22,12 +21,15 @@ _EXACT = 0.999
 class Endings:
     """Asked for one session after the other."""
 
-    def __init__(self) -> None:
-        self._resolved = _resolved()
+    def __init__(self, data: str = "") -> None:
+        self._resolved: dict[str, bool] = {}
+        for source in sources(data):
+            if source.name == _RUNS:
+                self._resolved |= _resolved(source.path)
 
     def of(self, real: Real) -> bool | None:
         """Whether a run did what it was for; None where nobody knows."""
-        if real.source.removeprefix("projects: ") == _RUNS:
+        if real.source.removeprefix(PROJECT) == _RUNS:
             return self._resolved.get(os.path.basename(real.file).partition(".traj")[0])
         for event in reversed(real.session.events):
             if isinstance(event, Other) and event.name == "reward" and isinstance(event.raw, dict):
@@ -36,11 +38,14 @@ class Endings:
         return None
 
 
-def _resolved() -> dict[str, bool]:
-    """By instance, what the official evaluation said: a list beside the corpus, and reports within the project's archive."""
-    with open(os.path.join(SHARED, CORPUS, _RUNS, "outcomes.json"), encoding="utf-8") as stream:
-        found: dict[str, bool] = json.load(stream)
-    with open(os.path.join(SHARED, PROJECTS, f"{_RUNS}.tar.zst"), "rb") as packed:
+def _resolved(path: str) -> dict[str, bool]:
+    """By instance, what the official evaluation said: a list in a folder, or reports within an archive."""
+    found: dict[str, bool] = {}
+    if not path.endswith(PACKED):
+        with open(os.path.join(path, "outcomes.json"), encoding="utf-8") as stream:
+            found |= json.load(stream)
+            return found
+    with open(path, "rb") as packed:
         plain = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(packed)
         with tarfile.open(fileobj=plain, mode="r|") as tar:
             for member in tar:

@@ -19,7 +19,6 @@ counted with the few words of frame that any such text needs.
 Twice: as if learning had stopped at the cut, and as it is in use, where every session is learned from before the next.
 """
 
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -27,19 +26,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from benchmarks.measuring import SHARED
-from benchmarks.real import PROJECTS, real_sessions
+from benchmarks.real import PROJECT, real_sessions, sources
 from preheat.app.analysis import seen_by_learners
 from preheat.app.assessment import assess
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
 from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
 from preheat.lessons.projects import root_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import BUDGET, Context
 from preheat.model.lesson import Lesson
 from preheat.provisioning import provision
@@ -49,6 +47,8 @@ EARLIER = 0.6
 """The share of a project's sessions that is learned from."""
 SPLITS = (0.4, 0.5, 0.6, 0.7)
 """Other shares, to see whether the figures hang on that one."""
+FEWEST = 5
+"""Sessions of a project, so that there are earlier and later ones."""
 LAST_CALLS = 15
 _RESAMPLES = 2000
 FRAME = estimate(
@@ -268,16 +268,18 @@ def frequent(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Giv
 
 
 # The trial.
-def projects() -> dict[str, list[Seen]]:
+def projects(data: str = "") -> dict[str, list[Seen]]:
     found: defaultdict[str, list[Seen]] = defaultdict(list)
-    wanted = {name.partition(".tar")[0] for name in os.listdir(os.path.join(SHARED, PROJECTS))}
-    for each in real_sessions():
-        source = each.source.removeprefix("projects: ")
+    wanted = {source.name for source in sources(data) if source.is_project}
+    for each in real_sessions(data=data):
+        source = each.source.removeprefix(PROJECT)
         if source in wanted:
             records = assess(each.session).records
             found[source].append(seen_by_learners(each.session, records, root_of(each.session.project)))
     return {
-        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key)) for source, some in found.items()
+        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
+        for source, some in found.items()
+        if len(some) >= FEWEST
     }
 
 
@@ -409,8 +411,8 @@ def per_thousand(scores: Sequence[Score]) -> float | None:
     return None if share is None or not tokens else 100 * share / (tokens / 1000)
 
 
-def run(quick: bool) -> dict[str, Any]:
-    found = projects()
+def run(quick: bool, data: str = "") -> dict[str, Any]:
+    found = projects(data)
     pages = {source: noted(sessions) for source, sessions in found.items()}
     result: dict[str, Any] = {"budget": BUDGET, "splits": {}}
     for share in (EARLIER,) if quick else SPLITS:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.measuring import table
-from preheat.daemon import asking
+from preheat.running import asking
 from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
 

@@ -16,12 +16,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.measuring import SHARED, measured, synthetic_corpus, table
-from benchmarks.real import CORPUS, PROJECTS, unpack
-from preheat.archive import judged
+from benchmarks.real import PROJECTS, places
+from preheat.app.analysis import rows_of
+from preheat.archive import analyses
 from preheat.archive.connect import connect
 from preheat.archive.writer import writing
 from preheat.ingest import rereading
 from preheat.ingest.stored import sessions_in
+from preheat.model.analysis import Analysis
 from preheat.outcomes import judge
 from preheat.profiles import profile, trace
 
@@ -31,7 +33,7 @@ MILLION = 1_000_000
 _LOADING = ("gather", "unpack", "read")
 _JUDGING = ("judge", "trace", "profile")
 _STORING = ("encode", "store")
-_WHOLE = "import sys; from preheat.app.analysis import judge_archive; judge_archive(sys.argv[1])"
+_WHOLE = "import sys; from preheat.app.analysis import analyse_archive; analyse_archive(sys.argv[1])"
 _ASKING = """
 import sys
 from preheat.archive.connect import connect
@@ -46,12 +48,12 @@ population(sessions(connection, Filter()), calls(connection, Filter()))
 """
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     work = tempfile.mkdtemp(prefix="preheat-bench-")
     try:
         found = {"synthetic": _archive(synthetic_corpus(64 if quick else 1024), os.path.join(work, "synthetic"))}
-        if not quick and os.path.isdir(os.path.join(SHARED, PROJECTS)):
-            found["real"] = _real(os.path.join(work, "real"))
+        if data or (not quick and os.path.isdir(os.path.join(SHARED, PROJECTS))):
+            found["real"] = _real(os.path.join(work, "real"), data)
         return {"archives": found, "report": _report(os.path.join(work, "many"), MILLION // (10 if quick else 1))}
     finally:
         shutil.rmtree(work)
@@ -64,11 +66,8 @@ def _archive(corpus: str, folder: str) -> dict[str, Any]:
     return _judged("synthetic sessions", folder)
 
 
-def _real(folder: str) -> dict[str, Any]:
-    unpacked = os.path.join(folder, "projects")
-    for archive in os.listdir(os.path.join(SHARED, PROJECTS)):
-        unpack(os.path.join(SHARED, PROJECTS, archive), unpacked)
-    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", os.path.join(SHARED, CORPUS), unpacked]
+def _real(folder: str, data: str) -> dict[str, Any]:
+    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", *places(folder, data)]
     measured(sync, {"HOME": folder, "PREHEAT_HOME": os.path.join(folder, "archive")})
     return _judged("real sessions", os.path.join(folder, "archive"))
 
@@ -115,9 +114,9 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
 
     connection = connect(folder)
     gc.disable()
-    for units in judged.pending(connection, "benchmark").groups:
+    for units in analyses.pending(connection, "benchmark").groups:
         with clocked("gather"):
-            group = judged.gather(connection, units)
+            group = analyses.gather(connection, units)
         packs = rereading.Unpacked(group.packs)
         verdicts = []
         for unit, stretches in zip(group.units, group.stretches, strict=True):
@@ -137,10 +136,10 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
                 with clocked("profile"):
                     measures = profile(session, outcomes, records)
                 with clocked("encode"):
-                    verdicts.append(judged.encoded(unjudged, records, measures))
+                    verdicts.append(analyses.Analysed(unjudged, rows_of(Analysis(records, measures, (), ()))))
                 calls += len(records)
         with clocked("store"), writing(connection):
-            judged.store(connection, "benchmark", verdicts)
+            analyses.store(connection, verdicts)
     gc.enable()
     connection.close()
     return calls, seconds

@@ -14,21 +14,30 @@ _OTHERS = frozenset(["loops.jsonl"])
 """Labels of something else than calls."""
 
 
-def labels() -> list[dict[str, Any]]:
+def folder_of(data: str = "") -> str:
+    """Where the labels are: those of a folder of data, if it has its own."""
+    own = os.path.join(data, "labels")
+    return own if data and os.path.isdir(own) else FOLDER
+
+
+def labels(data: str = "") -> list[dict[str, Any]]:
     """All labels, with the name of the set they are in."""
     found = []
-    for name in sorted(os.listdir(FOLDER)):
+    for name in sorted(os.listdir(folder_of(data))):
         if name.endswith(".jsonl") and name not in _OTHERS:
-            with open(os.path.join(FOLDER, name), encoding="utf-8") as stream:
+            with open(os.path.join(folder_of(data), name), encoding="utf-8") as stream:
                 found += [{**json.loads(line), "set": name.removesuffix(".jsonl")} for line in stream]
     return found
 
 
-def rate_labels(judged: dict[tuple[str, str], Outcome]) -> dict[str, Any]:
+def rate_labels(judged: dict[tuple[str, str], Outcome], data: str = "") -> dict[str, Any]:
     """Status accuracy and cause F1 by set; calls whose session is not at hand are left out and counted."""
-    known = [(label, judged.get((label["session"], label["call"]))) for label in labels()]
+    known = [(label, judged.get((label["session"], label["call"]))) for label in labels(data)]
     pairs = [(label, outcome) for label, outcome in known if outcome is not None]
     result: dict[str, Any] = {"labels": len(known), "missing": len(known) - len(pairs)}
+    if not pairs:
+        print("no call of these sessions is labelled")
+        return result
     rows = [["hand-labelled", "calls", "status right", "95 %", "cause macro-F1", *(f"{cause} F1" for cause in CAUSES)]]
     groups: dict[str, list[tuple[dict[str, Any], Outcome]]] = {"all": pairs}
     for field in ("set", "stratum", "agent"):

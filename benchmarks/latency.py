@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measuring import table
-from preheat.daemon import asking, place
+from preheat.running import asking, place
 
 AGENT = "claude_code"
 _OUTPUT = (

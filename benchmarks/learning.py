@@ -10,22 +10,18 @@ import tempfile
 import time
 from typing import Any
 
-from benchmarks.measuring import SHARED, Run, measured, median, synthetic_corpus
-from benchmarks.real import PROJECTS, unpack
+from benchmarks.measuring import Run, measured, median, synthetic_corpus
+from benchmarks.real import places
 from preheat.app.context import known_lessons
 from preheat.provisioning import provision
 
 _RUNS, _WARM = 10, 50
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        places = [os.path.join(SHARED, "corpus")]
-        for archive in sorted(os.listdir(os.path.join(SHARED, PROJECTS))):
-            unpack(os.path.join(SHARED, PROJECTS, archive), os.path.join(folder, "projects"))
-        places.append(os.path.join(folder, "projects"))
-        result["shared corpus"] = _learning(os.path.join(folder, "shared"), places)
+        result["shared corpus"] = _learning(os.path.join(folder, "shared"), places(folder, data))
         result["provisioning"] = _provisioning(os.path.join(folder, "shared"))
         if not quick:
             result["1 GB synthetic"] = _learning(os.path.join(folder, "large"), [synthetic_corpus(1024)])
@@ -37,8 +33,8 @@ def _preheat(home: str, *arguments: str, watch: bool = False) -> Run:
     return measured(command, {"PREHEAT_HOME": home}, watch_memory=watch)
 
 
-def _learning(home: str, places: list[str]) -> dict[str, Any]:
-    _preheat(home, "sync", "--quiet", *places)
+def _learning(home: str, sources: list[str]) -> dict[str, Any]:
+    _preheat(home, "sync", "--quiet", *sources)
     judging = _preheat(home, "mistakes", "--json")
     first = _preheat(home, "learn", "--quiet", watch=True)
     again = [_preheat(home, "learn", "--quiet") for _ in range(3)]

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.labelled import FOLDER
+from benchmarks.labelled import folder_of
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.assessment import assess
@@ -38,13 +38,13 @@ Fired = Iterator[tuple[str, bool]]
 """By call: its id, and whether the rule speaks there."""
 
 
-def run(quick: bool) -> dict[str, Any]:
-    labels = _labels()
+def run(quick: bool, data: str = "") -> dict[str, Any]:
+    labels = _labels(data)
     wanted = {label["session"] for label in labels}
     found: dict[str, dict[str, set[int]]] = {}
     counts = dict.fromkeys(RULES, 0)
     turns = advisories = 0
-    for real in real_sessions():
+    for real in real_sessions(data=data):
         session = real.session
         key = f"{session.agent}:{session.id}"
         if quick and key not in wanted:
@@ -69,8 +69,11 @@ def run(quick: bool) -> dict[str, Any]:
     return result
 
 
-def _labels() -> list[dict[str, Any]]:
-    with open(os.path.join(FOLDER, "loops.jsonl"), encoding="utf-8") as stream:
+def _labels(data: str) -> list[dict[str, Any]]:
+    path = os.path.join(folder_of(data), "loops.jsonl")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
 

@@ -21,6 +21,8 @@ class Run(NamedTuple):
     processor: float
     peak: int
     """Bytes of private memory of all its processes together, at the highest moment seen."""
+    largest: int = 0
+    """The same of the process that had the most."""
 
 
 def measured(command: Sequence[str], environment: dict[str, str], watch_memory: bool = False) -> Run:
@@ -35,7 +37,7 @@ def measured(command: Sequence[str], environment: dict[str, str], watch_memory: 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    peaks = [0]
+    peaks = [0, 0]
     if watch_memory:
         watcher = threading.Thread(target=_watch, args=(process, peaks))
         watcher.start()
@@ -47,12 +49,13 @@ def measured(command: Sequence[str], environment: dict[str, str], watch_memory: 
     if process.returncode not in (0, 1):
         raise RuntimeError(f"{command[0]} ended with {process.returncode}: {errors.decode()[-400:]}")
     processor = after.children_user + after.children_system - before.children_user - before.children_system
-    return Run(seconds, processor, peaks[0])
+    return Run(seconds, processor, peaks[0], peaks[1])
 
 
 def _watch(process: "subprocess.Popen[bytes]", peaks: list[int]) -> None:
     while process.poll() is None:
-        peaks[0] = max(peaks[0], sum(_private(pid) for pid in _tree(process.pid)))
+        sizes = [_private(pid) for pid in _tree(process.pid)]
+        peaks[:] = max(peaks[0], sum(sizes)), max(peaks[1], *sizes)
         time.sleep(0.02)
 
 

@@ -60,10 +60,10 @@ class Row(NamedTuple):
     v2: bool
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(quick: bool, data: str = "") -> dict[str, Any]:
     rows: list[Row] = []
     found: dict[tuple[str, str], Outcome] = {}
-    for real in real_sessions(projects=not quick):
+    for real in real_sessions(not quick, data):
         rows += _rows(real, found)
     counted = [row for row in rows if not row.told_apart]
     result: dict[str, Any] = {"calls": len(rows), "told_apart": len(rows) - len(counted)}
@@ -72,7 +72,7 @@ def run(quick: bool) -> dict[str, Any]:
     for name in ("flags_hidden", "lines_hidden"):
         result[name] = _tables(name, counted)
     print()
-    result["labels"] = rate_labels(found)
+    result["labels"] = rate_labels(found, data)
     return result
 
 

@@ -1,4 +1,8 @@
-"""Every real session of the shared corpus and of the shared projects, each once."""
+"""Every real session of the shared corpus and of the shared projects, or of another folder of data, each once.
+
+A folder of data is laid out as the shared one, `corpus/` with a folder for each source and `corpus-projects/` with an archive
+(`.tar.zst`) or a folder for each project; or it holds the projects themselves. `labels/` in it are its own labels.
+"""
 
 import os
 import tarfile
@@ -15,6 +19,10 @@ from preheat.model.session import Session
 
 SKIPPED = ("INDEX.json", "outcomes.json", "SOURCES.md", "BASELINES.md")
 CORPUS, PROJECTS = "corpus", "corpus-projects"
+PACKED = ".tar.zst"
+PROJECT = "projects: "
+"""Before the name of a project, among the names of sources."""
+_NO_SOURCES = ("LICENSES", "labels")
 
 
 class Real(NamedTuple):
@@ -25,27 +33,66 @@ class Real(NamedTuple):
     session: Session
 
 
-def real_sessions(projects: bool = True) -> Iterator[Real]:
-    """All of them; a session that stands in both parts counts where it is read first."""
+class Source(NamedTuple):
+    """Sessions that belong together."""
+
+    name: str
+    path: str
+    """A folder or an archive."""
+    shown: str
+    """What stands before the names of its files, in labels."""
+    is_project: bool
+
+
+def sources(data: str = "") -> list[Source]:
+    """Where the sessions are; of the shared folder unless another one is given."""
+    folder = data or SHARED
+    found = []
+    parts = [part for part in (CORPUS, PROJECTS) if os.path.isdir(os.path.join(folder, part))]
+    for part in parts or [""]:
+        for name in sorted(os.listdir(os.path.join(folder, part))):
+            path = os.path.join(folder, part, name)
+            packed = name.endswith(PACKED)
+            if packed or (os.path.isdir(path) and name not in _NO_SOURCES):
+                found.append(Source(name.removesuffix(PACKED), path, os.path.join(part, name), part != CORPUS))
+    if not found:
+        raise SystemExit(f"benchmarks: there are no sessions in `{folder}`: no folder, and no archive (`{PACKED}`)")
+    return found
+
+
+def places(work: str, data: str = "") -> list[str]:
+    """Folders with all of the sessions, for a sync; what is packed is unpacked below `work`."""
+    found = []
+    for source in sources(data):
+        if source.path.endswith(PACKED):
+            unpack(source.path, os.path.join(work, "unpacked"))
+        else:
+            found.append(source.path)
+    return found + [os.path.join(work, "unpacked")] * os.path.isdir(os.path.join(work, "unpacked"))
+
+
+def real_sessions(projects: bool = True, data: str = "") -> Iterator[Real]:
+    """All of them; a session that stands in several parts counts where it is read first. Without the `projects` only the rest,
+    where there is a rest."""
     known: set[tuple[str, str]] = set()
-    for found in _all(projects):
+    for found in _all(projects, data):
         key = (found.session.agent, found.session.id)
         if key not in known:
             known.add(key)
             yield found
 
 
-def _all(projects: bool) -> Iterator[Real]:
-    corpus = os.path.join(SHARED, CORPUS)
-    for name in sorted(os.listdir(corpus)):
-        folder = os.path.join(corpus, name)
-        if os.path.isdir(folder) and name != "LICENSES":
-            yield from _folder(folder, name, f"{CORPUS}/{name}")
-    for archive in sorted(os.listdir(os.path.join(SHARED, PROJECTS))) if projects else ():
+def _all(projects: bool, data: str) -> Iterator[Real]:
+    all_of_them = sources(data)
+    rest = [source for source in all_of_them if not source.is_project]
+    for source in all_of_them if projects or not rest else rest:
+        name = f"{PROJECT}{source.name}" if source.is_project else source.name
+        if not source.path.endswith(PACKED):
+            yield from _folder(source.path, name, source.shown)
+            continue
         with tempfile.TemporaryDirectory() as unpacked:
-            unpack(os.path.join(SHARED, PROJECTS, archive), unpacked)
-            name = archive.partition(".tar")[0]
-            yield from _folder(os.path.join(unpacked, name), f"projects: {name}", f"{PROJECTS}/{archive}")
+            unpack(source.path, unpacked)
+            yield from _folder(os.path.join(unpacked, source.name), name, source.shown)
 
 
 def _folder(folder: str, source: str, shown: str) -> Iterator[Real]:

@@ -22,7 +22,7 @@ from benchmarks.foresight import EARLIER, learned, noted, projects
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.assessment import assess
-from preheat.app.watching import watch
+from preheat.app.replay import watch
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import fold, readings
@@ -65,8 +65,8 @@ class Watched(NamedTuple):
     said: Counter[str]
 
 
-def run(quick: bool) -> dict[str, Any]:
-    sessions = _gathered(projects=not quick)
+def run(quick: bool, data: str = "") -> dict[str, Any]:
+    sessions = _gathered(not quick, data)
     speed = _speed([each.events for each in sessions])
     sessions = [_watched(each) for each in sessions]
     middle = median(each.misuse for each in sessions if each.turns)
@@ -74,7 +74,7 @@ def run(quick: bool) -> dict[str, Any]:
     result = {"speed": speed, "median_misuse": middle, "rates": _rates(sessions, middle)}
     if not quick:
         print("\nwith what the earlier sessions of the project taught:\n")
-        result["with_lessons"] = _with_lessons(middle)
+        result["with_lessons"] = _with_lessons(middle, data)
     print("\nhow often a check fails that runs while source files are unverified\n")
     result["checks"] = _checked(sessions)
     print("\nwhat foresees a bad end: AUC with 95 % over tasks drawn anew; 0.5 is a coin\n")
@@ -83,9 +83,9 @@ def run(quick: bool) -> dict[str, Any]:
 
 
 # Sessions.
-def _gathered(projects: bool) -> list[Watched]:
-    endings = Endings()
-    return [_of(real.source, real.session, endings.of(real)) for real in real_sessions(projects)]
+def _gathered(projects: bool, data: str) -> list[Watched]:
+    endings = Endings(data)
+    return [_of(real.source, real.session, endings.of(real)) for real in real_sessions(projects, data)]
 
 
 def _of(source: str, session: Session, good: bool | None) -> Watched:
@@ -184,11 +184,11 @@ def _row(name: str, found: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def _with_lessons(middle: float) -> dict[str, Any]:
+def _with_lessons(middle: float, data: str) -> dict[str, Any]:
     """The later sessions of each project, watched with what was learned from the earlier ones, and without."""
     rows = [["sessions of", "n", "turns", "said", "per 100 turns", "95 %", "silent", *SIGNALS]]
     all_of: dict[bool, list[Watched]] = {False: [], True: []}
-    for source, seen in projects().items():
+    for source, seen in projects(data).items():
         cut = int(len(seen) * EARLIER)
         lessons = learned(source.partition("__")[2], noted(seen[:cut]))
         for of in seen[cut:]:
@@ -203,6 +203,8 @@ def _with_lessons(middle: float) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for taught, some in all_of.items():
         for name, chosen in ("later", some), ("healthy, later", [each for each in some if is_healthy(each, middle)]):
+            if not any(each.turns for each in chosen):
+                continue
             part = f"{name}, {'with' if taught else 'without'} lessons"
             result[part] = _rate(chosen)
             rows.append(_row(part, result[part]))

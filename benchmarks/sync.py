@@ -57,12 +57,21 @@ def _measure(corpus: str, work: str, quick: bool) -> dict[str, Any]:
     )
     return {
         "source_bytes": _bytes(corpus), "first_sync": ours, "ccusage": theirs, "agentsview": viewed, "memory": memory,
-        "archive_bytes": size, **_again(corpus, archive, work, 5 if quick else 20),
+        "archive_bytes": size, **_again(corpus, archive, 5 if quick else 20),
     }  # fmt: skip
 
 
-def _again(corpus: str, archive: str, work: str, times: int) -> dict[str, Any]:
+def _again(corpus: str, archive: str, times: int) -> dict[str, Any]:
+    sizes, found = _grown(corpus, archive, times)
+    return {**found, "grown_by": sum(sizes) // len(sizes)}
+
+
+def again(corpus: str, archive: str, times: int) -> dict[str, list[Run]]:
     """Nothing new, and one grown session, each beside the floor, taking turns."""
+    return _grown(corpus, archive, times)[1]
+
+
+def _grown(corpus: str, archive: str, times: int) -> tuple[list[int], dict[str, list[Run]]]:
     preheat = [sys.executable, "-m", "preheat", "sync", "--quiet"]
     projects = os.path.join(corpus, ".claude", "projects")
     bare = [sys.executable, "-c", _BARE.format(root=projects)]
@@ -92,7 +101,7 @@ def _again(corpus: str, archive: str, work: str, times: int) -> dict[str, Any]:
             one.append(measured(preheat, environment))
     finally:
         shutil.rmtree(folder)
-    return {"floor": floor, "nothing_new": nothing, "one_grown": one, "grown_by": sum(sizes) // len(sizes)}
+    return sizes, {"floor": floor, "nothing_new": nothing, "one_grown": one}
 
 
 def _about(lines: list[bytes], place: int, size: int) -> list[bytes]:

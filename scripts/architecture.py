@@ -23,19 +23,21 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "mistakes", "lessons", "live", "provisioning", "compress", "experiments", "templates",
+    "outcomes", "profiles", "episodes", "lessons", "live", "provisioning", "compress", "experiments", "templates",
     "reports", "lab",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "ingest", "installing", "running")
 """Formats, databases, files, other programs."""
 BASE = (
+    "mistakes",
     "statistics",
     "safe_text",
     "commands",
     "calls",
     "files",
     "locking",
+    "memory",
     "settings",
     "amounts",
     "errors",
@@ -47,9 +49,7 @@ ENTRIES = ("__main__", "quick", "__init__")
 """How the program is started; `quick` is the short way through a sync that finds nothing new."""
 FOR_TESTS = ("testing",)
 
-OPEN_TO_SURFACES = frozenset(
-    (APP, "model", "errors", "settings", "amounts", "files", "safe_text", "version", "__init__")
-)
+OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "files", "version", "__init__"))
 STARTED_BY = {
     ("mcp", "tools"): "",
     ("cli", "daemon"): "preheat.cli.serve",

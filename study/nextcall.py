@@ -15,8 +15,8 @@ from typing import NamedTuple
 import msgspec
 
 from benchmarks.foresight import EARLIER, command_of, learned, noted, opening, projects
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.session import ToolCall, UserMessage

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from preheat.agents import AGENTS
 from preheat.agents.chat import NO_RESULT
 from preheat.agents.openai_chat.reader import READER
+from preheat.agents.openai_chat.writer import conversation, messages
 from preheat.agents.sources import read
-from preheat.exports.openai_chat import conversation, messages
 from preheat.model.session import (
     AssistantMessage,
     Compaction,

@@ -12,6 +12,7 @@ import pytest
 
 from preheat.model.session import Usage
 from preheat.testing.model_server import AUXILIARY_TEXT, FINAL_TEXT, Call, ModelServer, Reply
+from tests.waiting import HUNG
 
 TOOLS = [{"type": "function", "function": {"name": "shell", "parameters": {}}}]
 USAGE = Usage(input=70, cache_read=30, output=25, reasoning=5)
@@ -24,7 +25,7 @@ SCRIPT = [
 def ask(url: str, body: dict[str, Any] | None = None) -> bytes:
     data = None if body is None else json.dumps(body).encode()
     headers = {"content-type": "application/json", "authorization": "Bearer secret", "x-session": "one"}
-    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=HUNG) as answer:
         content: bytes = answer.read()
     return content
 
@@ -285,7 +286,7 @@ def test_no_key_is_recorded() -> None:
         address = gemini(server, "streamGenerateContent") + "?alt=sse&key=secret"
         headers = {"x-goog-api-key": "secret", "x-api-key": "secret", "content-type": "application/json"}
         asked = urllib.request.Request(address, json.dumps(GEMINI_BODY).encode(), headers)
-        with urllib.request.urlopen(asked, timeout=10) as answer:
+        with urllib.request.urlopen(asked, timeout=HUNG) as answer:
             answer.read()
         (request,) = server.requests
     assert request.path == "/v1beta/models/gemini-scripted:streamGenerateContent?alt=sse"

@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # importing `typing` would cost more than a sync that fin
 if TYPE_CHECKING:
     from typing import Any
 
+    from preheat.app import Preheat, open, provision, render  # noqa: A004 - read as `preheat.open()`
+
 __version__ = "0.1.0"
 
 _PUBLIC = ("Preheat", "open", "provision", "render")

@@ -1,6 +1,28 @@
-"""A number with its noun, for every stage and for the command line. Imports nothing: the quick path prints with it."""
+"""Numbers as people read them, for every stage and for the command line. Imports nothing: the quick path prints with it."""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 session`, `1,204 sessions`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def by_reason(counts: dict[str, int]) -> str:
+    """`3 shorter than 30 messages, 1 a subagent's`: most first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
+
+
+def lasting(seconds: float) -> str:
+    """A span of time in a sentence: `12 s`, `4 minutes`."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def size(number: float) -> str:
+    """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
+    if number < 1000:
+        return f"{number:.0f} B"
+    for unit in ("KB", "MB", "GB"):
+        number /= 1000
+        if number < 999.95:
+            return f"{number:.1f} {unit}"
+    return f"{number / 1000:,.1f} TB"

@@ -5,7 +5,8 @@ PreheatError
 │   ├── NotRecognised    no reader knows this file
 │   ├── NotFound         no session (or several) by that name
 │   ├── ArchiveBusy      another process holds the archive
-│   └── ArchiveUnusable  the archive is damaged, too new, or the disk is full
+│   ├── ArchiveUnusable  the archive is damaged, too new, or the disk is full
+│   └── StateUnusable    the same of what cannot be rebuilt, or another process holds it
 └── SourceUnreadable     one source could not be read; the rest goes on
 """
 
@@ -32,6 +33,10 @@ class ArchiveBusy(UserError):  # noqa: N818
 
 class ArchiveUnusable(UserError):  # noqa: N818
     """The archive cannot be used: damaged, of a newer version, or the disk is full."""
+
+
+class StateUnusable(UserError):  # noqa: N818
+    """The state beside the archive cannot be used: held by another process, damaged, of a newer version, or the disk is full."""
 
 
 class ReaderDied(UserError):  # noqa: N818

@@ -37,3 +37,8 @@ def data_folder(environment: Mapping[str, str] | None = None) -> str:
 def archive_path(folder: str) -> str:
     """The archive in Preheat's folder."""
     return os.path.join(folder, "archive.db")
+
+
+def state_path(folder: str) -> str:
+    """What cannot be rebuilt, beside the archive."""
+    return os.path.join(folder, "state.db")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS
 from preheat.agents.atif.notes import KEY
 from preheat.agents.atif.reader import READER
+from preheat.agents.atif.writer import trajectory
 from preheat.agents.sources import read
-from preheat.exports.atif import trajectory
 from preheat.model.session import (
     AssistantMessage,
     Compaction,

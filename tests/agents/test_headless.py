@@ -3,7 +3,8 @@
 import pytest
 
 from preheat.agents import AGENTS
-from preheat.agents.headless import Asked, headless_agents, headless_of
+from preheat.agents.headless import headless_agents, headless_of
+from preheat.model.headless import Asked
 
 
 @pytest.mark.parametrize("agent", headless_agents())

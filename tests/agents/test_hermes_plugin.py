@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,17 @@ from hypothesis import strategies as st
 
 from preheat.agents.hermes import plugin
 from preheat.agents.hermes.hooks import read
+from preheat.agents.hermes.plugin import wire
 from preheat.agents.hermes.plugin.inserting import ADVISORY, seeds, with_advisory, with_messages, with_output
 from preheat.agents.hermes.plugin.program import Program
 from preheat.agents.hermes.plugin.watching import REVIEW, Watching
-from preheat.agents.hermes.plugin.wire import PATIENCE, STRIKES, Daemon
+from preheat.agents.hermes.plugin.wire import STRIKES, Daemon
 from preheat.agents.hermes.results import ADVISORY as READ_ADVISORY
 from preheat.agents.hermes.results import facts_of, parted
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.testing.listening import Answering, Listening, Raw
 from tests.daemon.made import end_started, installed, no_start, spooled
+from tests.waiting import HUNG, until
 
 FOLDER = os.path.dirname(os.path.abspath(plugin.__file__))
 ADVICE = "<preheat-advisory>`make test` works here.</preheat-advisory>"
@@ -221,18 +222,35 @@ def test_only_messages_are_taken_for_messages(found: Any) -> None:
 
 
 # What it passes on.
+class Patient(Daemon):
+    """The plugin's line to a daemon that has all the time it needs: a busy machine must not decide what a test sees."""
+
+    def ask(self, event: dict[str, Any], seconds: float = 0.0, start: bool = False) -> dict[str, Any]:
+        return super().ask(event, HUNG, start)
+
+
+class Counting(Daemon):
+    """The line with its own limits, and how often somebody waited for an answer."""
+
+    waited = 0
+
+    def _asked(self, payload: bytes, end: float) -> bytes:
+        self.waited += 1
+        return super()._asked(payload, end)
+
+
 class Told:
     """A plugin and the daemon that it talks to."""
 
-    def __init__(self, listening: Listening, folder: str) -> None:
+    def __init__(self, listening: Listening, folder: str, line: type[Daemon] = Patient) -> None:
         self.listening = listening
-        self.daemon = Daemon(Program(sys.executable), folder)
+        self.daemon = line(Program(sys.executable), folder)
         self.watching = Watching(self.daemon)
 
     def settle(self) -> None:
         """Let the hook clients end that were started."""
         for client in self.daemon._clients:
-            client.wait(30)
+            client.wait(HUNG)
 
     def hook(self, name: str, **told: Any) -> Any:
         given = {"session_id": "s1", "task_id": "t1", "turn_id": "s1:t1:ab", "telemetry_schema_version": "x", **told}
@@ -264,9 +282,9 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / ("long" * 30))
 
 
-def told(folder: str, answering: Answering) -> Iterator[Told]:
+def told(folder: str, answering: Answering, line: type[Daemon] = Patient) -> Iterator[Told]:
     with Listening(short(folder), "hermes", answering) as listening:
-        found = Told(listening, folder)
+        found = Told(listening, folder, line)
         yield found
         listening.end()
         found.settle()
@@ -462,21 +480,27 @@ def test_whatever_a_daemon_answers(folder: str, data: bytes) -> None:
         assert given.hook("on_session_finalize", platform="cli") is None
 
 
-def test_nobody_waits_long_for_a_daemon_that_hangs(folder: str) -> None:
+def test_nobody_waits_long_for_a_daemon_that_hangs(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After two answers that came too late nobody waits at all for a while; the events are kept for it."""
-    for given in told(folder, lambda event: Raw(b"", 30)):
-        installed(folder, no_start())
-        for number in range(STRIKES):
+    monkeypatch.setattr(wire, "PATIENCE", 1000 * HUNG)
+    for given in told(folder, lambda event: Raw(b"", HUNG), Counting):
+        unhurried(installed(folder, no_start()))
+        for number in range(STRIKES + 4):
             assert given.call(number, "read_file", '{"content": ""}') is None
-        before = time.monotonic()
-        for number in range(10, 14):
-            assert given.call(number, "read_file", '{"content": ""}') is None
-        assert time.monotonic() - before < PATIENCE
-        assert len(given.listening.payloads) < STRIKES + 4
-        end = time.monotonic() + 20
-        while len(spooled(folder)) < STRIKES + 4 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert len([name for name in spooled(folder) if name.endswith(".event")]) == STRIKES + 4
+        assert isinstance(given.daemon, Counting)
+        assert given.daemon.waited == STRIKES
+        until(lambda: kept(folder) == STRIKES + 4, "all events, kept for later")
+
+
+def kept(folder: str) -> int:
+    return sum(name.endswith(".event") for name in spooled(folder))
+
+
+def unhurried(client: str) -> None:
+    """Once its time is over, the hook client may take as long as it needs to keep its event."""
+    text = Path(client).read_text()
+    assert text.count("ITIMER_REAL, 0.2") == 1
+    Path(client).write_text(text.replace("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"))
 
 
 def test_without_a_daemon_one_is_started_and_answers(tmp_path: Path) -> None:
@@ -486,13 +510,10 @@ def test_without_a_daemon_one_is_started_and_answers(tmp_path: Path) -> None:
     found = Told(None, folder)  # type: ignore[arg-type]
     try:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)
-        from preheat.daemon import asking
+        from preheat.running import asking
 
-        assert asking.until(True, folder, 20.0) is not None
-        end = time.monotonic() + 20
-        while not asking.status(folder)["events"] and time.monotonic() < end:
-            time.sleep(0.05)
-        assert asking.status(folder)["events"] == 1
+        assert asking.until(True, folder, HUNG) is not None
+        until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
         found.settle()
     finally:
         end_started(folder)
@@ -569,7 +590,7 @@ def test_who_asks_is_recognised(more: dict[str, Any], name: str, subagent: str) 
 
 def test_evidence_that_the_program_saw_counts_as_a_check() -> None:
     """A command of the project's own that nothing in its words tells to be a test."""
-    from preheat.app.watching import from_hook
+    from preheat.app.hook_events import from_hook
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}
     result = {"output": "1 failed", "exit_code": 1, "error": None, "verification_evidence": evidence}

@@ -11,8 +11,9 @@ import pytest
 from preheat.agents.hermes import database, hooks
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.app.hooks import Hooking
-from preheat.app.watching import from_hook, watch
+from preheat.app.hook_events import from_hook
+from preheat.app.hooks import Hooks
+from preheat.app.replay import watch
 from preheat.daemon.engine import Engine
 from preheat.model.live import Called
 from preheat.testing.hermes_database import HermesDatabase, call, terminal
@@ -37,7 +38,7 @@ def engine(data: str) -> Engine:
     live = os.path.join(data, "live")
     for name in ("journal", "sessions"):
         os.makedirs(os.path.join(live, name), exist_ok=True)
-    return Engine(live, Hooking(data), Patient())
+    return Engine(live, Hooks(data), Patient())
 
 
 @pytest.mark.parametrize("form", ["text", "messages"])

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, reader_of, renderers_of
+from preheat.agents.atif.writer import trajectory
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.exports.atif import trajectory
 from preheat.ingest.condense import condense
 from preheat.model.context import Context
 from preheat.model.rendering import CALLS_WORKED, NOTED, PREHEAT_CALL, Rendered

@@ -1,4 +1,4 @@
-"""What was learned, as the archive keeps it: conclusions, lessons with a person's marks, projects, lots and effects."""
+"""What was learned, as the archive keeps it: conclusions, lessons with a person's marks, and projects."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -9,11 +9,12 @@ import pytest
 
 from preheat.app.analysis import analyse_archive
 from preheat.archive import lessons as kept
-from preheat.archive.connect import connect
+from preheat.archive.connect import connect, folder_of
 from preheat.archive.lessons import Place
 from preheat.archive.writer import writing
-from preheat.model.exposure import Exposure
-from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support
+from preheat.model.lesson import Evidence, Example, Lesson, Mark, Scope, Support
+from preheat.state import marks
+from preheat.state.connect import writing as writing_state
 from tests.archive.analysed_machine import drop_analyses, key, with_sessions
 
 
@@ -22,6 +23,12 @@ def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
     connection = connect(str(tmp_path))
     yield connection
     connection.close()
+
+
+def mark(archive: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
+    """As a person does it: in the state beside the archive."""
+    with writing_state(folder_of(archive)) as state:
+        marks.mark(state, lesson, as_what, why, at)
 
 
 def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
@@ -80,23 +87,21 @@ def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> 
 
 def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> None:
     """Learned anew, a lesson is still retired; released, it is as it was learned."""
+    mark(archive, "c1", "retired", "we moved on", 1.0)
     with writing(archive):
-        kept.mark(archive, "c1", "retired", "we moved on", 1.0)
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     (found,) = kept.lessons(archive)
     assert (found.status, found.why) == ("retired", "we moved on")
-    with writing(archive):
-        kept.mark(archive, "c1", None, "", 2.0)
+    mark(archive, "c1", None, "", 2.0)
     assert kept.lessons(archive) == [lesson("c1")]
-    assert kept.marks(archive) == {}
 
 
 def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.Connection) -> None:
     """The newest mark counts: a pin after a retirement takes its place."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
-        kept.mark(archive, "c1", "retired", "", 1.0)
-        kept.mark(archive, "c1", "pinned", "", 2.0)
+    mark(archive, "c1", "retired", "", 1.0)
+    mark(archive, "c1", "pinned", "", 2.0)
     (found,) = kept.lessons(archive)
     assert found.pinned
     assert found.usable(now=100.0)
@@ -106,7 +111,7 @@ def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> Non
     """However the mark came there."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
-        kept.mark(archive, "c1", "pinned", "", 1.0)
+    mark(archive, "c1", "pinned", "", 1.0)
     (found,) = kept.lessons(archive)
     assert found.status == "quarantined"
     assert not found.usable(now=0.0)
@@ -155,16 +160,6 @@ def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
         kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
         kept.store_places(archive, [Place("/w/shop", "/w/shop", "shop")])
     assert kept.places(archive) == [Place("/w/shop", "/w/shop", "shop")]
-
-
-def test_the_first_lot_that_was_drawn_stands(archive: sqlite3.Connection) -> None:
-    """Else whoever asks again could choose what is measured."""
-    with writing(archive):
-        kept.store_exposures(archive, [Exposure("c1", "tester:1", True, 0.5, 1.0)])
-        kept.store_exposures(
-            archive, [Exposure("c1", "tester:1", False, 0.5, 2.0), Exposure("c1", "tester:2", False, 0.5, 2.0)]
-        )
-    assert [(lot.session, lot.shown) for lot in kept.exposures(archive)] == [("tester:1", True), ("tester:2", False)]
 
 
 def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from preheat.cli import main
 from preheat.testing.builders import ClaudeTranscript
+from tests.waiting import HUNG
 
 FIRST = "0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f607"
 SECOND = "7a7b7c7d-0000-4000-8000-000000000002"
@@ -52,7 +53,7 @@ class Person:
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HUNG,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 

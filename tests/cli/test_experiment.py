@@ -9,13 +9,16 @@ from typing import Any
 import click
 import pytest
 
-from preheat.app import trial_store as store
-from preheat.app.assignment import told
+from preheat.app import Preheat
+from preheat.app.assignment import make_key, told
 from preheat.archive.connect import connect
-from preheat.archive.lessons import lessons, marks
+from preheat.archive.lessons import lessons
 from preheat.cli.experiment import COMMANDS, command
 from preheat.cli.experiment_cards import show_report
-from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot
+from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot, Rating
+from preheat.model.lesson import Marked
+from preheat.state import assignments, key, ledger, marks, ratings
+from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.daemon.made import RIGHT, learned
@@ -36,6 +39,26 @@ def parsed(person: Person, *words: str) -> Any:
     return json.loads(done.out)
 
 
+def secret(person: Person) -> bytes | None:
+    with reading(person.folder) as state:
+        return key.secret(state)
+
+
+def entries(person: Person) -> list[LedgerEntry]:
+    with reading(person.folder) as state:
+        return ledger.entries(state)
+
+
+def rated_sessions(person: Person) -> list[Rating]:
+    with reading(person.folder) as state:
+        return list(ratings.ratings(state).values())
+
+
+def marked(person: Person) -> dict[str, Marked]:
+    with reading(person.folder) as state:
+        return marks.marks(state)
+
+
 def test_a_newcomer_is_told_what_to_do(person: Person) -> None:
     """Nothing is there: every command says so and what comes next, and none fails with a traceback."""
     assert "until `preheat install AGENT`" in person.run("experiment", "status").out
@@ -53,11 +76,11 @@ def test_a_person_is_told_of_the_holdout_when_installing(person: Person) -> None
     assert done.code == 0
     assert "One session in five starts without" in done.out
     assert "holdout = 0" in done.out
-    place = store.path_of(person.folder, "key")
-    first = Path(place).read_bytes()
-    assert os.stat(place).st_mode & 0o077 == 0
+    first = secret(person)
+    assert first is not None
+    assert os.stat(os.path.join(person.folder, "state.db")).st_mode & 0o077 == 0
     person.run("install", "codex")
-    assert Path(place).read_bytes() == first
+    assert secret(person) == first
     assert "One session in five" in person.run("status").out
     Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 0\n")
     assert "Every session starts warm" in person.run("status").out
@@ -68,7 +91,7 @@ def test_a_person_is_told_of_the_holdout_when_installing(person: Person) -> None
 )
 def test_the_sentence_says_the_share_there_is(tmp_path: Path, share: str, words: str) -> None:
     """Not always one in five."""
-    store.make_key(str(tmp_path))
+    make_key(str(tmp_path))
     (tmp_path / "settings.toml").write_text(f"[experiment]\nholdout = {share}\n")
     assert told(str(tmp_path)).startswith(words)
 
@@ -119,7 +142,7 @@ def test_json_names_every_field_of_a_plan(known: Person) -> None:
     shown.append(parsed(known, "experiment", "stop")["plan"])
     shown += [each["plan"] for each in parsed(known, "ledger")["entries"]]
     assert [each.keys() for each in shown] == [PLAN] * 6
-    assert store.plans_damage(known.folder) == []
+    assert Preheat(known.folder).experiments.plan_damage() == []
 
 
 def test_what_was_stopped_is_said_to_be(known: Person) -> None:
@@ -133,7 +156,7 @@ def test_what_was_stopped_is_said_to_be(known: Person) -> None:
 def test_status_does_not_send_its_reader_to_itself(known: Person) -> None:
     """`preheat status` points to it, and itself says what it knows; two experiments are two."""
     assert "standing (no session yet)" in known.run("experiment", "report").out
-    store.make_key(known.folder)
+    make_key(known.folder)
     assert "One session in five" in known.run("experiment", "status").out
     for name, project in (("mine", "shop"), ("his", "site")):
         os.makedirs(os.path.join(known.home, project), exist_ok=True)
@@ -161,7 +184,7 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
     done = person.run("experiment", "stop")
     assert done.code == 0
     assert done.out.startswith("Too little data: no session in `warm` and none in `cold`.")
-    assert [each.name for each in store.ledger(person.folder)] == ["mine"]
+    assert [each.name for each in entries(person)] == ["mine"]
 
 
 def test_a_difference_that_is_adjusted_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,38 +211,37 @@ def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
 def test_a_changed_ledger_shows(known: Person) -> None:
     """A line that was improved afterwards, or taken out: the exit code is 1 and the line is named."""
     for name in ("one", "two", "three"):
-        store.enter(
-            known.folder,
-            LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts"),
-        )
+        entry = LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts")
+        with writing(known.folder) as state:
+            ledger.enter(state, entry)
     assert known.run("ledger").code == 0
-    path = Path(store.path_of(known.folder, "ledger.jsonl"))
-    before = path.read_bytes()
-    path.write_bytes(before.replace(b"hurts", b"helps", 1))
+    with writing(known.folder) as state:
+        line = ledger.lines(state)[0]
+        state.execute("UPDATE ledger SET line = ? WHERE number = 1", (line.replace(b"hurts", b"helps"),))
     done = known.run("ledger")
     assert done.code == 1
     assert "line 2 of the ledger" in done.out
-    lines = before.splitlines(keepends=True)
-    path.write_bytes(lines[0] + lines[2])
+    with writing(known.folder) as state:
+        state.execute("UPDATE ledger SET line = ? WHERE number = 1", (line,))
+        state.execute("DELETE FROM ledger WHERE number = 2")
     assert known.run("ledger").code == 1
 
 
 def test_ratings_count_and_the_last_word_stands(known: Person) -> None:
-    """Good, then bad with a note: one rating, in which a secret is not kept; and it comes into the archive."""
+    """Good, then bad with a note: one rating, in which a secret is not kept; and it counts."""
     assert known.run("rate", "good").out.startswith("good: ")
     assert parsed(known, "rate", "good").keys() == {"session", "good", "at", "note"}
     rated = parsed(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
     assert rated["good"] is False
-    assert "AKIAIOSFODNN7EXAMPLE" not in Path(store.path_of(known.folder, "ratings.jsonl")).read_text()
-    (one,) = store.ratings(known.folder).values()
+    (one,) = rated_sessions(known)
     assert not one.good
+    assert "AKIA" not in one.note
     done = known.run("rate", "bad", "--note", "x" * 1990 + " AKIAIOSFODNN7EXAMPLE")
     assert "the first 2,000 are kept" in done.err
-    assert "AKIA" not in store.ratings(known.folder)[one.session].note
-    known.run("experiment", "report")
-    connection = connect(known.folder)
-    assert connection.execute("SELECT good FROM ratings").fetchall() == [(0,)]
-    connection.close()
+    (one,) = rated_sessions(known)
+    assert "AKIA" not in one.note
+    everything = b"".join(path.read_bytes() for path in Path(known.folder).rglob("state.db*"))
+    assert b"AKIAIOSFODNN7EXAMPLE" not in everything
 
 
 def test_a_plan_of_how_many_sessions(known: Person) -> None:
@@ -275,8 +297,9 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
             else:
                 found = found.answer("I run it.").ran(RIGHT, "5 passed in 0.1s")
         found.answer("Done.").write(person.projects)
-    store.make_key(person.folder)
-    store.keep_lots(person.folder, lots)
+    make_key(person.folder)
+    with writing(person.folder) as state:
+        assignments.keep(state, lots)
     assert person.run("sync").code == 0
     return item
 
@@ -287,7 +310,7 @@ def test_what_does_harm_is_withdrawn_and_can_be_brought_back(known: Person) -> N
     item = trial(known, harm=0.2)
     first = parsed(known, "learn")
     assert any(line.startswith("withdrawn: ") for line in first["proof"])
-    (entry,) = [each for each in store.ledger(known.folder) if each.name == item]
+    (entry,) = [each for each in entries(known) if each.name == item]
     assert (entry.kind, entry.verdict) == ("withdrawn", "hurts")
     shown = parsed(known, "lessons", "show", item)
     assert shown["status"] == "retired"
@@ -304,16 +327,12 @@ def test_what_does_harm_is_withdrawn_and_can_be_brought_back(known: Person) -> N
             os.unlink(os.path.join(known.folder, name))
     known.run("sync")
     known.run("learn")
-    connection = connect(known.folder)
-    assert marks(connection)[item][0] == "retired"
-    connection.close()
+    assert marked(known)[item].mark == "retired"
 
     assert known.run("lessons", "release", item).code == 0
     known.run("learn")
-    connection = connect(known.folder)
-    assert item not in marks(connection)
-    connection.close()
-    assert [each.kind for each in store.ledger(known.folder)] == ["withdrawn", "brought back"]
+    assert item not in marked(known)
+    assert [each.kind for each in entries(known)] == ["withdrawn", "brought back"]
     assert "status" not in parsed(known, "lessons", "show", item)  # active, as what is usual is not written
     known.run("lessons", "pin", item)
     assert any(line.startswith("pinned, but it does harm") for line in parsed(known, "learn")["proof"])

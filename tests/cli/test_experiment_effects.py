@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from preheat.app import trial_store as store
+from preheat.app.assignment import make_key
+from preheat.app.template_state import load_for, pins
 from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
-from preheat.templates.loaded import load_for, pins
+from preheat.state import assignments, ledger
+from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.daemon.made import RIGHT, learned
@@ -41,7 +43,7 @@ def worked(person: Person, number: int, at: float, wrong: frozenset[int], calls:
 def prepared(person: Person) -> float:
     os.makedirs(os.path.join(person.home, "shop", ".git"))
     learned(person.folder, os.path.join(person.home, "shop"), person.home)
-    store.make_key(person.folder)
+    make_key(person.folder)
     return time.time() - COUNT * 3600
 
 
@@ -61,7 +63,8 @@ def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
     lots.append(
         AdviceLot(session="claude_code:gone", at=1.0, turn=1, signal="loop", cause="c", shown=True, probability=0.5)
     )
-    store.keep_lots(person.folder, lots)
+    with writing(person.folder) as state:
+        assignments.keep(state, lots)
     person.run("sync")
     person.run("learn")
     found = json.loads(person.run("experiment", "explain", "advice", "--json").out)
@@ -89,12 +92,14 @@ def test_a_template_that_does_harm_is_unloaded(person: Person) -> None:
         lots.append(
             Delivery(session=key, at=at, context="c" if warm else "", offered=2, template=f"mine@{pin.digest[:12]}")
         )
-    store.keep_lots(person.folder, lots)
+    with writing(person.folder) as state:
+        assignments.keep(state, lots)
     person.run("sync")
     told = json.loads(person.run("learn", "--json").out)["proof"]
     assert any("withdrawn: template mine@" in line and "does harm" in line for line in told)
     assert pins(person.folder) == {}
-    entries = [each for each in store.ledger(person.folder) if each.name.startswith("mine@")]
+    with reading(person.folder) as state:
+        entries = [each for each in ledger.entries(state) if each.name.startswith("mine@")]
     assert [(each.kind, each.verdict) for each in entries] == [("withdrawn", "hurts")]
     (explained,) = json.loads(person.run("experiment", "explain", "mine", "--json").out)
     assert (explained["template"], explained["estimate"]["units"]) == (entries[0].name, [COUNT // 2, COUNT // 2])

@@ -48,7 +48,7 @@ def test_a_mistake_is_shown_with_its_cost_its_repair_and_its_sessions(mistaken: 
     assert done.code == 0
     assert "File has not been read yet" in done.out
     assert "3 calls in 3 sessions" in done.out
-    assert "Read → Edit  worked 3 of 3 times" in done.out
+    assert "after reading the file  worked 3 of 3 times" in done.out
     assert "1 repeated mistake cost 3 failed calls" in done.out
     assert "preheat mistakes 1" in done.err
     evidence = next(line for line in done.out.splitlines() if "seen in" in line)
@@ -60,7 +60,7 @@ def test_json_has_the_numbers_that_are_shown(mistaken: Person) -> None:
     value = found(mistaken)
     (mistake,) = value["mistakes"]
     assert (mistake["calls"], len(mistake["sessions"]), mistake["recovered"]) == (3, 3, 3)
-    assert mistake["repair"]["form"] == "Read → Edit"
+    assert mistake["repair"]["form"] == "after reading the file"
     assert sorted(mistake["projects"]) == ["/w/other", "/w/proj"]
     assert value["seconds"] == mistake["seconds"] > 0
 

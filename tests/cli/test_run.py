@@ -11,6 +11,7 @@ import pytest
 
 from preheat.cli.root import COMMANDS, root
 from preheat.testing.builders import ClaudeTranscript
+from tests.waiting import HUNG
 
 from .conftest import Person
 
@@ -98,7 +99,7 @@ def test_version(person: Person) -> None:
 def test_a_closed_pipe_ends_quietly(archived: Person) -> None:
     """`preheat sessions show … | head -1` is no error, however much was still to come."""
     command = f'"{sys.executable}" -m preheat sessions show 0f3c --full; echo "code $?" >&2'
-    done = subprocess.run(f"{{ {command}; }} | head -1", shell=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(f"{{ {command}; }} | head -1", shell=True, capture_output=True, text=True, timeout=HUNG)
     assert done.stdout.startswith("the migration test fails")
     assert done.stderr == "code 0\n"
 
@@ -192,6 +193,22 @@ def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
     assert "claude_code" in complete("preheat sync --agent cl")
     assert "0f3c1a2b-5d6e" in complete("preheat sessions show 0f")
     assert "latest" in complete("preheat sessions show l")
+
+
+def test_completing_a_commands_name_imports_no_command() -> None:
+    """The table has the names and what they do; each key that is pressed waits for this."""
+    script = (
+        "import sys; from preheat.cli import main\n"
+        "try: main([])\n"
+        "except SystemExit: pass\n"
+        "print({'rich', 'msgspec', 'preheat.cli.watch', 'preheat.cli.warm'} & set(sys.modules) or 'none')"
+    )
+    asked = {"_PREHEAT_COMPLETE": "zsh_complete", "COMP_WORDS": "preheat wa", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **asked}, timeout=HUNG
+    )
+    assert done.stdout.startswith("plain\nwarm\nKeep what was learned as templates, and...\nplain\nwatch\n")
+    assert done.stdout.endswith("none\n")
 
 
 def test_plain_preheat_on_an_empty_machine_is_friendly(person: Person) -> None:

@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import pytest
 
 from preheat.testing.builders import ClaudeTranscript
 from tests.shared import bound_by_permissions, needs_permissions
+from tests.waiting import HUNG, until
 
 from .conftest import SECOND, Person, first_session
 
@@ -142,13 +143,8 @@ def test_interrupt_is_one_line_and_130(person: Person) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     children = f"/proc/{process.pid}/task/{process.pid}/children"
-    until = time.monotonic() + 20
-    while process.poll() is None and time.monotonic() < until:
-        with open(children) as stream:
-            if stream.read():
-                break
-        time.sleep(0.005)
+    until(lambda: process.poll() is not None or Path(children).read_text(), "a reading process")
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HUNG)
     assert (process.returncode, err) == (130, "preheat: stopped; what was done so far is kept\n"), out
     assert person.run("sync").code == 0

@@ -9,12 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from preheat.app.context import note_use
+from preheat.app.template_state import record_use, uses
 from preheat.cli.warm import COMMANDS, command
 from preheat.model.context import Context, Item
+from preheat.model.template import Use
 from preheat.settings import data_folder
 from preheat.templates.sharing import to_bytes
 from preheat.templates.store import Store
-from preheat.templates.uses import Use
 from preheat.testing.builders import ClaudeTranscript
 from tests.templates.made import AT, lesson, template
 
@@ -172,8 +173,8 @@ def test_success_is_tracked_over_the_sessions_that_got_it(harbour: Person) -> No
             number, rounds=1, last=last, shown=f'<preheat-context id="c{number}">\nhello\n</preheat-context>'
         )
         harbour.write(start)
-        kept().record(Use(at=start.started - 5, template=digest, context=f"c{number}", agent="claude_code"))
-    kept().record(Use(at=AT, template=digest, context="never-seen-again"))
+        record_use(data_folder(), Use(at=start.started - 5, template=digest, context=f"c{number}", agent="claude_code"))
+    record_use(data_folder(), Use(at=AT, template=digest, context="never-seen-again"))
     assert harbour.run("sync").code == 0
     assert harbour.run("profile").code == 0  # judges
     (row,) = value(harbour, "list")
@@ -188,7 +189,7 @@ def test_handing_out_is_noted(two: Person) -> None:
     given = Context(id="c1", task="mend it", template=f"mine@{digest[:12]}", items=(item,))
     for context in (given, replace(given, items=()), replace(given, template="")):
         note_use(data_folder(), context, AT)
-    (use,) = kept().uses()
+    (use,) = uses(data_folder())
     assert (use.template, use.context) == (digest, "c1")
     assert "mend" not in use.task
     assert value(two, "list")[0]["used"] == "used once, success not known"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
+from preheat.app.template_state import uses
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder
@@ -41,7 +42,7 @@ def loaded(person: Person, *arguments: str) -> Any:
 def started(cwd: str, session: str = "s1") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    given = Hooking(data_folder()).context(event, "mend the pier")
+    given = Hooks(data_folder()).context(event, "mend the pier")
     return given.text if given else ""
 
 
@@ -54,7 +55,7 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
     assert found["project"] == os.path.dirname(os.getcwd())
     assert found["loaded"]["digest"] == Store(data_folder()).state("mine").live
     assert "`make clean test` works here" in started(os.getcwd())
-    assert len(list(Store(data_folder()).uses())) == 1
+    assert len(uses(data_folder())) == 1
     done = here.run("warm", "start", "--task", "mend the pier")
     assert "`make clean test` works here" in done.out
     assert "which is loaded for this project" in done.err
@@ -112,11 +113,14 @@ def test_wrong_use_is_one_line(here: Person) -> None:
         assert word in done.err
 
 
-def test_a_damaged_file_holds_no_session_up(here: Person) -> None:
+def test_a_damaged_state_holds_no_session_up(here: Person) -> None:
     """It starts with what was learned; whoever asks is told."""
     loaded(here, "mine")
-    with open(os.path.join(data_folder(), "templates", "loaded.json"), "w", encoding="utf-8") as stream:
-        stream.write("{")
+    for name in os.listdir(data_folder()):
+        if name.startswith("state.db-"):
+            os.unlink(os.path.join(data_folder(), name))
+    with open(os.path.join(data_folder(), "state.db"), "w", encoding="utf-8") as stream:
+        stream.write("no database" * 100)
     assert started(os.getcwd()) == ""
     done = here.run("warm", "load")
     assert done.code == 2

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from preheat.app.context import keep_template
+from preheat.app.templates import Templates
 from preheat.cli.warming import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
 from tests.cli.conftest import Person
+from tests.waiting import HUNG
 
 TASK = "fix the upload parser"
 
@@ -41,7 +42,7 @@ def lessons() -> tuple[Lesson, ...]:
 @pytest.fixture
 def shop(person: Person) -> Person:
     """A template is there, and nothing else."""
-    keep_template(person.folder, Template(name="shop", project="shop", lessons=lessons()), "built")
+    Templates(person.folder).keep(Template(name="shop", project="shop", lessons=lessons()), "built")
     return person
 
 
@@ -105,7 +106,7 @@ def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
         input=(TASK + " x" * 50_000 + "\udcff").encode("utf-8", "surrogateescape"),
         capture_output=True,
         env=os.environ,
-        timeout=60,
+        timeout=HUNG,
     )
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)[-1]["content"]) == len(TASK) + 100_001
@@ -194,10 +195,11 @@ def test_a_session_does_not_wait_for_what_it_does_not_need(shop: Person) -> None
     script = (
         "import sys; from preheat.cli import main;"
         f"code = main(['warm', 'start', '--task', {TASK!r}, '--template', 'shop']);"
-        "heavy = {'sqlalchemy', 'alembic', 'scipy', 'numpy', 'rich', 'tree_sitter', 're2', 'bpe_openai', 'yaml'};"
+        "heavy = {'sqlalchemy', 'alembic', 'scipy', 'numpy', 'rich', 'tree_sitter', 're2', 'bpe_openai', 'yaml',"
+        " 'preheat.commands'};"
         "print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, timeout=HUNG)
     assert done.stderr == "0 []\n"
 
 

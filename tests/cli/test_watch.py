@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from preheat.app.running import Running
+from preheat.app.watching import Watching
 from preheat.cli.watch import frame
-from preheat.daemon.glance import Looking
-from preheat.daemon.place import live_folder, prepare
-from preheat.daemon.sessions import Running, Sessions
+from preheat.daemon.sessions import Sessions
 from preheat.live.advise import step
 from preheat.live.state import START, LiveState
 from preheat.model.live import Advisory, LiveEvent
+from preheat.running.place import live_folder, prepare
 from preheat.testing.builders import ClaudeTranscript
 from tests.live.made import asked, edited, read
 
@@ -88,7 +89,7 @@ def test_a_session_that_only_has_a_transcript(person: Person) -> None:
 def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> None:
     """A second look at the same bytes costs no reading, and a damaged file takes nothing from the others."""
     path = transcript(person)
-    looking = Looking(person.folder)
+    looking = Watching(person.folder)
     (first,) = looking.look()
     assert looking.look()[0] is first
     story = (
@@ -122,7 +123,7 @@ def test_many_sessions_are_cut(person: Person) -> None:
     from rich.console import Console
 
     heard(person, [read("a.py")])
-    (one,) = Looking(person.folder).look()
+    (one,) = Watching(person.folder).look()
     console = Console(width=160)
     with console.capture() as captured:
         console.print(frame([one] * 50, time.time()))

@@ -1,9 +1,9 @@
 """Sessions to be made shorter, read and judged like real ones."""
 
 from preheat.agents import reader_of
-from preheat.app import stages as pipeline
+from preheat.agents.openai_chat.writer import messages
+from preheat.app.assessment import assess
 from preheat.compress import Compressed, compress
-from preheat.exports.openai_chat import messages
 from preheat.model.session import Session
 from preheat.testing.builders import ClaudeTranscript
 
@@ -39,7 +39,7 @@ def working_day() -> ClaudeTranscript:
 
 
 def by(strategy: str, session: Session, keep: int | None = None) -> Compressed:
-    assessed = pipeline.assess(session)
+    assessed = assess(session)
     return compress(
         session,
         assessed.records,

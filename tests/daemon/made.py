@@ -16,10 +16,12 @@ from typing import Any
 
 from preheat.app.learning import learn
 from preheat.app.sessions import sync
-from preheat.daemon import asking, place
-from preheat.daemon.budget import Budget
 from preheat.files import write_whole
+from preheat.running import asking, place
 from preheat.testing.builders import ClaudeTranscript
+from tests.daemon import patient
+from tests.daemon.patient import Patient as Patient
+from tests.waiting import HUNG
 
 AGENT = "claude_code"
 
@@ -88,23 +90,23 @@ def environment(folder: str, **more: str) -> dict[str, str]:
 
 
 class Daemon:
-    """A real one, in its own process."""
+    """A real one, in its own process, that has all the time it needs."""
 
     def __init__(self, folder: str, *options: str) -> None:
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "preheat", "serve", "--foreground", *options],
+            [sys.executable, "-P", patient.__file__, "serve", "--foreground", *options],
             env=environment(folder),
             stdin=subprocess.DEVNULL,
         )
-        assert asking.until(True, folder, 30.0) is not None, "the daemon did not start"
+        assert asking.until(True, folder, HUNG) is not None, "the daemon did not start"
 
-    def ask(self, payload: bytes, agent: str = AGENT, seconds: float = 10.0) -> bytes:
-        return asking.ask(agent, payload, self.folder, seconds)
+    def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
+        return asking.ask(agent, payload, self.folder, HUNG)
 
     def status(self) -> dict[str, Any]:
-        return asking.status(self.folder, 10.0)
+        return asking.status(self.folder, HUNG)
 
     def kill(self) -> None:
         """As nobody can prepare for."""
@@ -114,7 +116,7 @@ class Daemon:
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(20)
+        return self.process.wait(HUNG)
 
 
 @contextmanager
@@ -133,7 +135,7 @@ def end_started(folder: str) -> None:
     found = place.holder(folder)
     if found is not None:
         os.kill(found.pid, signal.SIGKILL)
-        asking.until(False, folder, 10.0)
+        asking.until(False, folder, HUNG)
 
 
 def installed(folder: str, start: list[str] | None = None) -> str:
@@ -144,20 +146,45 @@ def installed(folder: str, start: list[str] | None = None) -> str:
     return client
 
 
+NEVER = 1000 * HUNG
+"""A limit that nobody reaches: a client that waits for something that does not come is hung, and the test fails."""
+BRIEF = 3.0
+"""A limit that is reached, long enough for a busy machine to get that far."""
+_CLIENT = """\
+import sys
+path, limit = sys.argv[1], sys.argv[2]
+with open(path) as stream:
+    text = stream.read()
+run = 'exec(compile(text, path, "exec"), names)'
+for old, new in (
+    ("LIMIT = 1.5", f"LIMIT = {limit}"), ("START = 3.0", f"START = {limit}"), ("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"),
+    ("PATIENCE = 30.0", "PATIENCE = 1e9"), (run, f"{run}; names.update(WAIT={limit}, AGAIN=1e9)"),
+):
+    assert text.count(old) == 1, old
+    text = text.replace(old, new)
+sys.argv = [path, *sys.argv[3:]]
+exec(compile(text, path, "exec"))
+"""
+
+
 def run_client(
-    client: str, payload: bytes, agent: str = AGENT, python: str = sys.executable, **variables: str
-) -> tuple[bytes, float]:
-    """What the client prints, and how long it took. It must end with 0 and say nothing else."""
+    client: str,
+    payload: bytes,
+    agent: str = AGENT,
+    python: str = sys.executable,
+    limit: float = NEVER,
+    **variables: str,
+) -> bytes:
+    """What the client prints; it must end with 0 and say nothing else. It is the one that is installed, with other limits: by
+    how long it takes nobody can tell whether it waits, so it either must not or is `BRIEF`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREHEAT")}
-    before = time.monotonic()
     done = subprocess.run(
-        [python, "-I", "-S", "-E", client, agent],
-        input=payload, capture_output=True, env={**kept, **variables}, timeout=30,
+        [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), agent],
+        input=payload, capture_output=True, env={**kept, **variables}, timeout=HUNG,
     )  # fmt: skip
-    took = time.monotonic() - before
     assert done.returncode == 0
     assert done.stderr == b""
-    return done.stdout, took
+    return done.stdout
 
 
 def spooled(folder: str) -> list[str]:
@@ -168,10 +195,3 @@ def spooled(folder: str) -> list[str]:
 def no_start() -> list[str]:
     """A command that starts nothing."""
     return [shutil.which("true") or "/bin/true"]
-
-
-class Patient(Budget):
-    """A machine that does other things besides may be slow: a test of answers must not depend on it."""
-
-    def __call__(self, seconds: float) -> Budget:
-        return super().__call__(30.0)

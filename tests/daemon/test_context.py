@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preheat.agents import AGENTS
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
 from preheat.app.learning import learn
 from preheat.app.sessions import sync
 from preheat.model.live import HookEvent
@@ -46,7 +46,7 @@ def event(cwd: str) -> HookEvent:
 
 def test_a_new_session_is_told_where_the_last_one_ended(folder: str, project: str) -> None:
     """The resume packet and what works here, in one block that says what it is; from any folder in the project."""
-    stages = Hooking(folder)
+    stages = Hooks(folder)
     found = stages.context(event(os.path.join(project, "src")), "")
     assert found is not None
     assert found.text.startswith("<preheat-context")
@@ -57,13 +57,13 @@ def test_a_new_session_is_told_where_the_last_one_ended(folder: str, project: st
 def test_elsewhere_nothing_of_it_is_told(folder: str, tmp_path: Path) -> None:
     """A project that nobody worked on gets nothing of another one."""
     (tmp_path / "other" / ".git").mkdir(parents=True)
-    found = Hooking(folder).context(event(str(tmp_path / "other")), "")
+    found = Hooks(folder).context(event(str(tmp_path / "other")), "")
     assert found is None or "login" not in found.text
 
 
 def test_without_an_archive_there_is_nothing_and_none_is_made(tmp_path: Path) -> None:
     """A session that starts is no occasion to make one."""
-    stages = Hooking(str(tmp_path / "data"))
+    stages = Hooks(str(tmp_path / "data"))
     assert stages.context(event(str(tmp_path)), "") is None
     stages.prepare(str(tmp_path))
     assert stages.prepared(str(tmp_path))
@@ -75,6 +75,6 @@ def test_without_an_archive_there_is_nothing_and_none_is_made(tmp_path: Path) ->
 def test_a_damaged_archive_is_no_reason_to_fail(tmp_path: Path) -> None:
     """Nothing is known then."""
     (tmp_path / "archive.db").write_bytes(b"no database at all" * 1000)
-    stages = Hooking(str(tmp_path))
+    stages = Hooks(str(tmp_path))
     stages.prepare(str(tmp_path))
     assert stages.prepared(str(tmp_path))

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app.hooks import Given, Hooking
+from preheat.app.daemon_faults import daemon_faults as report
+from preheat.app.hooks import Given, Hooks
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.engine import Engine
-from preheat.daemon.place import prepare
-from preheat.daemon.report import report
 from preheat.model.live import HookEvent, LiveEvent
+from preheat.running.place import prepare
 from tests.daemon.made import AGENT, Patient, edited, prompted, ran, started, stopped, told
 
 
-class Warm(Hooking):
+class Warm(Hooks):
     """Has a context to give."""
 
     def context(self, event: HookEvent, task: str) -> Given | None:
@@ -32,7 +32,7 @@ def live(tmp_path: Path) -> str:
     return prepare(str(tmp_path))
 
 
-def engine(live: str, kind: type[Hooking] = Hooking) -> Engine:
+def engine(live: str, kind: type[Hooks] = Hooks) -> Engine:
     return Engine(live, kind(os.path.dirname(live)), Patient())
 
 
@@ -176,7 +176,7 @@ def test_the_same_event_late_and_live_counts_once(live: str) -> None:
     assert len(list(one.journal.replay(0))) == 2
 
 
-class Slow(Hooking):
+class Slow(Hooks):
     """Never comes to an end with some prompts, as a pattern that runs away would."""
 
     def events(self, event: HookEvent) -> list[LiveEvent]:
@@ -185,7 +185,7 @@ class Slow(Hooking):
         return super().events(event)
 
 
-class Wrong(Hooking):
+class Wrong(Hooks):
     """Has a mistake."""
 
     def events(self, event: HookEvent) -> list[LiveEvent]:

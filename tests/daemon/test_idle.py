@@ -2,22 +2,13 @@
 
 import os
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
 from preheat.daemon.idle import NICE, SOON, Idle
 from preheat.testing.builders import ClaudeTranscript
-
-
-def finished(idle: Idle, seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if idle.look(0.0, 0.0, 0):
-            return True
-        time.sleep(0.05)
-    return False
+from tests.waiting import until
 
 
 def test_it_waits_for_quiet_and_for_something_to_do() -> None:
@@ -61,11 +52,8 @@ def test_it_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         idle.look(1000.0, 900.0, 5)
         assert idle.busy
         (process,) = [each for each in [idle._process] if each is not None]
-        end = time.monotonic() + 10
-        while os.getpriority(os.PRIO_PROCESS, process.pid) < NICE and time.monotonic() < end:
-            time.sleep(0.01)
-        assert os.getpriority(os.PRIO_PROCESS, process.pid) >= NICE
-        assert finished(idle)
+        until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) >= NICE, "a process that steps back")
+        until(lambda: idle.look(0.0, 0.0, 0), "the end of the work")
         idle.look(1100.0, 1001.0, 9)
         assert not idle.busy, "too soon"
     text = (tmp_path / "log").read_text()

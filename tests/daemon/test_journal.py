@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.daemon.journal import Entry, Journal, NotWritten
+from preheat.daemon.journal import Journal, NotWritten
+from preheat.model.journal import Entry
 from preheat.model.live import Asked, Began
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from preheat import __version__
-from preheat.daemon import asking, place
-from preheat.daemon.report import report
+from preheat.app.daemon_faults import daemon_faults as report
+from preheat.running import place
 from tests.daemon.made import daemon, environment, installed, no_start, ran, run_client, spooled, told
+from tests.waiting import HUNG, until
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def doctor(folder: str) -> list[str]:
     """The findings, as the command tells them."""
     done = subprocess.run(
         [sys.executable, "-m", "preheat", "doctor", "--json"],
-        env=environment(folder), capture_output=True, text=True, timeout=60,
+        env=environment(folder), capture_output=True, text=True, timeout=HUNG,
     )  # fmt: skip
     found: list[str] = json.loads(done.stdout)["findings"]
     assert done.returncode == (1 if found else 0)
@@ -101,9 +102,6 @@ def test_other_settings_reach_a_daemon_that_runs(folder: str) -> None:
     with daemon(folder) as one:
         assert one.ask(call) == b""
         Path(folder, "settings.toml").write_text('[live]\nblock = "critical"\n')
-        end = time.monotonic() + 20
-        while not (answer := one.ask(call, seconds=15.0)) and time.monotonic() < end:
-            time.sleep(0.2)
-        assert b"push-force-main" in answer
+        assert b"push-force-main" in until(lambda: one.ask(call), "an answer by the new settings")
         assert place.holder(folder) == place.Holder(one.process.pid, __version__)
-        assert asking.status(folder)["refused"] >= 1
+        assert one.status()["refused"] >= 1

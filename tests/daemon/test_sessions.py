@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from preheat.daemon.journal import Entry
-from preheat.daemon.packet import MOST_FILES, Progress, noted, words
-from preheat.daemon.sessions import Running, Sessions, applied, running
-from preheat.live.thresholds import DEFAULTS
+from preheat.app.running import Running, apply_entry, running_sessions
+from preheat.daemon.sessions import Sessions
+from preheat.live.progress import MOST_FILES, Progress, noted, words
+from preheat.model.journal import Entry
 from tests.live.made import began, checked, edited
 
 
@@ -17,7 +17,7 @@ def after(found: Running, *events: object, at: float = 1.0, **more: object) -> R
     entry = msgspec.convert(
         {"at": at, "agent": found.agent, "session": found.session, "seq": found.seq + 1, **more}, Entry
     )
-    return applied(found, msgspec.structs.replace(entry, events=events))
+    return apply_entry(found, msgspec.structs.replace(entry, events=events))
 
 
 def test_what_leaves_the_memory_is_on_disk(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_only_entries_that_are_missing_are_folded(tmp_path: Path) -> None:
     entries = [
         Entry(seq=number, at=1.0, agent="a", session="s", events=(edited(f"src/{number}.py"),)) for number in (1, 2, 3)
     ]
-    assert store.rebuild(entries[:2], DEFAULTS) == 2
+    assert store.rebuild(entries[:2], apply_entry) == 2
     store.flush()()
     again = Sessions(str(tmp_path))
-    assert again.rebuild(entries, DEFAULTS) == 1
+    assert again.rebuild(entries, apply_entry) == 1
     assert again.get("a", "s").state.calls == 3
 
 
@@ -79,7 +79,7 @@ def test_whoever_watches_sees_the_sessions_that_go_on(tmp_path: Path) -> None:
     for name, age, more in (("old", 90_000, {}), ("first", 50, {}), ("last", 5, {}), ("ours", 5, {"own": True})):
         store.put(after(store.get("a", name), began(), at=now - age, **more))
     store.flush()()
-    assert [each.session for each in running(str(tmp_path))] == ["last", "first"]
+    assert [each.session for each in running_sessions(str(tmp_path))] == ["last", "first"]
 
 
 def test_old_files_go(tmp_path: Path) -> None:

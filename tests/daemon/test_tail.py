@@ -1,21 +1,21 @@
 """The transcripts of running sessions: failures that no hook told of, and how full the context is."""
 
 import os
-import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from preheat.app.hooks import Hooking
+from preheat.app.hooks import Hooks
+from preheat.app.running import Running
 from preheat.daemon.engine import Engine
-from preheat.daemon.place import prepare
-from preheat.daemon.sessions import Running
 from preheat.daemon.tail import Tails
 from preheat.model.live import Called, LiveEvent
 from preheat.model.session import Usage
+from preheat.running.place import prepare
 from preheat.testing.builders import SESSION, ClaudeTranscript
 from tests.daemon.made import AGENT, Patient, daemon, edited, ran
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tails(tmp_path: Path) -> Tails:
-    return Tails(Hooking(str(tmp_path)))
+    return Tails(Hooks(str(tmp_path)))
 
 
 def known(path: Path, *calls: str) -> Running:
@@ -82,7 +82,7 @@ def test_how_full_the_context_is(path: Path, tails: Tails) -> None:
 def test_it_reaches_the_next_event(tmp_path: Path) -> None:
     """A hook does not tell how full the context is; the event in the journal does."""
     live = prepare(str(tmp_path))
-    engine = Engine(live, Hooking(str(tmp_path)), Patient())
+    engine = Engine(live, Hooks(str(tmp_path)), Patient())
     engine.full = lambda agent, session: (150_000, 200_000)
     engine.handle(AGENT, ran(1, "ls", "a.py"), 1.0)
     (entry,) = engine.journal.replay(0)
@@ -120,7 +120,7 @@ def test_files_that_are_gone_shrink_or_are_none(path: Path, tails: Tails, tmp_pa
 
 def test_in_a_real_daemon(tmp_path: Path, path: Path) -> None:
     """The refused call is in the session's state a few seconds later."""
-    from preheat.daemon.sessions import running
+    from preheat.app.running import running_sessions as running
 
     folder = str(tmp_path / "data")
     path.write_bytes(BEGIN.data())
@@ -130,9 +130,7 @@ def test_in_a_real_daemon(tmp_path: Path, path: Path) -> None:
         grown = BEGIN.call("Edit", {}, "call-2").result("done", "call-2")
         path.write_bytes(grown.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
         one.ask(edited(3, "src/b.py", SESSION, transcript_path=str(path)))
-        end = time.monotonic() + 20
-        while time.monotonic() < end and not any(each.state.calls == 4 for each in running(folder)):
-            time.sleep(0.1)
+        until(lambda: any(each.state.calls == 4 for each in running(folder)), "a session with four calls")
         (found,) = running(folder)
         assert found.state.calls == 4
         assert os.path.samefile(found.transcript, path)

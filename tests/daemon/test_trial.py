@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import time
@@ -13,21 +12,20 @@ from typing import Any
 
 import pytest
 
-from preheat.app import trial_store as store
-from preheat.app.experiments import begin, end, report
-from preheat.app.hooks import Hooking
+from preheat.app.assignment import make_key
+from preheat.app.experiment_state import drawn
+from preheat.app.experiments import Experiments
+from preheat.app.hooks import Hooks
 from preheat.app.learning import learn
 from preheat.app.sessions import forget, sync
-from preheat.app.trials import take_in
-from preheat.archive import experiments as kept
 from preheat.archive.connect import connect
-from preheat.archive.lessons import exposures
 from preheat.daemon.engine import Engine
-from preheat.daemon.place import prepare
-from preheat.experiments.plan import planned
 from preheat.model.experiment import AdviceLot, Assignment, Delivery
 from preheat.model.live import HookEvent
 from preheat.provisioning.tokens import estimate
+from preheat.running.place import prepare
+from preheat.state import assignments
+from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
 
@@ -46,13 +44,13 @@ class Machine:
         if settings:
             Path(self.data, "settings.toml").write_text(settings)
         if key:
-            store.make_key(self.data)
+            make_key(self.data)
         self.live = prepare(self.data)
         self.engine = self.restarted()
 
     def restarted(self) -> Engine:
         """A daemon that comes after one that was killed."""
-        self.engine = Engine(self.live, Hooking(self.data), Patient())
+        self.engine = Engine(self.live, Hooks(self.data), Patient())
         return self.engine
 
     def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:
@@ -66,7 +64,10 @@ class Machine:
 
     @property
     def lots(self) -> list[Any]:
-        return store.lots(self.data)[0]
+        """Assignments, then deliveries, then advice: each in the order in which it was drawn."""
+        with reading(self.data) as state:
+            drawn_at = sorted(assignments.assignments(state), key=lambda each: each.at)
+            return [*drawn_at, *assignments.deliveries(state), *assignments.advice(state)]
 
 
 @pytest.fixture
@@ -91,7 +92,9 @@ def test_arms_are_met_and_on_disk_before_anything_is_given(machine: Machine) -> 
     assert len(given) == 200
     assert all(each.offered for each in given)  # there was something for everybody, whatever the arm
     journaled = [lot for entry in machine.engine.journal.replay(0) for lot in entry.lots]
-    assert journaled == machine.lots
+    assert [each for each in journaled if isinstance(each, Assignment)] == drawn
+    assert [each for each in journaled if isinstance(each, Delivery)] == given
+    assert len(journaled) == len(machine.lots)
 
 
 def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> None:
@@ -108,7 +111,7 @@ def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> N
 
 def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
     """Where the program says its parent."""
-    stages = Hooking(machine.data)
+    stages = Hooks(machine.data)
     arms = set()
     for number in range(20):
         root = stages.assign(
@@ -149,12 +152,10 @@ def test_a_missed_start_is_unassigned_and_warm(machine: Machine) -> None:
 
 
 def test_items_are_spared_and_written_down_with_their_probability(machine: Machine) -> None:
-    """What a warm session reads lacks exactly the items that the lots took away, and the archive's exposures say so."""
+    """What a warm session reads lacks exactly the items that the lots took away, and the exposures say so."""
     texts = {f"s{number}": machine.start(f"s{number}", at=float(number)) for number in range(60)}
-    connection = connect(machine.data)
-    take_in(machine.data, connection)
-    lots = exposures(connection)
-    connection.close()
+    with reading(machine.data) as state:
+        lots = assignments.exposures(state)
     warm = {session for session, text in texts.items() if text}
     assert {lot.session.partition(":")[2] for lot in lots} == warm
     assert {lot.probability for lot in lots} == {0.7}
@@ -169,7 +170,7 @@ def test_items_are_spared_and_written_down_with_their_probability(machine: Machi
 
 
 def test_off_means_nothing_is_drawn(tmp_path: Path) -> None:
-    """`holdout = 0`: every session is warm with every item, everything is said, and no file of lots comes about."""
+    """`holdout = 0`: every session is warm with every item, everything is said, and nothing is written down."""
     machine = Machine(tmp_path, "[experiment]\nholdout = 0\n")
     texts = {machine.start(f"s{number}") for number in range(40)}
     assert len(texts) == 1
@@ -178,7 +179,6 @@ def test_off_means_nothing_is_drawn(tmp_path: Path) -> None:
         machine.engine.handle(AGENT, edited(number, f"src/part{number}.py", "s1", cwd=machine.project), float(number))
     assert machine.engine.count["withheld"] == 0
     assert machine.lots == []
-    assert not os.path.exists(store.path_of(machine.data, "lots.jsonl"))
 
 
 def test_nobody_is_drawn_before_being_told(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_placebo_and_note(tmp_path: Path) -> None:
     """Four arms: a placebo has the tokens of what it stands for and nothing of it, a note has the same facts in one paragraph;
     both carry the mark by which Preheat knows its own words."""
     machine = Machine(tmp_path, "[experiment]\ndrop_items = 0\n")
-    begin(machine.data, planned("four", ["warm", "cold", "placebo", "note"], [], "misuse", [], None, "anytime", 1.0))
+    Experiments(machine.data).start("four", ["warm", "cold", "placebo", "note"], now=1.0)
     texts: dict[str, str] = {}
     for number in range(40):
         text = machine.start(f"s{number}")
@@ -253,7 +253,7 @@ def test_placebo_and_note(tmp_path: Path) -> None:
 def test_a_plan_takes_the_holdout_s_place_while_it_runs(machine: Machine) -> None:
     """A running daemon takes it up at the next start; sessions that began before keep their arm and their experiment."""
     machine.start("before")
-    name = begin(machine.data, planned("mine", ["warm", "note"], [], "misuse", [], None, "anytime", time.time()))
+    name = Experiments(machine.data).start("mine", ["warm", "note"]).experiment
     for number in range(20):
         machine.start(f"s{number}")
     machine.start("before", "resume")
@@ -261,9 +261,10 @@ def test_a_plan_takes_the_holdout_s_place_while_it_runs(machine: Machine) -> Non
     assert {each.experiment for each in drawn.values()} == {"standing", name}
     assert drawn[f"{AGENT}:before"].experiment == "standing"
     assert {each.arm for each in drawn.values() if each.experiment == name} == {"warm", "note"}
-    end(machine.data, "mine")
+    Experiments(machine.data).stop("mine")
     machine.start("after")
-    assert machine.lots[-2].experiment == "standing"
+    drawn = {each.session: each for each in machine.lots if isinstance(each, Assignment)}
+    assert drawn[f"{AGENT}:after"].experiment == "standing"
 
 
 def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
@@ -276,7 +277,9 @@ def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
         answer = one.ask(started(f"s{number}", cwd=machine.project))
         given[f"s{number}"] = b"preheat-context" in answer
     one.kill()
-    os.unlink(store.path_of(machine.data, "lots.jsonl"))  # as if the machine had not come to it
+    with writing(machine.data) as state:  # as if the machine had not come to it
+        for table in ("assignments", "deliveries"):
+            state.execute(f"DELETE FROM {table}")
     with daemon(machine.data) as other:
         for session, warm in given.items():
             answer = other.ask(started(session, "compact", cwd=machine.project))
@@ -287,9 +290,12 @@ def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
 
 def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine) -> None:
     """Somebody holds the file: the session starts, the trouble is told, and the next start writes both."""
-    folder = os.path.join(machine.data, store.FOLDER)
-    program = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print('held', flush=True); time.sleep(60)"
-    holding = subprocess.Popen([sys.executable, "-c", program, os.path.join(folder, "lock")], stdout=subprocess.PIPE)
+    program = (
+        "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN IMMEDIATE');"
+        " print('held', flush=True); time.sleep(999)"
+    )
+    path = os.path.join(machine.data, "state.db")
+    holding = subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE)
     assert holding.stdout is not None
     try:
         assert holding.stdout.readline() == b"held\n"
@@ -306,39 +312,19 @@ def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine
     assert {each.session for each in machine.lots} == {f"{AGENT}:s1", f"{AGENT}:s2"}
 
 
-def test_an_old_archive_is_brought_up(tmp_path: Path) -> None:
-    """One of the version before gets the tables, and keeps what it had."""
-    machine = Machine(tmp_path, ALL)
-    path = os.path.join(machine.data, "archive.db")
-    with sqlite3.connect(path) as connection:
-        for table in ("assignments", "deliveries", "advice_lots", "ratings", "intake"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("UPDATE alembic_version SET version_num = '0003'")
-        before = connection.execute("SELECT count(*) FROM lessons").fetchone()
-    connection.close()
-    machine.start("s1")
-    opened = connect(machine.data)
-    take_in(machine.data, opened)
-    assert opened.execute("SELECT count(*) FROM lessons").fetchone() == before
-    assert [each.session for each in kept.assignments(opened)] == [f"{AGENT}:s1"]
-    opened.close()
-
-
-def test_a_rebuilt_archive_has_every_lot_again(machine: Machine) -> None:
-    """The archive is thrown away: assignments and exposures come back from the files beside it."""
+def test_a_rebuilt_archive_has_every_lot(machine: Machine) -> None:
+    """The archive is thrown away: what was drawn stands beside it."""
     for number in range(10):
         machine.start(f"s{number}")
     first = connect(machine.data)
-    take_in(machine.data, first)
-    before = (kept.assignments(first), exposures(first), kept.deliveries(first))
+    before = drawn(first)
     first.close()
     for name in os.listdir(machine.data):
         if name.startswith("archive.db"):
             os.unlink(os.path.join(machine.data, name))
     second = connect(machine.data)
-    take_in(machine.data, second)
-    take_in(machine.data, second)
-    assert (kept.assignments(second), exposures(second), kept.deliveries(second)) == before
+    assert drawn(second) == before
+    assert len(before.assignments) == 10
     second.close()
 
 
@@ -368,7 +354,7 @@ def test_the_whole_loop(tmp_path: Path, effect: float, helps: bool) -> None:
         worked(machine, session, begun + number * 3600 + 1, 0.3 - effect * warm, chance)
     sync(machine.data, {"HOME": machine.home})
     learn(machine.data)
-    found = report(machine.data)
+    found = Experiments(machine.data).report()
     assert (found.verdict == "helps") == helps
     assert sum(found.measured.values()) == 80
     first = found.estimates[0]
@@ -379,4 +365,4 @@ def test_the_whole_loop(tmp_path: Path, effect: float, helps: bool) -> None:
     gone = next(each.session for each in machine.lots if isinstance(each, Assignment))
     forget(machine.data, [gone])
     assert gone not in {each.session for each in machine.lots}
-    assert sum(report(machine.data).drawn.values()) == 79
+    assert sum(Experiments(machine.data).report().drawn.values()) == 79

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from preheat.dataset.common import ACCOUNTS, WORDS
+from preheat.lab.dataset.common import ACCOUNTS, WORDS
 from preheat.model.session import (
     AssistantMessage,
     Compaction,

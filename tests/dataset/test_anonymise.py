@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.dataset.anonymise import Anonymiser, masked
-from preheat.dataset.leaks import Look, in_text
-from preheat.dataset.names import Name, Names
-from preheat.dataset.names import in_text as names_in
-from preheat.dataset.pseudonyms import Pseudonyms
 from preheat.ingest.redact import redact
+from preheat.lab.dataset.anonymise import Anonymiser, masked
+from preheat.lab.dataset.leaks import Look, in_text
+from preheat.lab.dataset.names import Name, Names
+from preheat.lab.dataset.names import in_text as names_in
+from preheat.lab.dataset.pseudonyms import Pseudonyms
 
 from .planted import Identity, found_in, identities
 

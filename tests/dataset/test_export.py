@@ -14,10 +14,10 @@ from preheat.agents.sources import read
 from preheat.app import dataset_survey as surveying
 from preheat.app.sessions import opened
 from preheat.archive.analyses import Gathered
-from preheat.dataset.names import Name, Names
 from preheat.errors import ArchiveUnusable
 from preheat.ingest import rereading
 from preheat.ingest.stored import sessions_in
+from preheat.lab.dataset.names import Name, Names
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.cli.test_export import checked

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from preheat.dataset.leaks import Leak, Look, in_file, in_files
-from preheat.dataset.names import Name, Names
 from preheat.ingest.redact import redact
+from preheat.lab.dataset.leaks import Leak, Look, in_file, in_files
+from preheat.lab.dataset.names import Name, Names
 
 LOOK = Look(Names([Name("person", "jquill"), Name("project", "inkwell")]), redact)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.dataset.names import PLACES, UNUSUAL, Name, Names, in_heading, in_text
+from preheat.lab.dataset.names import PLACES, UNUSUAL, Name, Names, in_heading, in_text
 
 PLACED = (
     "/Users/jquill/x", "\\\\HOME\\jquill ", "-Users-jquill", "_home_jquill", "jane.quill@quillco.io",

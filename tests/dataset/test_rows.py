@@ -1,8 +1,8 @@
 """The schema says what every field is, and the datasheet what every number is."""
 
-from preheat.dataset.datasheet import Facts, datasheet
-from preheat.dataset.meanings import MEANINGS
-from preheat.dataset.rows import FILES, schema
+from preheat.lab.dataset.datasheet import Facts, datasheet
+from preheat.lab.dataset.meanings import MEANINGS
+from preheat.lab.dataset.rows import FILES, schema
 
 HEADINGS = ("Motivation", "Composition", "Collection process", "Preprocessing", "Uses", "Distribution", "Maintenance")
 

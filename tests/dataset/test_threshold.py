@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.dataset.threshold import OTHER, Spread, beginnings
+from preheat.lab.dataset.threshold import OTHER, Spread, beginnings
 
 
 @settings(deadline=None)

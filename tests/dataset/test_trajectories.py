@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from preheat.agents.atif.writer import trajectory
 from preheat.agents.sources import read
 from preheat.app.dataset_survey import texts
-from preheat.dataset.anonymise import Anonymiser
-from preheat.dataset.names import Names, in_heading, in_text
-from preheat.dataset.pseudonyms import Pseudonyms
-from preheat.dataset.trajectories import BEGINNING, TEXTS, Telling, Texts, published
-from preheat.exports.atif import trajectory
 from preheat.ingest.redact import redact
+from preheat.lab.dataset.anonymise import Anonymiser
+from preheat.lab.dataset.names import Names, in_heading, in_text
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.trajectories import BEGINNING, TEXTS, Telling, Texts, published
 from preheat.model.session import Other, Session, ToolCall, ToolResult, UserMessage, joined
 from tests.cli.test_export import checked
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.experiments.arms import FACTS, MATCHED, note, placebo
+from preheat.experiments.arms import FACTS, note, placebo
+from preheat.model.experiment import MATCHED
 from preheat.provisioning.frame import block
 from preheat.provisioning.tokens import estimate
 

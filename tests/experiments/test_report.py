@@ -8,8 +8,9 @@ import pytest
 
 from preheat.experiments.measure import measured
 from preheat.experiments.plan import planned, standing
-from preheat.experiments.report import Report, compared, report
+from preheat.experiments.report import compared, report
 from preheat.model.experiment import Assignment, Dealt, Delivery, Plan, Went
+from preheat.model.experiment_report import Report
 
 NOW = 10_000_000.0
 

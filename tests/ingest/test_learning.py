@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from preheat.app.context import project_named
 from preheat.app.learning import learn, study
+from preheat.app.projects import project_named
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import writing
 from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
 from preheat.model.progress import Progress
+from preheat.state import marks
+from preheat.state.connect import writing as writing_state
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
 
@@ -159,11 +161,9 @@ def test_when_all_sessions_are_forgotten_nothing_is_left(machine: Machine) -> No
 def test_what_a_person_said_of_a_lesson_outlives_learning(machine: Machine) -> None:
     learn(machine.folder)
     first, second = [lesson for lesson in lessons(machine) if lesson.status == "active"][:2]
-    connection = machine.connection()
-    with writing(connection):
-        kept.mark(connection, first.id, "retired", "not any more", 1.0)
-        kept.mark(connection, second.id, "pinned", "", 1.0)
-    connection.close()
+    with writing_state(machine.folder) as state:
+        marks.mark(state, first.id, "retired", "not any more", 1.0)
+        marks.mark(state, second.id, "pinned", "", 1.0)
     worked(7).write(machine.projects)
     machine.sync()
     learn(machine.folder)

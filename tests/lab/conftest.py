@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from preheat.lab.plan import Given, LabPlan
 from preheat.lab.state import Tried
-from preheat.tasks.suite import Task
+from preheat.lab.tasks.suite import Task
 
 Outcome = Callable[[str, str, int], Tried]
 

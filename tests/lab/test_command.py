@@ -1,17 +1,19 @@
 """`preheat lab` on the command line: what it refuses, and how it tells what there is."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
 
-from preheat.testing.model_server import ModelServer, Reply
+from preheat.testing.model_server import ModelServer, Reply, Request
 from tests.shared import TESTS
+from tests.waiting import HUNG, until
 
 
 class Person:
@@ -62,16 +64,23 @@ def test_a_plan_is_shown_with_its_limits(person: Person) -> None:
 
 def test_interrupted_it_says_how_to_go_on(person: Person) -> None:
     """With the exit code of an interruption; the same command then does the rest, and JSON names every field."""
-    with ModelServer(decide=lambda request: Reply("Done.", delay=0.5)) as server:
+    go_on, asked = threading.Event(), itertools.count()
+
+    def decide(request: Request) -> Reply:
+        if next(asked):
+            go_on.wait(HUNG)
+        return Reply("Done.")
+
+    with ModelServer(decide=decide) as server:
         words = person.words("--repeats", "3", "--json", url=server.url)
         runs = person.home / "preheat" / "lab" / "one" / "runs.jsonl"
         with subprocess.Popen(
             words, env=person.environment, cwd=person.home, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         ) as process:
-            while process.poll() is None and not runs.exists():
-                time.sleep(0.02)
+            until(lambda: process.poll() is not None or runs.exists(), "the first run")
             process.send_signal(signal.SIGINT)
             _, said = process.communicate()
+        go_on.set()
         assert process.returncode == 130, said
         assert " of 6 runs are over; the same command goes on, `preheat lab report one` shows" in said
         done = subprocess.run(

@@ -8,13 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat.agents.headless import Endpoint, headless_of
-from preheat.app import stages as pipeline
+from preheat.agents.headless import headless_of
+from preheat.app.lab import Labs, bench_for, sources_for
+from preheat.app.sessions import sync
 from preheat.errors import UserError
-from preheat.lab.prepare import Wanted, bench_for, planned, prepare, wanted_with
-from preheat.lab.run import Watcher, run_lab
+from preheat.lab.plan import LabPlan
+from preheat.lab.prepare import Wanted, prepare, wanted_with
 from preheat.lab.state import Lab, Running, Tried
-from preheat.tasks.suite import Suite, Task, parse_suite
+from preheat.lab.tasks.suite import Suite, Task, read_suite
+from preheat.model.headless import Endpoint
+from preheat.model.progress import SILENT, Progress
 from preheat.testing.builders import ClaudeTranscript
 from preheat.testing.model_server import Call, ModelServer, Reply, Request
 
@@ -29,16 +32,16 @@ class Setting:
         (folder / "known.md").write_text("- It is done by `touch done.txt`\n")
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PERSONAL": "mine", "KEY": "hush"}
 
+    @property
+    def labs(self) -> Labs:
+        return Labs(self.data, self.environment)
+
     def run(
-        self, server: ModelServer, *tasks: Task, watcher: Watcher | None = None, keep_work: bool = False, **more: object
-    ) -> list[Tried]:
+        self, server: ModelServer, *tasks: Task, progress: Progress = SILENT, keep_in: str = "", **more: object
+    ) -> tuple[Tried, ...]:
         settings: dict[str, object] = {"endpoint": server.url, "model": "scripted", "context": self.known, "key": "KEY"}
         wanted = Wanted(**{**settings, **more})  # type: ignore[arg-type]
-        bench = bench_for(self.data, wanted, self.environment, keep_work)
-        lab, plan = prepare(Suite("s", tasks), wanted, bench, "s")
-        if not lab.exists:
-            lab.begin(plan)
-        return run_lab(lab, plan, bench, watcher)
+        return self.labs.run(Suite("s", tasks), wanted, keep_in=keep_in, progress=progress).tried
 
 
 @pytest.fixture
@@ -47,6 +50,12 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     return Setting(tmp_path)
+
+
+def prepared(setting: Setting, wanted: Wanted) -> LabPlan:
+    suite, lab = Suite("s", (Task(id="a", prompt="x", verify="true"),)), Lab(os.path.join(setting.data, "lab", "s"))
+    bench = bench_for(setting.data, wanted, setting.environment)
+    return prepare(lab, "s", suite, wanted, bench, sources_for(setting.data, wanted))
 
 
 def bash(command: str) -> Reply:
@@ -92,12 +101,12 @@ def test_a_set_up_or_a_verify_that_runs_out_of_time_says_so(setting: Setting) ->
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         tried = setting.run(
             server,
-            Task(id="set", prompt="x", setup="echo fetching; sleep 30", verify="true", timeout=1.0),
-            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 30", timeout=1.0),
+            Task(id="set", prompt="x", setup="echo fetching; sleep 3600", verify="true", timeout=3.0),
+            Task(id="verify", prompt="y", verify="printf '\\033[1mlooking\\033[0m\\n'; sleep 3600", timeout=3.0),
         )
     assert {(each.task, each.status, each.note) for each in tried} == {
-        ("set", "not set up", "fetching; ran out of time after 1 s"),
-        ("verify", "verify timed out", "looking; ran out of time after 1 s"),
+        ("set", "not set up", "fetching; ran out of time after 3 s"),
+        ("verify", "verify timed out", "looking; ran out of time after 3 s"),
     }
 
 
@@ -105,23 +114,19 @@ def test_a_run_without_an_answer_says_that_it_ran_out_of_time(setting: Setting) 
     """The model took longer than the task may: that is what the message must give as the reason."""
     slow = Task(id="slow", prompt="x", verify="true", timeout=1.0)
     said = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
-    with ModelServer(decide=lambda request: Reply("Done.", delay=2.0)) as server, pytest.raises(UserError, match=said):
+    with ModelServer(decide=lambda request: Reply("Done.", delay=30.0)) as server, pytest.raises(UserError, match=said):
         setting.run(server, slow, repeats=2)
 
 
-def test_kept_folders_are_those_of_every_run(setting: Setting) -> None:
-    """Arms of a task work under one name, one after the other; what is kept has the files of each, and is told where."""
-
-    class Told(Watcher):
-        def kept(self, folder: str) -> None:
-            self.folder = Path(folder)
-
-    watcher = Told()
+def test_kept_folders_are_those_of_every_run(setting: Setting, tmp_path: Path) -> None:
+    """Arms of a task work under one name, one after the other; what is kept has the files of each."""
+    kept = tmp_path / "kept"
     with ModelServer(
         decide=lambda request: Reply("Done.") if "returncode" in json.dumps(request.body) else bash("touch done.txt")
     ) as server:
-        setting.run(server, Task(id="a", prompt="x", verify="true"), watcher=watcher, keep_work=True)
-    assert {path.parent.parent.parent.name for path in watcher.folder.rglob("done.txt")} == {"a.1.cold", "a.1.warm"}
+        setting.run(server, Task(id="a", prompt="x", verify="true"), keep_in=str(kept))
+    found = {path.parent.parent.parent.name for path in (kept / "runs").rglob("done.txt")}
+    assert found == {"a.1.cold", "a.1.warm"}
 
 
 def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
@@ -137,12 +142,12 @@ def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
 
 def test_a_name_that_cannot_be_is_a_labs(setting: Setting) -> None:
     """Also where only the plan is shown."""
-    wanted = Wanted(endpoint="http://x/v1", model="m", context=setting.known)
-    bench = bench_for(setting.data, wanted, setting.environment)
     suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
-    for make in (prepare, planned):
-        with pytest.raises(UserError, match=r"`\.\.` cannot be a lab's name"):
-            make(suite, wanted, bench, "..")
+    with ModelServer(decide=lambda request: Reply("Done.")) as server:
+        wanted = Wanted(endpoint=server.url, model="m", context=setting.known)
+        for make in (setting.labs.run, setting.labs.plan):
+            with pytest.raises(UserError, match=r"`\.\.` cannot be a lab's name"):
+                make(suite, wanted, "..")
 
 
 def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
@@ -155,7 +160,7 @@ def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
         wanted = Wanted(
             endpoint="http://x/v1", model="m", context=setting.known, agent=agent, program="sh", turns=3, tokens=9
         )
-        assert planned(suite, wanted, bench_for(setting.data, wanted, setting.environment), "s").unheeded == loose
+        assert setting.labs.plan(suite, wanted).unheeded == loose
 
 
 def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
@@ -172,7 +177,7 @@ def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
         assert {each.answers for each in tried} == {3}
     setting.data += "3"
     slow = Task(id="slow", prompt="Go on.", verify="true", timeout=1.0)
-    with ModelServer(decide=lambda request: bash("sleep 30")) as server:
+    with ModelServer(decide=lambda request: bash("sleep 3600")) as server:
         assert {each.ending for each in setting.run(server, slow, turns=2)} <= {"timed out", "over its turns"}
 
 
@@ -192,14 +197,14 @@ def test_calls_that_are_none_are_answered(setting: Setting) -> None:
 def test_what_is_over_is_not_run_again(setting: Setting) -> None:
     """Interrupted after the first run, it goes on with the second; the contexts are those of the first start."""
 
-    class Impatient(Watcher):
-        def ran(self, tried: Tried) -> None:
+    class Impatient(Progress):
+        def advance(self, amount: float = 1, note: str = "") -> None:
             raise KeyboardInterrupt
 
     tasks = (Task(id="a", prompt="x", verify="true"), Task(id="b", prompt="y", verify="true"))
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         with pytest.raises(KeyboardInterrupt):
-            setting.run(server, *tasks, watcher=Impatient())
+            setting.run(server, *tasks, progress=Impatient())
         (setting.folder / "known.md").write_text("- Something else\n")
         tried = setting.run(server, *tasks)
         assert len(server.main_requests) == 4
@@ -232,7 +237,7 @@ def test_a_past_session_by_every_strategy(setting: Setting) -> None:
     for number in range(30):
         told = told.answer(f"Step {number}.").ran(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
     path = told.answer("Done.").write(str(setting.folder / "projects"))
-    pipeline.sync(setting.data, files=[("claude_code", str(path))])
+    sync(setting.data, files=[("claude_code", str(path))])
     key = "claude_code:11111111-1111-4000-8000-000000000000"
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         arms = ("none", "mask", "headtail", "markers")
@@ -245,13 +250,14 @@ def test_a_past_session_by_every_strategy(setting: Setting) -> None:
 
 def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
     """The command line goes before the suite; paths in a suite begin at its folder."""
-    suite = parse_suite(
+    path = tmp_path / "x.yaml"
+    path.write_text(
         "arms: [cold, k=1, 2]\nrepeats: 3\nmodel: theirs\ncontext: known.md\nplacebo: template:other\n"
         "defaults: {timeout: 9, verify: 'true'}\ntasks:\n  - {id: a, prompt: x, group: g}\n"
-        "  - {id: b, prompt: y, verify: 'false'}\n",
-        "x.yaml",
+        "  - {id: b, prompt: y, verify: 'false'}\n"
     )
-    found = wanted_with(suite, str(tmp_path / "x.yaml"), Wanted(model="mine"))
+    suite = read_suite(str(path))
+    found = wanted_with(suite, Wanted(model="mine"))
     assert (found.arms, found.repeats, found.model) == (("cold", "k=1", "2"), 3, "mine")
     assert found.context == str(tmp_path / "known.md")
     assert found.placebo == "template:other"
@@ -275,12 +281,7 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
 def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: Wanted, said: str) -> None:
     """Each in one line, and nothing is written."""
     with pytest.raises(UserError, match=said):
-        prepare(
-            Suite("s", (Task(id="a", prompt="x", verify="true"),)),
-            msgspec.structs.replace(wanted, context=setting.known),
-            bench_for(setting.data, wanted, setting.environment),
-            "s",
-        )
+        prepared(setting, msgspec.structs.replace(wanted, context=setting.known))
     assert not os.path.exists(os.path.join(setting.data, "lab"))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from preheat.calls.intent import recoveries
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import shell
 from preheat.commands import text_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.outcome import FAILURES, Cause, Outcome, Status
 from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, Starter, ToolCall, ToolKind, ToolResult, UserMessage

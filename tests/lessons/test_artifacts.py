@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.calls.seen import Seen
 from preheat.lessons.artifacts import FLOOR, SCORE_ARTIFACTS, WORTH, revise, says, score
 from preheat.lessons.examples import MOST, RESULT, ExampleNotes, learn, note
 from preheat.lessons.learner import Noted
-from preheat.lessons.seen import Seen
 from preheat.model.lesson import LESSON_KINDS, MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 from tests.lessons.any_lessons import lessons
 from tests.lessons.sessions import Made, ran, seen, used

@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.calls.seen import Seen
 from preheat.lessons.conventions import LEARN_CONVENTIONS, MOST_ACTIVE, Notes, learn, note, says
 from preheat.lessons.learner import Noted
 from preheat.lessons.placement import made_in
-from preheat.lessons.seen import Seen
 from preheat.model.lesson import Lesson
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 

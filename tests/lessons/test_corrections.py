@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.calls.seen import Seen
 from preheat.lessons.corrections import Ruled, learn_corrections, rules_in
 from preheat.lessons.rule_words import ruling
-from preheat.lessons.seen import Seen
 from preheat.model.session import UserMessage
 from tests.lessons.sessions import ran, seen
 

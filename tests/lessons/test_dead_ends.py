@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from preheat.calls.seen import Seen
 from preheat.lessons.attempts import note
 from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY, EXPIRES, EXPIRES_ENVIRONMENT, learn
 from preheat.lessons.learner import Noted
-from preheat.lessons.seen import Seen
 from preheat.model.lesson import DAY, Lesson
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 

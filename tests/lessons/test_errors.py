@@ -7,10 +7,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.clean import orders
 from preheat.lessons.errors import CLUSTER_ERRORS, Notes, learn, note
 from preheat.lessons.learner import Noted
 from preheat.model.lesson import Lesson
+from preheat.safe_text.reasons import orders
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 UNKNOWN = "Unknown skill: publish"

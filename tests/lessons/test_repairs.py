@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.clean import orders
-from preheat.lessons.argument_difference import argument_changes
-from preheat.lessons.command_difference import command_change
-from preheat.lessons.difference import Difference, in_words, path_change
 from preheat.lessons.learner import Noted
-from preheat.lessons.mending import MOST, Notes, note
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS, learn
+from preheat.mistakes.argument_difference import argument_changes
+from preheat.mistakes.command_difference import command_change
+from preheat.mistakes.difference import Difference, in_words, path_change
+from preheat.mistakes.tries import MOST, Notes, note
 from preheat.model.lesson import Lesson
+from preheat.safe_text.reasons import orders
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 NOT_FOUND = "sh: line N: rg: command not found"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.calls.seen import Seen
 from preheat.lessons.goal import goal
 from preheat.lessons.learner import Noted
 from preheat.lessons.resume import ResumeNotes, is_clean, learn, note, packet_lines, says, staleness
-from preheat.lessons.seen import Seen
 from preheat.model.lesson import DAY, ResumePacket
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.generalised import generalised
+from preheat.calls.generalised import generalised
 from preheat.lessons.typed import moved, typed
 
 

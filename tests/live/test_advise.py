@@ -3,13 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.advise import CLOSE, OPEN, PRIORITY, advise, budget, step, told, worded
+from preheat.live.advise import PRIORITY, advise, budget, step, told, worded
 from preheat.live.fold import fold, readings
 from preheat.live.phase import PhaseState
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.live.trust import TrustState
-from preheat.model.live import Advisory, LiveEvent, Phase
+from preheat.model.live import CLOSE, OPEN, Advisory, LiveEvent, Phase
 from preheat.model.session import PREHEAT_MARK
 from tests.live.made import asked, checked, edited, read, stopped
 

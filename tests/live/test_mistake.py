@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.app import watching
+from preheat.app import advice
 from preheat.live.advise import told
 from preheat.live.fold import fold
 from preheat.live.known import NOTHING, Known, after, before, known, pieces
@@ -205,7 +205,7 @@ def test_the_state_stays_small() -> None:
 def play(index: Known, *events: LiveEvent, thresholds: Thresholds = DEFAULTS) -> tuple[LiveState, list[Advisory]]:
     state, said = START, []
     for event in events:
-        state, advisory = watching.step(state, event, index, thresholds)
+        state, advisory = advice.step(state, event, index, thresholds)
         said += [advisory] if advisory else []
     return state, said
 
@@ -223,13 +223,13 @@ def test_what_was_told_before_the_call_is_not_told_after_it() -> None:
     hook = HookEvent(agent="claude_code", session="s", name="before_tool", tool="Bash",
                      arguments={"command": "rtk bun run test"})  # fmt: skip
     state = fold(START, ran("ls"))
-    warning = watching.before(state, hook, index)
+    warning = advice.before(state, hook, index)
     assert warning is not None
     assert warning.text.startswith("<preheat-advisory>")
     assert len(warning.text) < 120 * 3.5
     state = told(state, warning)
-    assert watching.before(state, hook, index) is None
-    _, advisory = watching.step(state, failure(), index)
+    assert advice.before(state, hook, index) is None
+    _, advisory = advice.step(state, failure(), index)
     assert advisory is None
 
 
@@ -251,5 +251,5 @@ def test_only_commands_are_looked_at_before_they_run() -> None:
     """A file that is written may hold any text."""
     hook = HookEvent(agent="claude_code", session="s", name="before_tool", tool="Write",
                      arguments={"file_path": "a.sh", "content": "rtk bun run test"})  # fmt: skip
-    assert watching.before(START, hook, known([repair()], NOW)) is None
+    assert advice.before(START, hook, known([repair()], NOW)) is None
     assert about_to(MistakeState(), NOTHING, "rtk bun run test") is None

@@ -2,15 +2,17 @@
 
 import os
 import re
-import time
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.commands import understand
 from preheat.live.safety import GROUPS, RULES, SEVERITIES, Rule, check_call, check_command, matcher, refusal
 from preheat.model.session import ToolCall, ToolKind
 from scripts.make_safety_docs import PAGE, page
+from tests.growth import grows_in_proportion
 
 COMMANDS = [rule for rule in RULES if not (rule.changes or rule.shows)]
 
@@ -200,17 +202,13 @@ def test_any_mixture_of_dangerous_words_is_taken(words: list[str]) -> None:
         "echo " + "$(" * 5_000,
     ],
 )
-def test_long_and_hostile_texts_take_no_time(text: str) -> None:
+def test_long_and_hostile_texts_cost_what_their_length_says(text: str) -> None:
     """No pattern runs away."""
-    started = time.perf_counter()
-    check_command(text)
-    assert time.perf_counter() - started < 2.0
+    grows_in_proportion(check_command, text)
 
 
-def test_fifty_thousand_commands_a_second() -> None:
-    """The matcher itself, on commands that are understood already; a quarter of the aim, for a busy machine."""
-    from preheat.commands import understand
-
+def test_a_command_is_not_held_against_every_rule() -> None:
+    """Functions that the matcher calls for a command that is understood already: about fifty, and not several for each rule."""
     texts = [rule.counter for rule in RULES] + [
         "cd app && npm test 2>&1 | tail -5",
         "git status",
@@ -219,11 +217,19 @@ def test_fifty_thousand_commands_a_second() -> None:
     ] * 50
     understood = [(text, understand(text)) for text in texts]
     found = matcher()
-    started = time.perf_counter()
-    for _ in range(20):
+    steps = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal steps
+        steps += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
         for text, each in understood:
             found.understood(text, each)
-    assert 20 * len(texts) / (time.perf_counter() - started) > 12_500
+    finally:
+        sys.setprofile(None)
+    assert steps / len(texts) < 100 < 2 * len(RULES)
 
 
 def test_the_page_of_rules_is_made_from_the_rules() -> None:

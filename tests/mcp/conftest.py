@@ -14,9 +14,10 @@ from mcp import Client, StdioServerParameters
 
 from tests.ingest.machine import Machine
 from tests.tools.conftest import made
+from tests.waiting import HUNG
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
-PATIENCE = 120
+PATIENCE = HUNG
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from preheat.mcp.http import is_loopback
 from preheat.tools import TOOLS, call
 from tests.ingest.machine import Machine
 from tests.tools.conftest import SHOP
+from tests.waiting import HUNG
 
 from .conftest import PATIENCE, Served, command, environment, over_http
 
@@ -35,7 +36,7 @@ def sent(served: Served, **headers: str) -> int:
     }
     request = urllib.request.Request(served.url, json.dumps(LIST).encode(), given)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=HUNG) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:
@@ -48,7 +49,7 @@ def test_the_tools_are_called_over_http(taught: Machine, mode: str) -> None:
 
     async def run(served: Served) -> list[Any]:
         found: list[Any] = []
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {served.token}"}, timeout=60) as http:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {served.token}"}, timeout=HUNG) as http:
             transport = streamable_http_client(served.url, http_client=http)
             with anyio.fail_after(PATIENCE):
                 async with Client(transport, mode=mode) as client:
@@ -120,7 +121,7 @@ def test_it_ends_quietly_when_interrupted(taught: Machine, number: signal.Signal
     with over_http(taught.folder) as served:
         time.sleep(seconds)
         served.process.send_signal(number)
-        out, err = served.process.communicate(timeout=60)
+        out, err = served.process.communicate(timeout=HUNG)
         assert (out, err) == ("", "")
         assert served.process.returncode == 0
 
@@ -134,7 +135,7 @@ def test_a_port_that_is_taken_is_a_line(taught: Machine) -> None:
             command("--http", "--port", str(taken.getsockname()[1])),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HUNG,
             env=environment(taught.folder),
         )
     assert done.returncode == 2
@@ -146,7 +147,7 @@ def test_options_of_http_without_it_are_refused(taught: Machine) -> None:
     """They would do nothing, and whoever gave them would think otherwise."""
     for words in (("--port", "9000"), ("--json",)):
         done = subprocess.run(
-            command(*words), capture_output=True, text=True, timeout=60, env=environment(taught.folder)
+            command(*words), capture_output=True, text=True, timeout=HUNG, env=environment(taught.folder)
         )
         assert done.returncode == 2
         assert "are for --http" in done.stderr

@@ -19,6 +19,7 @@ from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 from tests.templates.made import AT, lesson, template
 from tests.tools.conftest import SHOP, made
+from tests.waiting import HUNG
 
 from .conftest import command, environment, over_stdio
 
@@ -301,7 +302,7 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
         answer = json.loads(process.stdout.readline())
         assert answer["jsonrpc"] == "2.0"
         answers[answer.get("id")] = answer
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=HUNG)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert answers[2]["result"]["structuredContent"]["success"] is True
     assert answers[3]["error"]["code"] == types.METHOD_NOT_FOUND
@@ -311,7 +312,7 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
 def test_it_ends_when_its_input_ends(taught: Machine) -> None:
     """Quietly, and also if it never got a word."""
     process = started(taught.folder)
-    out, err = process.communicate(b"", timeout=60)
+    out, err = process.communicate(b"", timeout=HUNG)
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
@@ -321,7 +322,7 @@ def test_it_ends_when_it_is_told_to(taught: Machine, sent: signal.Signals, code:
     process = started(taught.folder)
     greeted(process)
     process.send_signal(sent)
-    assert process.wait(timeout=60) == code
+    assert process.wait(timeout=HUNG) == code
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.communicate()
@@ -339,7 +340,7 @@ def test_a_client_that_goes_away_is_no_error(taught: Machine) -> None:
     process.stdin.flush()
     time.sleep(0.5)
     process.stdin.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=HUNG) == 0
     assert process.stderr.read() == b""
     process.stderr.close()
 
@@ -355,7 +356,7 @@ def test_without_the_sdk_it_says_how_to_get_it(tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HUNG,
             env={**given, "PYTHONPATH": f"{tmp_path}{os.pathsep}{given['PYTHONPATH']}"},
         )
         assert done.returncode == 2
@@ -377,7 +378,7 @@ def test_nothing_imports_the_sdk_but_the_server() -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HUNG,
         env=environment("/nowhere"),
     )
     assert seen.stdout == "none\n"

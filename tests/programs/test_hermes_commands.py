@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.daemon import place
+from preheat.running import place
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import Finished, clean_environment, hermes, run
 from preheat.testing.script import Call, Reply
 from preheat.tools.warm_session import WARM_SESSION
 from tests.daemon.made import RIGHT, learned
 from tests.shared import real_program
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 ACTIONS = WARM_SESSION.schema["properties"]["action"]["enum"]
@@ -218,11 +219,11 @@ class Terminal:
         )  # fmt: skip
         os.close(screen)
 
-    def sees(self, word: str, limit: float = 120.0) -> None:
+    def sees(self, word: str) -> None:
         """Wait until it shows a word that it had not shown when we last looked."""
         import select
 
-        end = time.monotonic() + limit
+        end = time.monotonic() + HUNG
         while word.encode() not in _CODES.sub(b"", self._seen):
             if time.monotonic() > end or self._over:
                 raise AssertionError(
@@ -302,7 +303,7 @@ def test_a_person_who_leaves_a_chat_reads_how_it_went(home: Home) -> None:
         terminal.sees("The first answer.")
         terminal.types("/exit")
         terminal.sees("Preheat: this session scored ")
-        assert terminal.process.wait(60) == 0
+        assert terminal.process.wait(HUNG) == 0
 
 
 def patient(home: Home) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from preheat.agents.hermes import importing
-from preheat.app.context import keep_template
+from preheat.app.templates import Templates
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
@@ -26,6 +26,7 @@ from preheat.testing.programs import hermes, run
 from preheat.testing.script import Call, Reply
 from tests.agents.test_hermes_bad_databases import files
 from tests.programs import seeds
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 
@@ -65,12 +66,12 @@ class Machine:
                    support=Support(40, 9, 1, 1), **common),
             Lesson(id="e1", kind="example", text="A call.", example=call, support=Support(9, 9, 0, 0), **common),
         )  # fmt: skip
-        keep_template(self.data, Template(name="shop", project="project", lessons=lessons), "built")
+        Templates(self.data).keep(Template(name="shop", project="project", lessons=lessons), "built")
 
     def preheat(self, *words: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "preheat", *words],
-            env=self.environment, cwd=self.project, capture_output=True, text=True, timeout=120,
+            env=self.environment, cwd=self.project, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -262,7 +263,7 @@ def test_a_disk_that_takes_nothing(machine: Machine, tmp_path: Path, how: str, w
     done = subprocess.run(
         ["unshare", "--map-root-user", "--mount", "sh", "-c", MOUNTED.format(MOUNTS[how]), "sh",
          machine.own, str(copy), str(tmp_path), sys.executable, "-m", "preheat", *words],
-        env=machine.environment, cwd=machine.project, capture_output=True, text=True, timeout=120, check=False,
+        env=machine.environment, cwd=machine.project, capture_output=True, text=True, timeout=HUNG, check=False,
     )  # fmt: skip
     if done.returncode == 77 or done.stderr.startswith("unshare:"):
         pytest.skip("this machine lets us mount nothing")
@@ -313,7 +314,7 @@ def test_reading_while_hermes_runs_changes_nothing_of_it(tmp_path: Path) -> None
     for words in (("sync",), ("learn",), ("doctor",), ("sessions", "list"), ("profile", "--all"), ("status",)):
         subprocess.run(
             [sys.executable, "-m", "preheat", *words],
-            env=machine.environment, cwd=machine.project, capture_output=True, timeout=120, check=False,
+            env=machine.environment, cwd=machine.project, capture_output=True, timeout=HUNG, check=False,
         )  # fmt: skip
     assert files(machine.own) == before
     assert [each["calls"] for each in machine.listed().values()] == [5]
@@ -323,7 +324,7 @@ def kept_reading(machine: Machine, over: threading.Event, codes: list[int]) -> N
     while not over.wait(0.1):
         done = subprocess.run(
             [sys.executable, "-m", "preheat", "sync", "--quiet"],
-            env=machine.environment, cwd=machine.project, capture_output=True, timeout=60, check=False,
+            env=machine.environment, cwd=machine.project, capture_output=True, timeout=HUNG, check=False,
         )  # fmt: skip
         codes.append(done.returncode)
 

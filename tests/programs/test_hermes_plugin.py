@@ -15,14 +15,15 @@ import pytest
 
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.daemon import asking, place
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.model.session import Compaction, Usage, UserMessage
+from preheat.running import asking, place
 from preheat.testing.listening import Listening, Raw
 from preheat.testing.programs import clean_environment, hermes
 from preheat.testing.script import Call, Reply
 from tests.daemon.made import RIGHT, learned
 from tests.shared import real_program
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 
@@ -57,7 +58,7 @@ class Machine:
         more = {"HERMES_HOME": os.path.join(self.home, ".hermes"), "PREHEAT_HOME": self.data}
         done = subprocess.run(
             [sys.executable, "-m", "preheat", *words],
-            env=clean_environment(self.home, more), cwd=self.project, capture_output=True, text=True, timeout=120,
+            env=clean_environment(self.home, more), cwd=self.project, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

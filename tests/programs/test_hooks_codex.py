@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +71,10 @@ def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path)
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
-    """The session ends as scripted; a hook that hangs is given up after its five seconds."""
-    begun = time.monotonic()
+    """The session ends as scripted, also with a hook that never would."""
     _, items = ran(tmp_path, mode)
     assert "Process exited with code 2" in said(items)
     assert "good" in said(items)
-    assert time.monotonic() - begun < 30
 
 
 def test_an_output_is_replaced_and_the_session_goes_on(tmp_path: Path) -> None:

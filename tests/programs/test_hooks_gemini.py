@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +86,10 @@ def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> No
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
-    begun = time.monotonic()
     _, contents = ran(tmp_path, program, mode)
     first, _, third = responses(contents)
     assert "Exit Code: 2" in first["output"]
     assert "good" in third["output"]
-    assert time.monotonic() - begun < 45
 
 
 def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:

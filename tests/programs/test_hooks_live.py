@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from preheat.daemon.place import holder
 from preheat.installing.plans import carry_out, install_plan
 from preheat.model.session import PREHEAT_MARK
+from preheat.running.place import holder
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, gemini, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex

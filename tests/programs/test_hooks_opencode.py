@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +100,9 @@ def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> No
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
     """The program itself has no limit for a plugin: the plugin has one."""
-    begun = time.monotonic()
     _, requests = ran(tmp_path, program, mode)
     assert "missing-folder" in results(requests[-1])[0]
     assert "good" in results(requests[-1])[2]
-    assert time.monotonic() - begun < 45
 
 
 def test_a_client_that_is_gone_costs_nothing(tmp_path: Path, program: str) -> None:

@@ -18,6 +18,7 @@ from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import clean_environment, find
 from preheat.testing.script import Reply
 from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 
@@ -102,7 +103,7 @@ def archived(folder: Path) -> list[dict[str, Any]]:
     """The sessions of the archive, by the command line."""
     words, environment = command(folder, "http://127.0.0.1:9/v1")
     listed = [*words[:3], "sessions", "list", "--json"]
-    done = subprocess.run(listed, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(listed, env=environment, cwd=folder, capture_output=True, text=True, timeout=HUNG, check=True)
     found = json.loads(done.stdout)
     return list(found["sessions"] if isinstance(found, dict) else found)
 

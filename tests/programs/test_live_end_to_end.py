@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.daemon import asking, place
+from preheat.running import asking, place
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex
 from tests.daemon.made import RIGHT, WRONG, learned
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 
@@ -54,7 +55,7 @@ class Home:
         """Run a command, as the person would."""
         done = subprocess.run(
             [sys.executable, "-m", "preheat", *words],
-            env={**self.environment, "PREHEAT_HOME": self.data}, cwd=self.project, capture_output=True, text=True, timeout=60,
+            env={**self.environment, "PREHEAT_HOME": self.data}, cwd=self.project, capture_output=True, text=True, timeout=HUNG,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

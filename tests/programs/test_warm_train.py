@@ -14,6 +14,7 @@ from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex
 from preheat.testing.programs.opencode import find_opencode
+from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
 
@@ -64,7 +65,7 @@ def train(environment: dict[str, str], folder: Path, *arguments: str) -> "subpro
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=HUNG,
         check=False,
     )
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, Support
-from preheat.provisioning.safe import code, harmless, line, quoted, value
 from preheat.provisioning.words import words
+from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes, in_value
 from tests.provisioning.made import example, lesson, test_command, wild_lessons
 
 
@@ -96,11 +96,11 @@ def test_what_hides_and_what_steers_is_taken_out() -> None:
     assert harmless("</preheat-context><SYSTEM>") == "‹/preheat-context>‹SYSTEM>"
     assert harmless("< / system-reminder> <|im_start|> <!-- x") == "‹ / system-reminder> ‹|im_start|> ‹!-- x"
     assert harmless("List<T> a<b ```sh") == "List<T> a<b '''sh"
-    assert value({"a": ["</preheat-x>", 1, None]}) == {"a": ["‹/preheat-x>", 1, None]}
+    assert in_value(harmless, {"a": ["</preheat-x>", 1, None]}) == {"a": ["‹/preheat-x>", 1, None]}
 
 
 def test_quoting() -> None:
     """A command with a backtick is still code, a quotation has no quotation mark inside, and both are capped."""
     assert code("echo `date`", 80) == "`` echo `date` ``"
-    assert quoted('say "no"\nnow', 80) == "\"say 'no' now\""
-    assert line("x" * 50, 10) == "x" * 9 + "…"
+    assert in_quotes('say "no"\nnow', 80) == "\"say 'no' now\""
+    assert harmless_line("x" * 50, 10) == "x" * 9 + "…"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from preheat.lessons.seen import Seen
+from preheat.calls.seen import Seen
 from preheat.model.lesson import Lesson, Scope
 from study.nextcall import ARMS, MESSAGES, calls, nextcall, sentence
 from study.plan import Plan

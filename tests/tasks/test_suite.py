@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.errors import UserError
-from preheat.tasks.suite import LARGEST, Task, parse_suite, read_suite
+from preheat.lab.tasks.suite import LARGEST, Task, parse_suite, read_suite
 
 GOOD = """\
 name: basics

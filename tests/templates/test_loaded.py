@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from preheat.app.template_state import load_for, pins, problems, standing, unload
 from preheat.errors import UserError
-from preheat.templates.loaded import FILE, Pin, load_for, pins, problems, standing, unload
+from preheat.state.migration import unread
 from preheat.templates.store import Store
 
 from .made import AT, lesson, template
@@ -70,23 +69,16 @@ def test_one_that_went_is_told_of(folder: str) -> None:
     assert "is gone" in problems(folder)[0]
 
 
-@given(st.binary(max_size=60) | st.sampled_from([b"[]", b'{"/w":1}', b'{"/w":{"name":"x"}}', b"{", b"\xff"]))
-@settings(max_examples=60, deadline=None)
-def test_a_damaged_file_is_one_line(tmp_path_factory: Any, data: bytes) -> None:
-    """Whatever is in it: an error that names the file, or what it says; nothing else is raised."""
-    folder = str(tmp_path_factory.getbasetemp() / "damaged")
-    os.makedirs(os.path.join(folder, "templates"), exist_ok=True)
-    path = os.path.join(folder, "templates", FILE)
-    with open(path, "wb") as stream:
-        stream.write(data)
-    said = ""
-    try:
-        assert all(isinstance(pin, Pin) for pin in pins(folder).values())
-    except UserError as error:
-        said = str(error)
-    if said:
-        assert path in said
-        assert problems(folder) == [said]
+def test_a_damaged_file_of_version_0_1_loads_nothing_and_is_kept(folder: str) -> None:
+    """Whatever was in it: nothing is raised, and it is named where it stands now."""
+    path = os.path.join(folder, "templates", "loaded.json")
+    for number, data in enumerate([b"[]", b'{"/w":1}', b'{"/w":{"name":"x"}}', b"{", b"\xff", b""], 1):
+        with open(path, "wb") as stream:
+            stream.write(data)
+        assert pins(folder) == {}
+        assert len(unread(folder)) == number
+    load_for(folder, "/w/harbour", "mine", AT)
+    assert list(pins(folder)) == ["/w/harbour"]
 
 
 def test_two_writers_lose_nothing(folder: str) -> None:

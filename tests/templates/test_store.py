@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from preheat.app.template_state import record_use, uses
 from preheat.errors import NotFound, UserError
-from preheat.model.template import Template
+from preheat.model.template import Template, Use
 from preheat.templates import files
 from preheat.templates.digest import canonical, digest_of
 from preheat.templates.names import check_name, name_from
 from preheat.templates.store import Store
-from preheat.templates.uses import Found, Use, task_hash, tracked
+from preheat.templates.uses import Found, task_hash, tracked
+from tests.waiting import HUNG
 
 from .made import AT, lesson, template
 
@@ -181,7 +183,6 @@ def test_names_that_differ_by_case_only_are_one(store: Store) -> None:
 def test_only_the_owner_can_read_it(store: Store) -> None:
     """Folders 0700, files 0600."""
     store.keep(template(), "built", AT)
-    store.record(Use(at=AT, template="d", context="c"))
     for folder, folders, names in os.walk(store.folder):
         for name in (*folders, *names):
             mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
@@ -231,7 +232,7 @@ def dying(path, data):
 store.write_whole = dying
 store.Store(sys.argv[1]).keep(template("mine", lesson(use="other")), "built", AT)
 """
-    done = subprocess.run([sys.executable, "-c", program, os.path.dirname(store.folder)], timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, os.path.dirname(store.folder)], timeout=HUNG)
     assert done.returncode == -9
     assert store.find("mine").template == grown(1)
     assert store.keep(grown(2), "built", AT).new
@@ -301,14 +302,13 @@ def test_half_a_character_does_not_stop_it(store: Store) -> None:
 
 
 # Uses.
-def test_uses_are_counted_and_torn_lines_passed_over(store: Store) -> None:
-    """A line that a killed writer left does not spoil the next one."""
-    assert list(store.uses()) == []
-    store.record(Use(at=AT, template="d", context="one", task=task_hash("fix  it")))
-    with open(os.path.join(store.folder, "uses.jsonl"), "ab") as stream:
-        stream.write(b'{"at": 1, "templ')
-    store.record(Use(at=AT, template="d", context="two"))
-    assert [use.context for use in store.uses()] == ["one", "two"]
+def test_uses_are_counted(store: Store) -> None:
+    """In their order; half a character in a project's name does not stop it."""
+    folder = os.path.dirname(store.folder)
+    assert uses(folder) == []
+    record_use(folder, Use(at=AT, template="d", context="one", project="sh\ud83dop", task=task_hash("fix  it")))
+    record_use(folder, Use(at=AT, template="d", context="two"))
+    assert [(use.context, use.project) for use in uses(folder)] == [("one", "sh?op"), ("two", "")]
     assert task_hash("fix it") == task_hash(" fix\nit ") != task_hash("mend it")
 
 

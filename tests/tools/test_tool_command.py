@@ -13,6 +13,7 @@ import pytest
 from preheat.cli import main
 from preheat.tools import TOOLS
 from tests.ingest.machine import Machine
+from tests.waiting import HUNG
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
 
@@ -24,7 +25,7 @@ def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | Non
         input=text if text is not None else "",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HUNG,
         cwd=cwd,
         env={**os.environ, "PREHEAT_HOME": machine.folder, "PYTHONPATH": SOURCE},
     )
@@ -91,7 +92,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -
             [sys.executable, "-m", "preheat", "tool", "profile"],
             stdin=reading,
             capture_output=True,
-            timeout=60,
+            timeout=HUNG,
             env={**os.environ, "PREHEAT_HOME": taught.folder, "PYTHONPATH": SOURCE},
         )
     finally:
@@ -109,7 +110,7 @@ def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> Non
         env={**os.environ, "PREHEAT_HOME": taught.folder, "PYTHONPATH": SOURCE},
     )
     time.sleep(4)
-    out, _ = process.communicate(b'{"words": "pytest", "project": "shop"}', timeout=60)
+    out, _ = process.communicate(b'{"words": "pytest", "project": "shop"}', timeout=HUNG)
     assert json.loads(out)["found"] >= 1
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from preheat.app.model_text import in_value, visible
 from preheat.tools import TOOLS, call
-from preheat.tools.fitting import bounded, clean, tokens
+from preheat.tools.fitting import bounded, tokens
 from tests.ingest.machine import Machine
 
 from .conftest import SHOP
@@ -68,7 +69,7 @@ def test_every_name_has_an_answer(name: str) -> None:
 @given(st.dictionaries(st.text(max_size=200), JSON, max_size=60), st.integers(200, 2000))
 def test_whatever_a_tool_gives_is_bounded(answer: dict[str, Any], most: int) -> None:
     """Also an answer that no tool should give; what was cut says so."""
-    given = clean({"success": True, **answer})
+    given = in_value(visible, {"success": True, **answer})
     found = bounded(given, most)
     assert tokens(found) <= most
     assert found == given or "cut" in found

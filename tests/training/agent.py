@@ -24,7 +24,7 @@ def main() -> int:
             print("the model is not there", file=sys.stderr)
             return 3
         if line == "sleep":
-            time.sleep(600)
+            time.sleep(3600)
         if line.startswith("sh: "):
             done = subprocess.run(["sh", "-c", line[4:]], capture_output=True, text=True, check=False)
             said = said.ran(line[4:], done.stdout + done.stderr, done.returncode)

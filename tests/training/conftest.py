@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from preheat.agents.headless import Headless
-from preheat.tasks.suite import Suite, Task
-from preheat.training.run import Plan
+from preheat.lab.tasks.suite import Suite, Task
+from preheat.lab.training.run import Plan
+from preheat.model.headless import Headless
 from tests.shared import TESTS
+from tests.waiting import HUNG
 
 
 class Machine(NamedTuple):
@@ -43,7 +44,7 @@ def machine(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Machine:
     }
     headless = Headless("agent", lambda asked: ["-m", "tests.training.agent"], reads_input=True)
     return Machine(
-        os.path.join(home, "preheat"), Plan("claude_code", headless, sys.executable, environment, timeout=60.0), asked
+        os.path.join(home, "preheat"), Plan("claude_code", headless, sys.executable, environment, timeout=HUNG), asked
     )
 
 

@@ -1,16 +1,16 @@
 """A training from the first task to the template, with a stand-in for the agent's program."""
 
 import os
-import time
 
 import pytest
 
+from preheat.app.training import train
 from preheat.errors import UserError
-from preheat.tasks.suite import Task
+from preheat.lab.tasks.suite import Task
+from preheat.lab.training.run import Plan
+from preheat.lab.training.state import State, load_state, save, state_path
+from preheat.model.progress import Progress
 from preheat.templates.store import Store
-from preheat.training.run import Plan
-from preheat.training.state import Ran, State, load, save, state_path
-from preheat.training.train import Watcher, train
 from tests.training.conftest import Machine, suite
 
 BUILD = Task(
@@ -64,11 +64,11 @@ def test_a_task_that_did_not_end_well_teaches_nothing(machine: Machine) -> None:
 
 def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
     """A set-up, the agent and a verify are told apart, each with the seconds it had."""
-    late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 30", timeout=5.0)
-    stuck = Task(id="stuck", prompt="sh: true", setup="sleep 30", timeout=1.0)
+    late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 3600", timeout=10.0)
+    stuck = Task(id="stuck", prompt="sh: true", setup="sleep 3600", timeout=1.0)
     outcome = train(machine.folder, "basics", suite(BUILD, late, stuck), machine.plan)
     assert [(ran.status, ran.note) for ran in outcome.ran[1:]] == [
-        ("verify timed out", "looking; ran out of time after 5 s"),
+        ("verify timed out", "looking; ran out of time after 10 s"),
         ("not set up", "ran out of time after 1 s"),
     ]
 
@@ -88,13 +88,13 @@ def test_nothing_is_kept_if_nothing_was_done(machine: Machine) -> None:
 def test_one_that_was_interrupted_goes_on(machine: Machine) -> None:
     """What ended well is not run again; what is kept at the end has all of it."""
 
-    class Impatient(Watcher):
-        def ran(self, ran: Ran) -> None:
+    class Impatient(Progress):
+        def advance(self, amount: float = 1, note: str = "") -> None:
             raise KeyboardInterrupt
 
     tasks = suite(BUILD, WRITE)
     with pytest.raises(KeyboardInterrupt):
-        train(machine.folder, "basics", tasks, machine.plan, watcher=Impatient())
+        train(machine.folder, "basics", tasks, machine.plan, progress=Impatient())
     assert len(machine.prompts()) == 1
     outcome = train(machine.folder, "basics", tasks, machine.plan)
     assert len(machine.prompts()) == 2
@@ -106,8 +106,8 @@ def test_another_setting_starts_anew(machine: Machine) -> None:
     """A run with another model is another run."""
     path = state_path(machine.folder, "basics")
     save(path, State("old", "run", "/nowhere"))
-    assert load(path, "old") == State("old", "run", "/nowhere")
-    assert load(path, "new") is None
+    assert load_state(path, "old") == State("old", "run", "/nowhere")
+    assert load_state(path, "new") is None
     assert os.stat(path).st_mode & 0o077 == 0
 
 
@@ -116,16 +116,14 @@ def test_a_damaged_state_is_no_obstacle(machine: Machine) -> None:
     save(path, State("old", "run", "/nowhere"))
     with open(path, "w", encoding="utf-8") as stream:
         stream.write('{"setting": ')
-    assert load(path, "old") is None
+    assert load_state(path, "old") is None
 
 
 def test_a_program_that_does_not_end_is_ended(machine: Machine) -> None:
     """And with it what it started; the other tasks go on."""
     slow = Task(id="slow", prompt="sleep", timeout=1.5)
-    started = time.monotonic()
     outcome = train(machine.folder, "basics", suite(slow, BUILD), machine.plan)
     assert [ran.status for ran in outcome.ran] == ["timed out", "done"]
-    assert time.monotonic() - started < 30
 
 
 def test_a_folder_that_cannot_be_prepared(machine: Machine) -> None:

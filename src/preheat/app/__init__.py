@@ -28,12 +28,28 @@ if TYPE_CHECKING:
     from preheat.app import caller as _caller
     from preheat.app import compression as _compression
     from preheat.app import context as _context
+    from preheat.app import daemon as _daemon
+    from preheat.app import dataset as _dataset
+    from preheat.app import experiments as _experiments
+    from preheat.app import exports as _exports
+    from preheat.app import health as _health
+    from preheat.app import installation as _installation
+    from preheat.app import lab as _lab
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
+    from preheat.app import outputs as _outputs
     from preheat.app import reliability as _reliability
+    from preheat.app import rendered_files as _rendered_files
+    from preheat.app import scorecard as _scorecard
+    from preheat.app import session_files as _session_files
     from preheat.app import sessions as _sessions
     from preheat.app import templates as _templates
-    from preheat.compress import Compressed
+    from preheat.app import training as _training
+    from preheat.app import watching as _watching
+    from preheat.app.compression import Compressed
+    from preheat.app.quick import Look
+    from preheat.archive import connect as _connect
+    from preheat.errors import PreheatError
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
     from preheat.model import progress as _progress
@@ -46,7 +62,7 @@ if TYPE_CHECKING:
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
     from preheat.model.progress import Progress
-    from preheat.model.rendering import Rendered
+    from preheat.model.rendering import Begun, Rendered, Renderer
     from preheat.model.session import Session
     from preheat.model.template import Template
 else:
@@ -54,15 +70,29 @@ else:
     _assessment = Later("preheat.app.assessment")
     _caller = Later("preheat.app.caller")
     _compression = Later("preheat.app.compression")
+    _connect = Later("preheat.archive.connect")
     _context = Later("preheat.app.context")
     _contexts = Later("preheat.model.context")
+    _exports = Later("preheat.app.exports")
+    _health = Later("preheat.app.health")
+    _dataset = Later("preheat.app.dataset")
+    _lab = Later("preheat.app.lab")
+    _daemon = Later("preheat.app.daemon")
+    _experiments = Later("preheat.app.experiments")
+    _installation = Later("preheat.app.installation")
     _learning = Later("preheat.app.learning")
     _lessons = Later("preheat.app.lessons")
     _listing = Later("preheat.model.listing")
+    _outputs = Later("preheat.app.outputs")
     _progress = Later("preheat.model.progress")
     _reliability = Later("preheat.app.reliability")
+    _scorecard = Later("preheat.app.scorecard")
+    _session_files = Later("preheat.app.session_files")
+    _rendered_files = Later("preheat.app.rendered_files")
     _sessions = Later("preheat.app.sessions")
     _templates = Later("preheat.app.templates")
+    _training = Later("preheat.app.training")
+    _watching = Later("preheat.app.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -101,10 +131,59 @@ class Preheat:
         """The templates: made, kept, shared, loaded."""
         return _templates.Templates(self.folder)
 
+    @property
+    def experiments(self) -> "_experiments.Experiments":
+        """Comparisons by chance: started, reported, stopped; the ledger, and what a person thought of sessions."""
+        return _experiments.Experiments(self.folder)
+
+    @property
+    def exports(self) -> "_exports.Exports":
+        """Sessions written in forms that other programs read."""
+        return _exports.Exports(self.folder)
+
+    @property
+    def health(self) -> "_health.Health":
+        """What is on this machine, what the archive holds of it, and what is wrong."""
+        return _health.Health(self.folder)
+
+    @property
+    def training(self) -> "_training.Training":
+        """Templates that are trained on tasks, by an agent's own program."""
+        return _training.Training(self.folder)
+
+    @property
+    def lab(self) -> "_lab.Labs":
+        """The same tasks in every arm: planned, run, reported."""
+        return _lab.Labs(self.folder)
+
+    @property
+    def dataset(self) -> "_dataset.Datasets":
+        """Anonymous datasets: written, and looked through for leaks."""
+        return _dataset.Datasets(self.folder)
+
+    @property
+    def watching(self) -> "_watching.Watching":
+        """Sessions watched: those that run now, and earlier ones again. Keep one to look again and again."""
+        return _watching.Watching(self.folder)
+
+    @property
+    def installation(self) -> "_installation.Installation":
+        """Having agents call Preheat: installed, taken out, and how that stands."""
+        return _installation.Installation(self.folder)
+
+    @property
+    def daemon(self) -> "_daemon.Daemon":
+        """The process that the agents' hooks talk to: whether it runs, starting and ending it."""
+        return _daemon.Daemon(self.folder)
+
     # The archive itself.
     def has_archive(self) -> bool:
         """Whether there is one; most questions make an empty one otherwise."""
         return os.path.exists(archive_path(self.folder))
+
+    def describe_failure(self, error: Exception) -> "PreheatError":
+        """What a failure of the database means to a person."""
+        return _connect.unusable(archive_path(self.folder), error)
 
     def caller(self) -> str:
         """The agent whose program started this one; empty where a person did."""
@@ -126,9 +205,26 @@ class Preheat:
         return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.
-    def sync(self, files: "Iterable[tuple[str, str]] | None" = None) -> "_sessions.SyncReport":
-        """Read what is new from the agents' own places, or from the named files (agent and path)."""
-        return _sessions.sync(self.folder, files=None if files is None else list(files))
+    def sync(
+        self,
+        files: "Iterable[tuple[str, str]] | None" = None,
+        agents: "Iterable[str]" = (),
+        progress: "Progress | None" = None,
+        seen: "Look | None" = None,
+    ) -> "_sessions.SyncReport":
+        """Read what is new from the agents' own places (of all, unless some are named), or from the named files (agent and
+        path). `seen` is a look at the places of all agents that was taken just now."""
+        return _sessions.sync(
+            self.folder,
+            agents=tuple(agents),
+            files=None if files is None else list(files),
+            progress=progress or _progress.SILENT,
+            seen_already=seen,
+        )
+
+    def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
+        """The session files among these and below those that are folders, of all agents or of some."""
+        return _session_files.find_files(tuple(names), tuple(agents))
 
     def sessions(self, **filters: "Any") -> "list[Summary]":
         """The sessions that fit, the newest first."""
@@ -150,7 +246,7 @@ class Preheat:
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """One session, measured; or, without a name, all that fit."""
         if name is not None:
-            return self.reliability.profile(name)
+            return self.archive.profile(name)
         return self.reliability.population(_listing.Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
@@ -163,11 +259,23 @@ class Preheat:
 
     def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
         """Whether agents work as well after a compaction as before."""
-        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin)
+        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin).check
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history."""
         return _compression.compress(self.session(name), strategy, keep)
+
+    def compress_all(self, name: str, keep: int | None = None) -> "list[Compressed]":
+        """The same by every strategy."""
+        return _compression.compress_all(self.session(name), keep)
+
+    def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.Scored":
+        """How a session went, with the arithmetic, beside so many earlier ones of its project."""
+        return _scorecard.score_named(self.folder, name, earlier)
+
+    def output(self, name: str) -> bytes:
+        """The whole of an output that was shortened for an agent, by its id."""
+        return _outputs.kept_output(name, self.folder)
 
     # Lessons.
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
@@ -193,7 +301,7 @@ class Preheat:
     # Templates.
     def extract_template(self, session: str, name: str = "", description: str = "") -> "Template":
         """A template from one session, kept under a name."""
-        return _templates.extract_template(self.folder, session, name=name, description=description).built.template
+        return self.library.extract(session, name, description).built.template
 
     def build_template(
         self,
@@ -206,13 +314,15 @@ class Preheat:
         **filters: "Any",
     ) -> "Template":
         """A template from many sessions, kept under a name."""
-        about = {"name": name, "description": description, "tags": tuple(tags)}
-        rule = {"min_messages": min_messages, "max_sessions": max_sessions, "max_error_rate": max_error_rate}
-        return self.library.build(about, rule, _listing.Filter(**filters))
+        request = _templates.Request(name=name, description=description, tags=tuple(tags))
+        rule = _templates.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+        return self.library.build(request, _listing.Filter(**filters), rule).built.template
 
     def auto_templates(self, **filters: "Any") -> "list[Template]":
         """Templates from the best sessions, one for each project that has enough of them."""
-        return self.library.build_best(_listing.Filter(**filters))
+        return [
+            made.built.template for made in self.library.build_best(self.library.find_best(_listing.Filter(**filters)))
+        ]
 
     def templates(self) -> "list[Template]":
         """The newest version of each."""
@@ -235,15 +345,48 @@ class Preheat:
         budget: int | None = None,
         template: str = "",
         examples: bool = False,
+        *,
+        cwd: str = "",
+        loaded: bool = False,
+        note: bool = True,
     ) -> "Context":
         """What a new session is given for a task; empty, with the reason, where nothing fits. With `examples` real calls are
-        wanted for themselves, as forms that are made of messages show them. A template's use is noted."""
+        wanted for themselves, as forms that are made of messages show them; with `loaded` the template that is loaded for the
+        project comes first. `cwd` is the folder that the session works in. A template's use is noted, unless `note` is off."""
         tokens = _contexts.BUDGET if budget is None else budget
         found = _context.provision(
-            self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples
-        )
-        _context.note_use(self.folder, found, time.time())
+            self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples,
+            loaded=loaded, cwd=cwd,
+        )  # fmt: skip
+        if note:
+            self.note_use(found)
         return found
+
+    def note_use(self, context: "Context") -> None:
+        """Note that a context was handed out, if it came from a template and there is anything in it."""
+        _context.note_use(self.folder, context, time.time())
+
+    def formats(self) -> "tuple[Renderer, ...]":
+        """Every form that a context can be put into, the agents' own ones last."""
+        return _context.formats()
+
+    def render(self, context: "Context", format: "str | Renderer" = "text") -> "Rendered":  # noqa: A002 - as the option
+        """A context in the form that an agent or a provider takes."""
+        return _context.render(context, format)
+
+    def write_rendered(self, rendered: "Rendered", renderer: "Renderer", output: str, force: bool = False) -> str:
+        """Write what was rendered to a file, or a folder for a form of several; where it is, empty if there was nothing to
+        write. Raises UserError where something else stands there, unless forced."""
+        return _rendered_files.write_rendered(rendered, renderer, output, force)
+
+    def begin_session(self, renderer: "Renderer", rendered: "Rendered", folder: str) -> "Begun":
+        """Put what was rendered as a session into the store of the agent that alone takes that form, for work in a folder."""
+        return _context.begin_session(renderer, rendered, folder, os.environ)
+
+    def resume_packet(self, project: str = "", cwd: str = "") -> "Lesson | None":
+        """Where the last session of a project (by its name, or a folder in it; else of the one around `cwd`) ended, as of
+        now; None where that is not known."""
+        return _context.resume_packet(self.folder, project=project, cwd=cwd)
 
 
 def provision(

@@ -23,11 +23,11 @@ from preheat.archive.connect import connect, unusable
 from preheat.archive.notes import row_of
 from preheat.archive.packing import SmallPacker
 from preheat.archive.rows import AnalysisRows, OutcomeRow
+from preheat.calls.seen import LEARNED_FROM, Seen, SeenCall
 from preheat.ingest.analysing import run
 from preheat.ingest.rereading import Unreadable
 from preheat.lessons.learners import LEARNERS
 from preheat.lessons.projects import root_of
-from preheat.lessons.seen import LEARNED_FROM, Seen, SeenCall
 from preheat.lessons.touched import touches_of
 from preheat.model.analysis import Analysis, Note
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause

@@ -8,11 +8,11 @@ and by `preheat experiment start`.
 import os
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
-from preheat.app import trial_store as store
 from preheat.app.arms import as_note, as_placebo, framed
 from preheat.app.context import render
 from preheat.app.live_settings import section
@@ -26,6 +26,9 @@ from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot, Plan
 from preheat.model.live import Advisory, HookEvent
 from preheat.provisioning import without
 from preheat.provisioning.tokens import estimate
+from preheat.state import key, migration, plans
+from preheat.state.assignments import assignment_of, keep
+from preheat.state.connect import OpenState, reading, writing
 
 _REMEMBERED = 1_000
 
@@ -68,15 +71,15 @@ class Proving:
     """The lots in one folder."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
         try:
             self._lots = lots_in(folder)
         except UserError:  # `preheat doctor` says it; until then nobody is left without
             self._lots = Lots(holdout=0.0)
-        self._key = store.key(folder)
-        self._stamp: object = ()
+        self._state = OpenState(folder)
+        self._key: bytes | None = None
         self._plans: list[tuple[str, Plan]] = []
         self._known: OrderedDict[str, Assignment] = OrderedDict()
+        self._look()
 
     # Which arm.
     def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
@@ -85,7 +88,8 @@ class Proving:
         self._look()
         name = f"{event.agent}:{event.session}"
         if known is None and event.source not in (None, "startup", "clear"):
-            known = store.assignment_of(self._folder, name)
+            with suppress(OSError), self._state.reading() as state:
+                known = assignment_of(state, name)
         project = root_of(event.cwd, repository_of) or event.cwd
         if known is not None:
             found = known if known.session == name else msgspec.structs.replace(known, session=name, at=event.at or 0.0)
@@ -116,13 +120,10 @@ class Proving:
         return found
 
     def _look(self) -> None:
-        """Plans may be started and stopped while a daemon runs."""
-        stamp = store.plans_stamp(self._folder)
-        if stamp != self._stamp:
-            self._plans = [(name, plan) for name, plan, stopped in store.plans(self._folder) if stopped is None]
-            self._stamp = stamp
-        if self._key is None:
-            self._key = store.key(self._folder)
+        """Plans may be started and stopped while a daemon runs. Where that cannot be read, what was known stands."""
+        with suppress(OSError), self._state.reading() as state:
+            self._plans = [(each.experiment, each.plan) for each in plans.plans(state) if each.stopped is None]
+            self._key = key.secret(state)
 
     def _plan(self, agent: str, project: str) -> tuple[str, Plan] | None:
         for name, plan in self._plans:
@@ -193,9 +194,30 @@ class Proving:
             self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, chance, event.at or 0.0
         )
 
-    def keep(self, lots: Iterable[Lot], again: bool = False) -> None:
-        """Have lots on disk outside the archive; with `again` those that are not there yet. Raises OSError."""
-        (store.keep_missing if again else store.keep_lots)(self._folder, lots)
+    def keep(self, lots: Iterable[Lot]) -> None:
+        """Have lots on disk outside the archive; one that is there stays as it is. Raises OSError."""
+        drawn = list(lots)
+        if drawn:
+            with self._state.writing() as state:
+                keep(state, drawn)
+
+
+# The key.
+def make_key(folder: str) -> bool:
+    """Make the secret that lots are drawn with unless there is one; whether it is new. Raises UserError."""
+    check_key(folder)
+    with reading(folder) as state:
+        if key.secret(state) is not None:
+            return False
+    with writing(folder) as state:
+        return key.make_secret(state)
+
+
+def check_key(folder: str) -> None:
+    """Raises UserError where version 0.1.0 left a key that is damaged: nothing pretends to run without lots."""
+    with reading(folder) as state:
+        if key.secret(state) is None and (why := migration.damaged_key(folder)):
+            raise UserError(why)
 
 
 # What a person is told.
@@ -216,7 +238,9 @@ def _chance(folder: str) -> tuple[str, bool]:
         lots = lots_in(folder)
     except UserError as error:
         return f"Every session starts warm: {error}", False
-    running = [f"`{plan.name}`" for _, plan, stopped in store.plans(folder) if stopped is None]
+    with reading(folder) as state:
+        running = [f"`{plan.name}`" for _, plan, stopped in plans.plans(state) if stopped is None]
+        has_key = key.secret(state) is not None
     if len(running) == 1:
         return f"The experiment {running[0]} runs: it decides by lot how sessions start", True
     if running:
@@ -224,7 +248,7 @@ def _chance(folder: str) -> tuple[str, bool]:
     where = os.path.join(folder, "settings.toml")
     if lots.holdout <= 0:
         return f"Every session starts warm, and so nobody can tell whether it helps (`holdout = 0` in `{where}`)", False
-    if store.key(folder) is None:
+    if not has_key:
         until = "until `preheat install AGENT` has told you of the lots that show whether it helps"
         return f"Every session starts warm {until}", False
     return (

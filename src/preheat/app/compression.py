@@ -1,31 +1,30 @@
-"""The stage that makes sessions shorter: judged first, rendered as chat messages, counted in estimated tokens."""
+"""Makes sessions shorter: judged first, rendered as chat messages, counted in estimated tokens."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from preheat.compress import Compressed
-    from preheat.model.session import Session
+from preheat.agents.openai_chat.writer import messages
+from preheat.app.analysis import assess
+from preheat.compress import NAMES as STRATEGIES
+from preheat.compress import Compressed
+from preheat.compress import compress as by_one
+from preheat.compress import compress_all as by_all
+from preheat.model.session import Session
+from preheat.provisioning.tokens import estimate
+
+__all__ = ["STRATEGIES", "Compressed", "compress", "compress_all"]
 
 
-def compress(session: "Session", strategy: str, keep: int | None = None) -> "Compressed":
+def compress(session: Session, strategy: str, keep: int | None = None) -> Compressed:
     """A session as a shorter history, by one strategy."""
-    from preheat.compress import compress as by_one
-
-    return by_one(session, strategy=strategy, keep=keep, **_given(session))
+    return by_one(session, strategy=strategy, keep=keep, **_measured(session))
 
 
-def compress_all(session: "Session", keep: int | None = None) -> "list[Compressed]":
+def compress_all(session: Session, keep: int | None = None) -> list[Compressed]:
     """The same by every strategy."""
-    from preheat.compress import compress_all as by_all
-
-    return by_all(session, keep=keep, **_given(session))
+    return by_all(session, keep=keep, **_measured(session))
 
 
-def _given(session: "Session") -> dict[str, Any]:
-    from preheat.app.assessment import assess
-    from preheat.exports.openai_chat import messages
-    from preheat.provisioning.tokens import estimate
-
+def _measured(session: Session) -> dict[str, Any]:
     assessed = assess(session)
     return {
         "records": assessed.records,

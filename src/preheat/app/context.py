@@ -1,71 +1,60 @@
-"""The last stages: lessons and templates out of their stores, the right part of them for a new session.
+"""What a new session is given: lessons or a template out of their stores, the right part of them for a task, in a form.
 
-Knows nothing of how lessons are chosen or rendered. On the way of every session's start: nothing heavy is imported here.
+Knows nothing of how lessons are chosen or worded (`provisioning`). On the way of every session's start: nothing heavy is
+imported here.
 """
 
 import os
-import sqlite3
 import subprocess
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
+from preheat.agents import RENDERING, begin_of, renderers_of
+from preheat.app.later import Later
+from preheat.app.projects import find_name, project_folder, project_named
 from preheat.archive.connect import connect
-from preheat.errors import NotFound, UserError
-from preheat.model.context import BUDGET
+from preheat.archive.lessons import lessons as lessons_of
+from preheat.archive.lessons import places
+from preheat.errors import UserError
+from preheat.model.context import BUDGET, Context
+from preheat.model.lesson import Lesson, ResumePacket
+from preheat.model.rendering import Begun, Rendered, Renderer
+from preheat.model.template import Use
+from preheat.provisioning import FORMATS, TASK_READ
+from preheat.provisioning import provision as choose
+from preheat.provisioning import render as put_into
+from preheat.provisioning.tokens import estimate as estimate_tokens
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from preheat.app import template_state as _template_state
+    from preheat.lessons import resume as _resume
+    from preheat.templates import store as _store
+    from preheat.templates import uses as _uses
+else:  # most starts have no template, and many no packet, whose module loads a parser of commands
+    _resume = Later("preheat.lessons.resume")
+    _template_state = Later("preheat.app.template_state")
+    _store = Later("preheat.templates.store")
+    _uses = Later("preheat.templates.uses")
 
-    from preheat.archive.lessons import Place
-    from preheat.model.context import Context
-    from preheat.model.lesson import Lesson, ResumePacket
-    from preheat.model.rendering import Rendered, Renderer
-    from preheat.model.template import Action, Template
+__all__ = [
+    "TASK_READ", "begin_session", "estimate_tokens", "formats", "known_lessons", "loaded_template", "note_use",
+    "provision", "render", "resume_packet",
+]  # fmt: skip
 
 _PATIENCE = 2.0
 """Seconds that git may take to say where a repository stands."""
 
 
-def project_named(connection: sqlite3.Connection, wanted: str) -> str:
-    """The project by its name, or by a folder in it (`.` is here). Raises NotFound if no session ran there."""
-    from preheat.archive.lessons import places
-
-    known = places(connection)
-    name = _named(known, wanted)
-    if name is None:
-        raise NotFound(
-            f"no project `{wanted}` is known; `preheat learn` takes in new ones, `preheat sessions list` shows the folders"
-        )
-    return name
-
-
-def _named(known: "Sequence[Place]", wanted: str) -> str | None:
-    from preheat.app.projects import repository_of
-    from preheat.lessons.projects import last_part, root_of
-
-    found = [place for place in known if place.name]
-    for place in found:
-        if wanted in (place.name, place.folder, place.root):
-            return place.name
-    folder = os.path.abspath(os.path.expanduser(wanted))
-    root = root_of(folder, repository_of)
-    for place in found:
-        if root and root in (place.root, place.folder):
-            return place.name
-    # A checkout that no session ran in yet: a team's sessions of the same name are of the same project.
-    alike = {place.name for place in found if root and place.name.lower() == last_part(root).lower()}
-    return alike.pop() if len(alike) == 1 else None
-
-
-def known_lessons(folder: str, project: str) -> "list[Lesson]":
+def known_lessons(folder: str, project: str) -> list[Lesson]:
     """The lessons of a project, by its name, and those that hold anywhere."""
-    from preheat.archive.lessons import lessons
-
     connection = connect(folder)
     try:
-        return lessons(connection, ("", project))
+        return lessons_of(connection, ("", project))
     finally:
         connection.close()
 
@@ -83,7 +72,7 @@ def provision(
     loaded: bool = False,
     now: float | None = None,
     cwd: str = "",
-) -> "Context":
+) -> Context:
     """What a new session is given for a task: from what was learned in a project (its name or a folder in it; unless given
     the one around `cwd`, which is this folder unless given, too), or from a template. With `examples` for a form that is
     made of messages; `resuming`: with where the last session ended, whatever the task; `loaded`: from the template that a
@@ -99,12 +88,8 @@ def provision(
             )  # fmt: skip
             if given.items or given.addendum:
                 return given
-    from preheat.provisioning import provision as choose
-
     if template:
-        from preheat.templates.store import Store
-
-        version = Store(folder).find(template)
+        version = _store.Store(folder).find(template)
         named, addendum = f"{version.name}@{version.digest[:12]}", version.template.addendum
         last = _packets(_learned(folder, "", where)) if resuming else []  # no template tells where a session ended
         known = _Learned(version.template.project, where, [*version.template.lessons, *map(_wanted, last)])
@@ -132,7 +117,7 @@ class _Learned(NamedTuple):
     project: str
     folder: str
     """Where it stands on this machine."""
-    lessons: "list[Lesson]"
+    lessons: list[Lesson]
     """Its own, and those that hold anywhere."""
 
 
@@ -142,22 +127,20 @@ def _learned(folder: str, project: str, where: str) -> _Learned:
         return _Learned("", where, [])
     connection = connect(folder)
     try:
-        from preheat.archive.lessons import lessons, places
-
         known = places(connection)
-        name = project_named(connection, project) if project else (_named(known, where) or "")
+        name = project_named(connection, project) if project else (find_name(known, where) or "")
         roots = [place.root for place in known if place.name == name and os.path.isdir(place.root)]
-        return _Learned(name, roots[0] if roots else where, lessons(connection, ("", name)))
+        return _Learned(name, roots[0] if roots else where, lessons_of(connection, ("", name)))
     finally:
         connection.close()
 
 
-def _packets(known: _Learned) -> "list[Lesson]":
+def _packets(known: _Learned) -> list[Lesson]:
     """Where the last session of a project ended."""
     return [lesson for lesson in known.lessons if known.project and lesson.packet is not None]
 
 
-def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> "Lesson | None":
+def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> Lesson | None:
     """Where the last session of a project ended, as of now; None where none is known. The project is given as for
     `provision`."""
     now = time.time() if now is None else now
@@ -166,51 +149,34 @@ def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float |
     return _as_of_now(best[0], known.folder, now) if best else None
 
 
-def project_folder(where: str) -> str:
-    """The folder that a project goes by: its repository's, of whatever folder in it; else the folder itself."""
-    from preheat.app.projects import repository_of
-    from preheat.lessons.projects import root_of
-
-    folder = os.path.realpath(os.path.expanduser(where))
-    return root_of(folder, repository_of) or folder
-
-
 def loaded_template(folder: str, where: str) -> str:
     """The version that is loaded for the project around a folder and can be handed out; empty where there is none."""
-    from preheat.templates.loaded import pins, standing
-
     if not os.path.exists(os.path.join(folder, "templates")):
         return ""
     try:
-        pin = pins(folder).get(project_folder(where))
+        pin = _template_state.pins(folder).get(project_folder(where))
     except UserError:  # `preheat doctor` says it; a session that starts has nothing to do with it
         return ""
-    return pin.address if pin is not None and not standing(folder, pin).problem else ""
+    return pin.address if pin is not None and not _template_state.standing(folder, pin).problem else ""
 
 
-def _wanted(lesson: "Lesson") -> "Lesson":
+def _wanted(lesson: Lesson) -> Lesson:
     """A resume packet as if a person had asked for it."""
     if lesson.packet is None:
         return lesson
-    import msgspec
-
     return msgspec.structs.replace(lesson, pinned=True)
 
 
-def _as_of_now(lesson: "Lesson", folder: str, now: float) -> "Lesson":
+def _as_of_now(lesson: Lesson, folder: str, now: float) -> Lesson:
     """A resume packet says how old it is, by the clock and by the repository."""
     if lesson.packet is None or not lesson.usable(now):
         return lesson
-    import msgspec
-
-    from preheat.lessons.resume import packet_lines, staleness
-
     head, branch, commits = _repository(folder, lesson.packet)
-    note = staleness(lesson.packet, now, head, commits, branch)
-    return msgspec.structs.replace(lesson, text="\n".join(packet_lines(lesson.packet, note)))
+    note = _resume.staleness(lesson.packet, now, head, commits, branch)
+    return msgspec.structs.replace(lesson, text="\n".join(_resume.packet_lines(lesson.packet, note)))
 
 
-def _repository(folder: str, packet: "ResumePacket") -> tuple[str, str, int | None]:
+def _repository(folder: str, packet: ResumePacket) -> tuple[str, str, int | None]:
     """Where the repository stands now, and how many commits that is from where the packet saw it."""
     if not os.path.isdir(folder):
         return "", "", None
@@ -237,35 +203,25 @@ def _git(folder: str, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def formats() -> "tuple[Renderer, ...]":
+def formats() -> tuple[Renderer, ...]:
     """Every form that a context can be put into, the agents' own ones last."""
-    from preheat.agents import RENDERING, renderers_of
-    from preheat.provisioning.render import FORMATS
-
     return (*FORMATS, *(each for agent in RENDERING for each in renderers_of(agent)))
 
 
-def render(context: "Context", form: str = "text") -> "Rendered":
-    """A context in the form that an agent or a provider takes."""
-    from preheat.provisioning.render import render as put_into
-
+def render(context: Context, form: str | Renderer = "text") -> Rendered:
+    """A context in the form that an agent or a provider takes, by its name or itself."""
     return put_into(context, form, formats())
 
 
-def note_use(folder: str, context: "Context", at: float) -> None:
+def begin_session(renderer: Renderer, rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Begun:
+    """Put what was rendered as a session into the store of the agent that alone takes that form, for work in a folder.
+    Raises UserError."""
+    return begin_of(renderer.agent)(rendered, folder, environment)
+
+
+def note_use(folder: str, context: Context, at: float) -> None:
     """Note that a context was handed out, if it came from a template and there is anything in it."""
-    from preheat.templates.store import Store
-    from preheat.templates.uses import Use, task_hash
-
     if context.template and context.items:
-        store = Store(folder)
-        digest = store.find(context.template).digest
-        given = {"agent": context.agent, "project": context.project, "task": task_hash(context.task)}
-        store.record(Use(at=at, template=digest, context=context.id, **given))
-
-
-def keep_template(folder: str, template: "Template", action: "Action", note: str = "") -> str:
-    """Keep a template as the newest version of its name; its digest."""
-    from preheat.templates.store import Store
-
-    return Store(folder).keep(template, action, time.time(), note).digest
+        digest = _store.Store(folder).find(context.template).digest
+        given = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
+        _template_state.record_use(folder, Use(at=at, template=digest, context=context.id, **given))

@@ -1,6 +1,7 @@
-"""Goes over the archive for a dataset: gathers the names that must not be told, and measures the sessions that are chosen.
+"""Goes over the archive for a dataset: gathers the names that must not be told, and measures the sessions that are chosen, for
+their rows and for what several projects may share.
 
-Knows nothing of what is written where: that is `publishing`.
+Knows nothing of what is written where: that is `app.dataset`.
 """
 
 import os
@@ -8,6 +9,7 @@ import re
 import socket
 import sqlite3
 import subprocess
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, get_args
@@ -16,43 +18,40 @@ import msgspec
 
 from preheat.agents import AGENTS
 from preheat.agents.well_known import well_known_tools
-from preheat.app.dataset_rows import Measured, measure
+from preheat.app.analysis import assess
+from preheat.app.compression import compress_all
+from preheat.app.scorecard import facts_of
 from preheat.app.sessions import load
 from preheat.archive.analyses import Gathered, Unanalysed, gather, listed
 from preheat.archive.lessons import places
 from preheat.archive.queries import sessions
-from preheat.commands import Purpose
+from preheat.calls.form import command_form
+from preheat.commands import Purpose, text_of
 from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
 from preheat.compress.values import SORTS
-from preheat.dataset.leaks import words
-from preheat.dataset.names import Name, Names, in_heading, in_text
-from preheat.dataset.rows import SessionRow, schema
-from preheat.dataset.vocabulary import Vocabulary
 from preheat.errors import PreheatError
 from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
+from preheat.lab.dataset.leaks import words
+from preheat.lab.dataset.markers import Watched, measured
+from preheat.lab.dataset.names import Name, Names, in_heading, in_text
+from preheat.lab.dataset.rows import SessionRow, Share, Shortened, schema
+from preheat.lab.dataset.vocabulary import Vocabulary
 from preheat.lessons.projects import last_part, root_of
-from preheat.live.scorecard import DIMENSIONS
+from preheat.live.advise import step
+from preheat.live.events import events_of
+from preheat.live.scorecard import DIMENSIONS, scorecard
+from preheat.live.state import START
+from preheat.model.analysis import Assessment
 from preheat.model.listing import Filter
-from preheat.model.live import PHASES
+from preheat.model.live import PHASES, Called
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
-from preheat.model.session import Event, Session, ToolKind
+from preheat.model.profile import CallRecord
+from preheat.model.progress import SILENT, Progress
+from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, joined
 
 _JOINTS = re.compile(r"[\W_]+")
 _GIT_SECONDS = 5
-
-
-class SurveyWatcher:
-    """Told how it goes on; this one keeps silent."""
-
-    def begin(self, title: str, amount: int, unit: str, aim: str = "") -> None:
-        """So many are to be gone through, and to what end."""
-
-    def done(self) -> None:
-        """One more is."""
-
-    def end(self) -> None:
-        """All are."""
 
 
 class Projects:
@@ -70,6 +69,15 @@ class Projects:
     def named(self, name: str) -> str:
         """The same by the name or root of a project."""
         return _JOINTS.sub("", last_part(name)).casefold() if name else ""
+
+
+class Measured(NamedTuple):
+    """A session's row with its own names in it, and its calls."""
+
+    row: SessionRow
+    models: list[str]
+    calls: list[tuple[CallRecord, str]]
+    """Each with the form of its shell command."""
 
 
 class Survey(NamedTuple):
@@ -110,22 +118,21 @@ def survey(
     projects: Projects,
     least: int,
     allowed: Iterable[str] = (),
-    watcher: SurveyWatcher | None = None,
+    progress: Progress = SILENT,
 ) -> Survey:
     """Read every session of the archive once: the chosen ones are measured, and all of them give names away."""
-    watcher = watcher or SurveyWatcher()
     names: set[Name] = set(_of_this_machine())
     every = sessions(connection, Filter())
     for summary in every:
         names.update(in_heading(summary.project, summary.branch))
     found: list[Measured] = []
     failures: dict[str, str] = {}
-    watcher.begin("Reading", len(every), "session", "for the names in them")
+    progress.begin("Reading", len(every), "sessions")
     for looked in _over(connection, {each.key for each in every}, frozenset(chosen), failures):
         names.update(looked.names)
         found += [looked.measured] if looked.measured is not None else []
-        watcher.done()
-    watcher.end()
+        progress.advance()
+    progress.end()
     vocabulary = Vocabulary(least, well_known_tools())
     found.sort(key=lambda each: (each.row.agent, each.row.session))  # however many processes read them
     for each in found:
@@ -167,9 +174,69 @@ def _look(key: str, session: Session, chosen: bool) -> _Looked:
     return _Looked(key, list(names), measure(session) if chosen else None)
 
 
-def _learn(vocabulary: Vocabulary, project: str, measured: Measured) -> None:
-    vocabulary.add_session(project, measured.row.agent, measured.row.agent_version, measured.models)
-    for record, form in measured.calls:
+# What a dataset counts of a session.
+def measure(session: Session) -> Measured:
+    """All that a dataset counts of a session."""
+    assessed = assess(session)
+    models = {session.model, *(event.model for event in session.events if isinstance(event, AssistantMessage))}
+    by_seq = {record.seq: record for record in assessed.records}
+    calls = [(by_seq[seq], _form_of(call)) for seq, (call, _) in enumerate(joined(session)) if seq in by_seq]
+    row = measured(session, assessed.profile, assessed.records, _watched(session, assessed))
+    return Measured(row, sorted(models - {""}), calls)
+
+
+def _form_of(call: ToolCall) -> str:
+    """The form of a shell command; empty for other calls."""
+    return command_form(text_of(call.input)) if call.kind == "shell" else ""
+
+
+def _watched(session: Session, assessed: Assessment) -> Watched:
+    card = scorecard(facts_of(session, assessed))
+    phases, changes = _phases(session, assessed)
+    shortened = {
+        each.strategy: Shortened(
+            each.ratio, {sort: Share(kept.kept, kept.total) for sort, kept in each.markers.items()}
+        )
+        for each in compress_all(session)
+        if each.strategy != "none"
+    }
+    scores: dict[str, float | None] = {score.dimension: score.value for score in card.scores}
+    rules: Counter[str] = Counter()
+    for rule in card.facts.rules:
+        rules[rule.rule] += rule.times
+    return Watched(phases, changes, {**scores, "mean": card.mean}, rules, shortened)
+
+
+def _phases(session: Session, assessed: Assessment) -> tuple[dict[str, int], int]:
+    """How many calls were made in each phase, and how often it changed."""
+    state = START
+    counted: Counter[str] = Counter()
+    changes = 0
+    for event in events_of(session, assessed.records):
+        before = state.phase.phase
+        state, _ = step(state, event)
+        changes += state.phase.phase != before
+        if isinstance(event, Called):
+            counted[state.phase.phase] += 1
+    return dict(counted), changes
+
+
+def outcomes(session: Session) -> list[dict[str, Any]]:
+    """What came of each call, in their order: a reader of a trajectory without texts could not tell."""
+    return [
+        {
+            "status": record.status,
+            "rung": record.rung,
+            "activity": record.activity,
+            **({"cause": record.cause} if record.cause else {}),
+        }
+        for record in assess(session).records
+    ]
+
+
+def _learn(vocabulary: Vocabulary, project: str, found: Measured) -> None:
+    vocabulary.add_session(project, found.row.agent, found.row.agent_version, found.models)
+    for record, form in found.calls:
         vocabulary.add_call(project, record, form)
 
 

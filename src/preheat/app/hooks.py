@@ -1,4 +1,4 @@
-"""All that answering hooks needs of the stages, loaded once and then at hand: how agents talk, what is known, what to give.
+"""All that answering hooks needs, loaded once and then at hand: how agents talk, what is known, what to say and to give.
 
 Knows nothing of the daemon. What takes long (reading the archive) is in `prepare` and `context`, which other threads may
 call; all the rest is quick and changes nothing.
@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from preheat.agents import HOOKED, dialect_of, hooks_of, reader_of
+from preheat.agents import HOOKED, LIVE, dialect_of, hooks_of, reader_of
+from preheat.agents.reader import Parser
 from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
+from preheat.app.advice import before, known_in, step
 from preheat.app.assignment import Proving
-from preheat.app.context import note_use, project_named, provision, render
+from preheat.app.context import note_use, provision, render
+from preheat.app.hook_events import from_hook, tool_kind
 from preheat.app.live_settings import NOTHING_MORE, choices_in, thresholds_in
 from preheat.app.outputs import shortened
-from preheat.app.projects import repository_of
+from preheat.app.projects import project_named, repository_of
+from preheat.app.running import LiveState, Running, apply_entry
 from preheat.app.scorecard import score_session
-from preheat.app.watching import before, from_hook, known_in, step, tool_kind
 from preheat.archive.connect import connect
 from preheat.commands import text_of, understand
 from preheat.errors import NotFound, PreheatError, UserError
@@ -27,15 +30,20 @@ from preheat.ingest.redact import redact
 from preheat.lessons.projects import root_of
 from preheat.live.events import called
 from preheat.live.known import NOTHING, Known
+from preheat.live.progress import words as resume_words
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import in_a_line
-from preheat.live.state import LiveState
 from preheat.live.thresholds import DEFAULTS
 from preheat.model.experiment import AdviceLot, Assignment, Lot
+from preheat.model.journal import Entry
 from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path
+from preheat.state.connect import reading
+from preheat.state.marks import stamp as stamp_of_marks
+
+__all__ = ["Given", "Hooks", "LiveState", "Parser"]
 
 _FOLDERS = 200
 """Of which it is remembered what is known there."""
@@ -59,12 +67,13 @@ class Folder(NamedTuple):
 
     root: str
     known: Known
-    archive: tuple[float, float] = (0.0, 0.0)
-    """When the archive that it was read from had last changed: the file, and the log beside it."""
+    stamp: tuple[float, ...] = ()
+    """When the archive that it was read from had last changed (the file, and the log beside it), and a stamp of the marks on
+    lessons."""
 
 
-class Hooking:
-    """The stages for hooks, on the archive in a folder."""
+class Hooks:
+    """What answers hooks, on the archive in a folder."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -114,6 +123,23 @@ class Hooking:
         (outcome,) = judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
         return called(call, result, outcome, root=self._at(cwd).root, folder=cwd)
 
+    def apply(self, running: Running, entry: Entry, folded: LiveState | None = None) -> Running:
+        """A session after an entry of the journal; `folded` is its state then, if that is at hand."""
+        return apply_entry(running, entry, self.thresholds, folded)
+
+    # What a session has done, and what its transcript adds.
+    def resume_packet(self, running: Running) -> str:
+        """What it should still know after its conversation was replaced by a summary; empty where there is nothing."""
+        return resume_words(running.progress)
+
+    def parser(self, agent: str, transcript: str) -> Parser | None:
+        """What reads the lines of a transcript that grows; None for what is no file of lines, or of no agent that leaves
+        such."""
+        if agent not in LIVE or not os.path.isfile(transcript):
+            return None
+        reader = reader_of(agent)
+        return reader.parser(transcript) if reader.framing(transcript) == "lines" else None
+
     # What is done only where the person asked for it.
     def refusal(self, event: HookEvent, unsaved: bool) -> str:
         """Why a call that is about to be made is refused; empty: it is not."""
@@ -160,7 +186,7 @@ class Hooking:
     def prepare(self, cwd: str) -> None:
         """Read what is known there. Slow. Where it cannot be read, nothing is known."""
         root = root_of(cwd, repository_of) or cwd
-        known, archive = NOTHING, self._changed()
+        known, stamp = NOTHING, self._changed()
         if os.path.exists(archive_path(self._folder)):
             try:
                 known = self._read_known(cwd)
@@ -168,11 +194,14 @@ class Hooking:
                 known = NOTHING
         while len(self._folders) >= _FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = Folder(root, known, archive)
+        self._folders[cwd] = Folder(root, known, stamp)
 
-    def _changed(self) -> tuple[float, float]:
+    def _changed(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
-        return _changed_at(path), _changed_at(f"{path}-wal")
+        marks: tuple[float, ...] = ()
+        with suppress(UserError), reading(self._folder) as state:
+            marks = stamp_of_marks(state)
+        return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
     def _read_known(self, cwd: str) -> Known:
         connection = connect(self._folder)
@@ -191,7 +220,7 @@ class Hooking:
 
     def context(self, event: HookEvent, task: str) -> Given | None:
         """What a session is given at its start. Slow."""
-        if self._at(event.cwd).archive != self._changed():  # somebody may have learned by hand since
+        if self._at(event.cwd).stamp != self._changed():  # somebody may have learned, or marked a lesson, by hand since
             self.prepare(event.cwd)
         form = self._seeds(event.agent)
         template = self._proving.template(event)
@@ -228,9 +257,9 @@ class Hooking:
         """Whether something is said; None where no lot is drawn: then it is."""
         return self._proving.advice(event, advisory, root)
 
-    def keep_lots(self, lots: Sequence[Lot], again: bool) -> None:
-        """Have lots on disk for good; `again`: some of them may be there. Raises OSError."""
-        self._proving.keep(lots, again)
+    def keep_lots(self, lots: Sequence[Lot]) -> None:
+        """Have lots on disk for good; some of them may be there. Raises OSError."""
+        self._proving.keep(lots)
 
     def _seeds(self, agent: str) -> str:
         """The form for a start in messages; empty where it is a text: the program takes none, or nobody asked for them."""

@@ -14,10 +14,10 @@ from preheat.app import conclusions
 from preheat.app.analysis import analyse_archive, seen_by_learners
 from preheat.app.assessment import assess
 from preheat.app.conclusions import Concluded
-from preheat.app.later import Later
+from preheat.app.experiment_state import exposures
 from preheat.app.projects import projects
 from preheat.app.sessions import load
-from preheat.app.trials import left_alone, take_in, trialled
+from preheat.app.withdrawal import left_alone, withdraw
 from preheat.archive import lessons as kept
 from preheat.archive import notes
 from preheat.archive.analyses import mark_learned, unlearned
@@ -33,12 +33,6 @@ from preheat.model.lesson import Lesson
 from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from preheat.app import withdrawal as _withdrawal
-else:
-    _withdrawal = Later("preheat.app.withdrawal")  # statistics, which are needed only where lots were drawn
 
 _DEAREST = 5
 _TURNS = 3
@@ -76,6 +70,11 @@ class LearnReport(NamedTuple):
     """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
 
 
+def learner_names() -> list[str]:
+    """The learners, in their order."""
+    return [learner.name for learner in LEARNERS]
+
+
 def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT) -> LearnReport:
     """Analyse what is not analysed as it is now, and learn from what is new: all ten learners in their order, or those that are
     named."""
@@ -84,7 +83,6 @@ def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT)
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        take_in(folder, connection)
         done = _learned(connection, chosen, progress, left_alone(folder))
         proof = _proof(folder, connection)
     except sqlite3.DatabaseError as error:
@@ -97,10 +95,8 @@ def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT)
 
 
 def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """What is withdrawn by what the lots have shown; nothing is loaded for that where none were drawn."""
-    if not trialled(folder):
-        return ()
-    found = _withdrawal.withdraw(folder, connection)
+    """What is withdrawn by what the lots have shown."""
+    found = withdraw(folder, connection)
     return (*found.lines, *found.warnings)
 
 
@@ -183,7 +179,7 @@ def _concluded(
 
 def _effects(connection: sqlite3.Connection) -> list[Effect]:
     """What items did, as far as lots were drawn for them."""
-    lots = kept.exposures(connection)
+    lots = exposures(connection)
     return measure_effects(lots, kept.measured(connection, {lot.session for lot in lots})) if lots else []
 
 

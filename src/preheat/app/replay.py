@@ -1,71 +1,117 @@
-"""A session of the archive, watched again: what `replay` and `why` show. Whoever asks imports it then.
+"""A whole session, watched again event by event as the hooks would have told it: what `replay` and `why` show.
 
-Knows nothing of how it is shown.
+Knows neither the archive nor how it is shown.
 """
 
-import sqlite3
-import time
-from typing import NamedTuple
+import msgspec
 
-from preheat.app.live_settings import thresholds_in
-from preheat.app.sessions import load
-from preheat.app.watching import Moment, Timeline, known_in, watch
-from preheat.archive.lessons import places
-from preheat.archive.queries import find, short_names
-from preheat.errors import NotFound, UserError
-from preheat.model.live import Called
+from preheat.app.advice import advisory_of, step
+from preheat.app.analysis import assess
+from preheat.errors import UserError
+from preheat.live.advise import told
+from preheat.live.events import events_of
+from preheat.live.fold import readings
+from preheat.live.known import NOTHING, Known
+from preheat.live.mistake import about_to
+from preheat.live.state import START
+from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.model.live import Advisory, Called, LiveEvent, Phase, Reading
 from preheat.model.session import Session
 
 
-class Watched(NamedTuple):
-    """A session and its timeline."""
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """One event of a session, and all that is to be told of it."""
 
-    session: Session
-    short: str
-    """The name by which it can be asked for again."""
-    timeline: Timeline
-
-
-def watched(connection: sqlite3.Connection, name: str, folder: str) -> Watched:
-    """A session by its name, with what its project has learned by now and the person's own thresholds (in `folder`)."""
-    summary = find(connection, name)
-    short = short_names(connection, [summary])[summary.key]
-    session = load(connection, summary.key)
-    place = next((each for each in places(connection) if each.folder == session.project), None)
-    known = known_in(connection, place.name if place else "", time.time())
-    return Watched(session, short, watch(session, known, thresholds_in(folder), root=place.root if place else ""))
+    event: LiveEvent
+    turn: int
+    phase: Phase
+    reason: str = ""
+    """Why the phase changed; empty where it did not."""
+    readings: tuple[Reading, ...] = ()
+    """Every signal after it."""
+    advisories: tuple[Advisory, ...] = ()
+    """At most two: one before a call, one after it."""
 
 
-def at_turn(connection: sqlite3.Connection, name: str, folder: str) -> tuple[Watched, int | None]:
-    """A session by a name that may end in a turn: `0f3c1a2b:12`."""
-    before, _, turn = name.rpartition(":")
-    if before and turn.isdigit():
-        try:
-            return watched(connection, before, folder), int(turn)
-        except NotFound:
-            pass  # an id that has such an end itself
-    return watched(connection, name, folder), None
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it would have been watched."""
+
+    session: str
+    agent: str
+    project: str
+    turns: int
+    moments: tuple[Moment, ...]
+
+    @property
+    def advisories(self) -> list[Advisory]:
+        return [advisory for moment in self.moments for advisory in moment.advisories]
 
 
-def moment_after(timeline: Timeline, turn: int | None) -> Moment:
-    """The last moment of a turn; of the last one unless given."""
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """How every signal came to its value at one moment of a session."""
+
+    session: str
+    turn: int
+    turns: int
+    """Of the whole session."""
+    phase: Phase
+    event: LiveEvent
+    readings: tuple[Reading, ...]
+    advisories: tuple[Advisory, ...]
+
+
+def watch(
+    session: Session,
+    known: Known = NOTHING,
+    thresholds: Thresholds = DEFAULTS,
+    *,
+    root: str = "",
+    finished: bool = True,
+) -> Timeline:
+    """A session from its beginning, event by event, as the hooks would have told it."""
+    state = START
+    moments: list[Moment] = []
+    for event in events_of(session, assess(session).records, root, finished=finished):
+        said: list[Advisory] = []
+        if isinstance(event, Called) and event.kind == "shell":
+            warning = advisory_of(state, about_to(state.mistake, known, event.summary, session.agent), thresholds)
+            if warning is not None:
+                said.append(warning)
+                state = told(state, warning)
+        phase = state.phase.phase
+        state, advisory = step(state, event, known, thresholds, session.agent)
+        if advisory is not None:
+            said.append(advisory)
+        now = state.phase
+        moments.append(
+            Moment(
+                event=event,
+                turn=state.turn,
+                phase=now.phase,
+                reason=now.reason if now.phase != phase else "",
+                readings=readings(state, thresholds),
+                advisories=tuple(said),
+            )
+        )
+    return Timeline(
+        session=session.id, agent=session.agent, project=session.project, turns=state.turn, moments=tuple(moments)
+    )
+
+
+def explain(timeline: Timeline, turn: int | None = None) -> Explanation:
+    """The last moment of a turn; of the last turn unless one is given. Raises UserError where there is no such turn."""
     wanted = timeline.turns if turn is None else turn
     found = [moment for moment in timeline.moments if moment.turn == wanted]
     if not found:
         most = f"it has {timeline.turns}" if timeline.turns else "it has none"
         raise UserError(f"there is no turn {wanted} in `{timeline.session}`; {most}")
-    calls = [moment for moment in found if isinstance(moment.event, Called)]
-    return (calls or found)[-1]
-
-
-def why(timeline: Timeline, moment: Moment) -> dict[str, object]:
-    """How every signal came to its value at a moment, for programs."""
-    return {
-        "session": timeline.session,
-        "turn": moment.turn,
-        "turns": timeline.turns,
-        "phase": moment.phase,
-        "event": moment.event,
-        "readings": moment.readings,
-        "advisories": moment.advisories,
-    }
+    moment = ([each for each in found if isinstance(each.event, Called)] or found)[-1]
+    return Explanation(
+        session=timeline.session,
+        turn=moment.turn,
+        turns=timeline.turns,
+        phase=moment.phase,
+        event=moment.event,
+        readings=moment.readings,
+        advisories=moment.advisories,
+    )

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.assessment import assess
+from preheat.app.later import Later
+from preheat.app.live_settings import thresholds_in
 from preheat.app.sessions import load
+from preheat.archive.connect import connect
 from preheat.archive.lessons import places
-from preheat.archive.queries import sessions
 from preheat.calls.shell import shell
 from preheat.commands import text_of, understand
 from preheat.errors import PreheatError
@@ -22,7 +24,7 @@ from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.safety import Match, check_call
-from preheat.live.scorecard import TREND, Facts, RuleCount, Scorecard, Standing, scorecard, standings
+from preheat.live.scorecard import TREND, Facts, Line, RuleCount, Score, Scorecard, Standing, scorecard, standings
 from preheat.live.shorten import shorten
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
@@ -32,7 +34,12 @@ from preheat.model.profile import CallRecord
 from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
 
 if TYPE_CHECKING:
+    from preheat.archive import queries as _queries
     from preheat.model.analysis import Assessment
+else:
+    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
+
+__all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
 
 _LOOKS = frozenset(
     [
@@ -70,6 +77,15 @@ def score(
     return Scored(key=summary.key, card=card, standings=standings(card, before), earlier=len(before))
 
 
+def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
+    """The same of a session by its name, with the person's own thresholds."""
+    connection = connect(folder)
+    try:
+        return score(connection, _queries.find(connection, name), thresholds_in(folder), trend)
+    finally:
+        connection.close()
+
+
 def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str = "") -> Scorecard:
     """The scorecard of a session; `root` is its project's folder."""
     return scorecard(facts_of(session, assess(session), thresholds, root))
@@ -85,7 +101,7 @@ def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summar
     known = places(connection)
     name = next((each.name for each in known if each.folder == summary.project), "")
     folders = {summary.project, *(each.folder for each in known if name and each.name == name)}
-    for each in sessions(connection, Filter(until=summary.started_at, subagents=False)):
+    for each in _queries.sessions(connection, Filter(until=summary.started_at, subagents=False)):
         if each.project in folders and each.key != summary.key and each.calls:
             yield each
 

@@ -23,17 +23,31 @@ from preheat.settings import archive_path
 
 if TYPE_CHECKING:
     from preheat.app import analysis as _analysis
+    from preheat.app import forgetting as _forgetting
+    from preheat.app import profile as _profile
+    from preheat.app import transcripts as _transcripts
+    from preheat.app.quick import Look
     from preheat.archive import episodes as _episodes
+    from preheat.archive import judgements as _judgements
     from preheat.archive import queries as _queries
+    from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
     from preheat.ingest.sync import Failure, Result
     from preheat.model.episode import Episode
+    from preheat.model.listing import ForgetPlan
+    from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
-    from preheat.quick import Look
+    from preheat.model.transcript import Transcript
 else:
+    # A sync needs none of these; with SQLAlchemy they would double what it costs.
+    _forgetting = Later("preheat.app.forgetting")
+    _judgements = Later("preheat.archive.judgements")
+    _profile = Later("preheat.app.profile")
+    _queries = Later("preheat.archive.queries")
+    _raw = Later("preheat.archive.raw")
+    _transcripts = Later("preheat.app.transcripts")
     _analysis = Later("preheat.app.analysis")  # every learner, which a sync of a grown session does not need
     _episodes = Later("preheat.archive.episodes")
-    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a sync does not need
 
 PATIENCE = 600.0
 """How long a sync waits for another one."""
@@ -64,28 +78,29 @@ class SyncReport(NamedTuple):
 def sync(
     folder: str,
     environment: Mapping[str, str] | None = None,
-    agents: tuple[str, ...] = AGENTS,
+    agents: tuple[str, ...] = (),
     files: list[tuple[str, str]] | None = None,
     progress: Progress = SILENT,
     seen_already: "Look | None" = None,
 ) -> SyncReport:
-    """Bring the archive up to date with the agents' places, or with the named files (agent and path).
+    """Bring the archive up to date with the places of these agents (none: of all), or with the named files (agent and path).
 
     `seen_already` is a look at the places of all agents that was taken just now.
     """
     started = time.perf_counter()
+    agents = agents or AGENTS
     with sync_lock(folder, PATIENCE, lambda: progress.wait("another sync is at work")):
         connection = connect(folder)
         try:
             if files is not None:
                 found = survey_files(connection, files)
             elif seen_already is not None:
-                found = survey_again(connection, seen_already)
+                found = survey_again(connection, seen_already.changed, seen_already.counts, seen_already.entries)
             else:
                 found = survey(connection, os.environ if environment is None else environment, agents)
             report = _Counting(found.found)
             if found.changes:
-                from preheat.ingest.sync import run  # later: nothing of it is needed where nothing has changed
+                from preheat.ingest.sync import run  # later: where nothing has changed, nothing is read
 
                 report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
         finally:
@@ -138,14 +153,14 @@ def opened(folder: str) -> sqlite3.Connection:
 
 def forget(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
-    from preheat.app.trials import forget as forget_lots
+    from preheat.app.experiment_state import forget as forget_drawn
     from preheat.archive.raw import forget as forget_sessions
 
     with sync_lock(folder, PATIENCE, lambda: None):
         connection = connect(folder)
         try:
             gone = forget_sessions(connection, keys)
-            forget_lots(folder, connection)
+            forget_drawn(connection)
             return gone
         finally:
             connection.close()
@@ -184,21 +199,42 @@ class Sessions:
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
+    # Which there are.
     def sessions(self, chosen: Filter, limit: int | None = None) -> list[Summary]:
         """Those that fit, the newest first."""
         with self._opened() as connection:
             return _queries.sessions(connection, chosen, limit)
+
+    def count(self, chosen: Filter) -> int:
+        """How many fit."""
+        with self._opened() as connection:
+            return _queries.count(connection, chosen)
 
     def find(self, name: str) -> Summary:
         """One by its name. Raises NotFound."""
         with self._opened() as connection:
             return _queries.find(connection, name)
 
-    def short_names(self, keys: Iterable[str]) -> dict[str, str]:
-        """By key: a short name that a person can give to name that session again."""
+    def children(self, name: str) -> list[Summary]:
+        """The sessions that came out of one: subagents, forks, continuations."""
         with self._opened() as connection:
-            return _queries.short_names(connection, [_queries.find(connection, key) for key in dict.fromkeys(keys)])
+            return _queries.children(connection, _queries.find(connection, name))
 
+    def short_names(self, keys: Iterable[str]) -> dict[str, str]:
+        """By key: a short name that a person can give to name that session again; the key of one that is gone."""
+        with self._opened() as connection:
+            return _queries.names_of_keys(connection, keys)
+
+    def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
+        """Passages in what was said and run, the best first."""
+        with self._opened() as connection:
+            return list(_queries.search(connection, words, chosen, kinds, limit))
+
+    def search_terms(self, words: str) -> list[str]:
+        """The words and phrases of a search, for marking them where they were found."""
+        return _queries.search_terms(words)
+
+    # What is in one.
     def load(self, name: str) -> "Session":
         """One with all its events, read anew from its stored bytes."""
         with self._opened() as connection:
@@ -209,11 +245,39 @@ class Sessions:
         with self._opened() as connection:
             return _episodes.episodes_of(connection, _queries.find(connection, name).key)
 
-    def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
-        """Passages in what was said and run, the best first."""
+    def transcript(self, name: str) -> "Transcript":
+        """One with what came of each of its calls, as every other screen counts them."""
         with self._opened() as connection:
-            return list(_queries.search(connection, words, chosen, kinds, limit))
+            key = _queries.find(connection, name).key
+            stored, copied = _judgements.records_of(connection, key), _judgements.copied_calls(connection, key)
+            return _transcripts.transcript_of(load(connection, key), stored, copied)
 
+    def profile(self, name: str) -> "SessionProfile":
+        """One, measured."""
+        with self._opened() as connection:
+            return _profile.profile_of(connection, name)
+
+    def path(self, name: str) -> str:
+        """The file or database that one was read from."""
+        with self._opened() as connection:
+            return _raw.stored(connection, _queries.find(connection, name).key).path
+
+    def write_raw(self, name: str, write: Callable[[bytes], object]) -> None:
+        """Write the source of one as the archive keeps it: exact but for redactions."""
+        with self._opened() as connection:
+            raw_bytes(connection, _queries.find(connection, name).key, write)
+
+    # Forgetting.
+    def plan_forgetting(self, names: Iterable[str] = (), project: str = "") -> "ForgetPlan":
+        """What goes when these are forgotten, or all of a project (a folder) and of the folders below it."""
+        with self._opened() as connection:
+            return _forgetting.plan(connection, tuple(names), project)
+
+    def forget(self, keys: Iterable[str]) -> int:
+        """Delete sessions from the archive for good; how many went."""
+        return forget(self._folder, list(keys))
+
+    # What a person says of one.
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         connection = connect(self._folder)

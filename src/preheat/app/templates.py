@@ -1,210 +1,290 @@
-"""Templates from the archive: which sessions, what they teach, and the template that is kept of it.
+"""The templates: listed, shown, compared, brought back, deleted, shared, made, loaded for a project.
 
-Knows nothing of how sessions are chosen (`templates.choice`) or what gets in (`templates.build`). Not light: whoever makes a
-template imports this, and nothing else does.
+Knows nothing of how a template is made (`template_building`), shared (`template_sharing`) or handed out (`context`). Light:
+tab completion lists names with it.
 """
 
-import sqlite3
 import time
-from collections import defaultdict
-from collections.abc import Iterable
-from contextlib import closing
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import replace
+import msgspec
 
-from preheat.app.analysis import analyse_archive
-from preheat.app.learning import study
-from preheat.app.projects import projects
-from preheat.archive.checks import last_checks
-from preheat.archive.connect import connect
-from preheat.archive.judgements import profiles
-from preheat.archive.notes import folders
-from preheat.archive.queries import find, sessions
-from preheat.calls.clean import foreign, transient
-from preheat.errors import UserError
-from preheat.model.lesson import Lesson
+from preheat.app.later import Later
+from preheat.app.projects import project_folder
+from preheat.app.template_state import Standing, load_for, pins, problems, standing, unload
+from preheat.app.template_state import uses as uses_of
+from preheat.errors import NotFound, UserError
 from preheat.model.listing import Filter
-from preheat.model.profile import SessionProfile
-from preheat.model.template import Action, Template
-from preheat.templates.build import Built, Request, build
-from preheat.templates.choice import Best, Candidate, Group, Wanted, best, choose, reasons
-from preheat.templates.names import LONGEST, check_name, name_from
-from preheat.templates.store import Kept, Store
+from preheat.model.template import Action, Entry, Pin, Template, Tracked, short_digest
+from preheat.provisioning.tokens import estimate
+from preheat.templates.build import Request
+from preheat.templates.choice import Best, Wanted
+from preheat.templates.difference import Change, Changed, Difference, difference
+from preheat.templates.history import State
+from preheat.templates.store import Kept, Store, Version
 
-AUTO = "auto"
-"""The tag of templates that nobody asked for by name."""
+if TYPE_CHECKING:
+    from preheat.app import template_building as _building
+    from preheat.app import template_sharing as _sharing
+    from preheat.app import template_uses as _uses
+else:  # 0.2 s (queries, patterns, learners) that listing, showing and loading do not need
+    _building = Later("preheat.app.template_building")
+    _sharing = Later("preheat.app.template_sharing")
+    _uses = Later("preheat.app.template_uses")
 
-
-class Made(NamedTuple):
-    """A template that was built and kept; its digest is empty where there was nothing in it to keep."""
-
-    kept: Kept
-    built: Built
-
-
-# Three ways to make one.
-def extract_template(
-    folder: str, session: str, *, name: str = "", description: str = "", addendum: str = "", tags: tuple[str, ...] = ()
-) -> Made:
-    """From one session, whatever the support: a person chose it."""
-    if name:
-        check_name(name)
-    with _judged(folder) as connection:
-        summary = find(connection, session)
-        wanted = Filter(agent=summary.agent, project=summary.project or None)
-        found = [each for each in candidates(connection, wanted) if each.key == summary.key]
-    if not found:
-        raise UserError(f"`{summary.key}` could not be judged; `preheat sessions show {summary.session}` may say why")
-    request = Request(
-        name=name or name_from(f"{name_from(found[0].project or summary.agent)[:40]}-{summary.session[:8]}"),
-        description=description,
-        addendum=addendum,
-        tags=tags,
-        weak=True,
-        filters={"session": summary.key},
-    )
-    return _worth_it(_make(folder, request, found, "extracted", f"from {summary.session[:24]}"))
+__all__ = [
+    "Best", "Change", "Changed", "Difference", "History", "Kept", "Loaded", "Pin", "Request", "ShownTemplate", "Standing",
+    "TemplateSummary", "Templates", "Version", "VersionChange", "Wanted",
+]  # fmt: skip
 
 
-def build_template(folder: str, request: Request, wanted: Filter, rule: Wanted) -> Made:
-    """From the newest sessions that a filter lets through and that fit."""
-    check_name(request.name)
-    with _judged(folder) as connection:
-        choice = choose(candidates(connection, wanted), rule)
-    if not choice.chosen:
-        why = f": {reasons(choice.skipped)}" if choice.skipped else "; `preheat sessions list` shows what there is"
-        raise UserError(f"no session fits{why}")
-    asked = {name: str(getattr(rule, name)) for name in Wanted.__struct_fields__}
-    request = replace(request, skipped=choice.skipped, filters={**request.filters, **asked})
-    return _worth_it(_make(folder, request, choice.chosen, "built", f"{len(choice.chosen)} sessions"))
+class TemplateSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A template in a list. One that cannot be read has a problem and nothing else."""
+
+    name: str
+    problem: str = ""
+    digest: str | None = None
+    """Of the version that the name stands for; of an import that waits, where there is none."""
+    template: Template | None = None
+    tokens: int = 0
+    """Of all its lessons."""
+    versions: int = 0
+    waiting: bool = False
+    """An import of that name waits for a review."""
+    live: bool = False
+    """The name stands for a version that can be handed out."""
+    tracked: Tracked = Tracked()
+    """What came of all its versions."""
+
+    @property
+    def version(self) -> str:
+        """The digest as people see it."""
+        return short_digest(self.digest or "")
 
 
-def best_sessions(folder: str, wanted: Filter, rule: Best) -> list[Group]:
-    """The best sessions by project; projects that have too few are told of as well."""
-    with _judged(folder) as connection:
-        return best(candidates(connection, wanted), rule)
+class ShownTemplate(NamedTuple):
+    """One version, and how it did."""
+
+    version: Version
+    tracked: Tracked
+    waiting: bool
+    """It was imported, and nobody has reviewed it."""
+    tokens: int
+    """Of all its lessons."""
 
 
-def auto_templates(folder: str, groups: Iterable[Group], rule: Best) -> list[Made]:
-    """A template for each group that has enough sessions, in their order."""
-    groups = [group for group in groups if group.enough]
-    made = []
-    for group, name in zip(groups, _names(Store(folder), groups), strict=True):
-        request = Request(
-            name=name,
-            description=f"The best sessions of {group.project.replace(chr(92), '/').rpartition('/')[2]}",
-            tags=(AUTO,),
-            skipped=group.choice.skipped,
-            filters={"min_calls": str(rule.min_calls), "max_misuse": str(rule.max_misuse)},
-        )
-        made.append(_make(folder, request, group.choice.chosen, "built", f"auto, {len(group.choice.chosen)} sessions"))
-    return made
+class History(NamedTuple):
+    """What was done with a name."""
+
+    name: str
+    state: State
+    entries: list[Entry]
+    """The oldest first."""
 
 
-# What the archive knows.
-def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate]:
-    """Every judged session that a filter lets through."""
-    measured = {f"{profile.agent}:{profile.session}": profile for profile in profiles(connection, wanted)}
-    passed = last_checks(connection)
-    places = projects(folders(connection))  # of all sessions: a name depends on the others
-    return [
-        Candidate(
-            key=each.key,
-            profile=measured[each.key],
-            project=places[each.project].name if each.project in places else "",
-            ended_at=each.ended_at,
-            starter=each.starter,
-            delegated=each.relation == "subagent",
-            passed=passed.get(each.key),
-        )
-        for each in sessions(connection, wanted)
-        if each.key in measured
-    ]
+class VersionChange(NamedTuple):
+    """What changed from one version to another."""
+
+    before: Version
+    after: Version
+    difference: Difference
 
 
-def _judged(folder: str) -> closing[sqlite3.Connection]:
-    """The archive with every session judged."""
-    analyse_archive(folder, need="outcomes")
-    return closing(connect(folder))
+class Loaded(NamedTuple):
+    """Which template the new sessions of a project start with."""
 
-
-def _make(folder: str, request: Request, chosen: Iterable[Candidate], action: Action, note: str) -> Made:
-    """Study the sessions, those of each project by themselves, build the template and keep it, if there is anything in it."""
-    by_project: defaultdict[str, list[str]] = defaultdict(list)
-    for each in chosen:
-        by_project[each.project].append(each.key)
-    lessons: list[Lesson] = []
-    measured: dict[str, SessionProfile] = {}
-    for _, keys in sorted(by_project.items()):
-        studied = study(folder, sorted(keys))
-        lessons += studied.lessons
-        measured |= studied.profiles
-    project = next(iter(by_project)) if len(by_project) == 1 else ""
-    now = time.time()
-    request = replace(request, created_at=now, project=project)
-    built = build(request, lessons, measured, lambda text: foreign(text) or transient(text))
-    if not built.template.lessons:
-        return Made(Kept("", False), built)
-    return Made(Store(folder).keep(built.template, action, now, note), built)
-
-
-def _worth_it(made: Made) -> Made:
-    """What was asked for by name must have something in it."""
-    if not made.kept.digest:
-        left_out, sessions_of = made.built.left_out, made.built.template.extraction.sessions
-        why = f" ({reasons(left_out)})" if left_out else ""
-        advice = "; `--weak` takes what has little support too" if left_out.get("weak") else ""
-        noun = "session" if sessions_of == 1 else "sessions"
-        raise UserError(f"{sessions_of} {noun} taught nothing that is worth a template{why}{advice}; nothing was kept")
-    return made
-
-
-def _names(store: Store, groups: list[Group]) -> list[str]:
-    """A name for each: two projects never share one, and what a person built under it is left alone."""
-    given: list[str] = []
-    taken = {name.casefold() for name in store.names() if not _is_auto(store, name)}
-    for group in groups:
-        name, number = name_from(group.project), 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{name_from(group.project)[: LONGEST - 8]}-{AUTO}" + (f"-{number}" if number > 2 else "")
-        taken.add(name.casefold())
-        given.append(name)
-    return given
-
-
-def _is_auto(store: Store, name: str) -> bool:
-    try:
-        return AUTO in store.find(name).template.tags
-    except UserError:
-        return False
+    project: str
+    """The folder that it goes by."""
+    standing: Standing | None
+    """None: they start with what was learned."""
+    ended: Pin | None = None
+    """What was loaded until now, where that was ended."""
 
 
 class Templates:
-    """The templates in a folder."""
+    """The templates in a folder. They go by `name`, `name@digest` or `name@-1`."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._store = Store(folder)
+
+    # Which there are.
+    def names(self, deleted: bool = False) -> list[str]:
+        """The names there are; with `deleted` those of deleted ones."""
+        return self._store.names(deleted)
+
+    def versions(self, name: str) -> list[str]:
+        """The digests of a name's versions, the oldest first. Raises NotFound."""
+        return list(self._store.state(name).versions)
+
+    def summaries(self, deleted: bool = False, follow: bool = False) -> list[TemplateSummary]:
+        """All of them, by name, with how often each was used; with `follow` also how the sessions went that got it, for
+        which they are looked for in the archive."""
+        names = self._store.names(deleted)
+        tracks = self._tracks(follow) if names else {}
+        return [self._summary(name, tracks) for name in names]
 
     def templates(self) -> list[Template]:
         """The newest version of each that is not deleted."""
-        store = Store(self._folder)
-        return [store.find(name).template for name in store.names() if store.state(name).live is not None]
+        found = (self._store.find(name).template for name in self.names() if self._store.state(name).live is not None)
+        return list(found)
 
     def template(self, name: str) -> Template:
-        """One version: `name`, `name@digest`, `name@-1`. Raises NotFound."""
-        return Store(self._folder).find(name).template
+        """One version. Raises NotFound."""
+        return self._store.find(name).template
+
+    # One of them.
+    def find(self, name: str) -> Version:
+        """One version with its digest; an import that nobody has reviewed is not found. Raises NotFound."""
+        return self._store.find(name)
+
+    def show(self, name: str) -> ShownTemplate:
+        """One version, also of an import, with how the sessions went that got it."""
+        found = self._store.find(name, waiting=True)
+        waiting = found.digest not in self._store.state(found.name).versions
+        return ShownTemplate(found, _together(self._tracks(True), [found.digest]), waiting, _tokens(found.template))
+
+    def history(self, name: str) -> History:
+        """What was done with a name. Raises NotFound."""
+        return History(name, self._store.state(name), self._store.history(name))
+
+    def compare(self, first: str, second: str | None = None) -> VersionChange:
+        """What changed from one version to another; of one alone, from the version before it."""
+        after = self._store.find(second or first, waiting=True)
+        if second is not None:
+            before = self._store.find(first, waiting=True)
+        elif after.template.parent is None:
+            raise NotFound(f"`{after.name}` has no version before `{after.short}`; name two to compare")
+        else:
+            before = self._store.find(f"{after.name}@{after.template.parent}")
+        return VersionChange(before, after, difference(before.template, after.template))
+
+    # Changing what a name stands for; nothing is ever lost.
+    def keep(self, template: Template, action: Action, note: str = "") -> Kept:
+        """Keep a template as the newest version of its name."""
+        return self._store.keep(template, action, time.time(), note)
+
+    def roll_back(self, name: str, digest: str = "") -> Version:
+        """Let a name stand for an earlier version again: by the beginning of its digest, else the one before."""
+        return self._store.roll_back(f"{name}@{digest}" if digest else name, time.time())
 
     def delete(self, name: str) -> None:
-        """Recoverable."""
-        Store(self._folder).delete(name, time.time())
+        """The name is no longer found."""
+        self._store.delete(name, time.time())
 
-    def build(self, about: dict[str, Any], rule: dict[str, Any], chosen: Filter) -> Template:
-        """From many sessions, kept under a name; `about` and `rule` have the fields of a request and of a choice."""
-        return build_template(self._folder, Request(**about), chosen, Wanted(**rule)).built.template
+    def restore(self, name: str) -> str | None:
+        """A deleted name stands again for what it stood for; its digest."""
+        self._store.restore(name, time.time())
+        return self._store.state(name).live
 
-    def build_best(self, chosen: Filter) -> list[Template]:
-        """From the best sessions, one for each project that has enough of them."""
-        groups = best_sessions(self._folder, chosen, Best())
-        return [made.built.template for made in auto_templates(self._folder, groups, Best())]
+    # Sharing.
+    def export(self, name: str, with_evidence: bool = False, path: str = "") -> "_sharing.Exported":
+        """A template as one file without what must not leave this machine, written to `path` where one is given."""
+        return _sharing.export_template(self._folder, name, with_evidence, path)
+
+    def import_file(self, path: str, name: str = "") -> "_sharing.Imported":
+        """Take in the template in a file, under its own name unless one is given. It waits for a review."""
+        return _sharing.import_file(self._folder, path, name)
+
+    def import_bytes(self, data: bytes, where: str, name: str = "") -> "_sharing.Imported":
+        """The same of the bytes of a file; `where` says in a message which one."""
+        return _sharing.import_bytes(self._folder, data, where, name)
+
+    def review(self, name: str) -> "_sharing.Review":
+        """An import that waits for a review, with what speaks against it. Raises UserError where none does."""
+        return _sharing.review_template(self._folder, name)
+
+    def answer_review(self, name: str, answer: "_sharing.Answer") -> "_sharing.Review":
+        """Accept or reject an import."""
+        return _sharing.answer_review(self._folder, name, answer)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of template files."""
+        return _sharing.schema()
+
+    # Making.
+    def extract(
+        self, session: str, name: str = "", description: str = "", addendum: str = "", tags: Iterable[str] = ()
+    ) -> "_building.Made":
+        """From one session, whatever the support; named after its project unless a name is given."""
+        return _building.extract_template(
+            self._folder, session, name=name, description=description, addendum=addendum, tags=tuple(tags)
+        )
+
+    def build(self, request: Request, chosen: Filter, rule: Wanted | None = None) -> "_building.Made":
+        """From the newest sessions that a filter lets through and that fit the rule."""
+        return _building.build_template(self._folder, request, chosen, rule or Wanted())
+
+    def find_best(self, chosen: Filter, rule: Best | None = None) -> "list[_building.Group]":
+        """The best sessions by project, also of projects that have too few."""
+        return _building.best_sessions(self._folder, chosen, rule or Best())
+
+    def build_best(self, groups: "Iterable[_building.Group]", rule: Best | None = None) -> "list[_building.Made]":
+        """One template for each group of sessions that are enough, in their order."""
+        return _building.auto_templates(self._folder, groups, rule or Best())
+
+    # What new sessions of a project start with.
+    def load(self, name: str, where: str) -> Loaded:
+        """New sessions of the project around a folder start with this version from now on. Raises NotFound."""
+        load_for(self._folder, project_folder(where), name, time.time())
+        return self.loaded(where)
+
+    def unload(self, where: str) -> Loaded:
+        """New sessions of the project around a folder start with what was learned again."""
+        project = project_folder(where)
+        return Loaded(project, None, unload(self._folder, project))
+
+    def loaded(self, where: str) -> Loaded:
+        """What the new sessions of the project around a folder start with."""
+        project = project_folder(where)
+        pin = pins(self._folder).get(project)
+        return Loaded(project, standing(self._folder, pin) if pin is not None else None)
+
+    def load_problems(self) -> list[str]:
+        """What is loaded and cannot be handed out, a line each with what to do."""
+        return problems(self._folder)
+
+    # How.
+    def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
+        try:
+            state = self._store.state(name)
+            digest = state.live or state.waiting
+            template = self._store.read(digest) if digest else None
+        except UserError as error:
+            return TemplateSummary(name=name, problem=str(error))
+        return TemplateSummary(
+            name=name,
+            digest=digest,
+            template=template,
+            tokens=_tokens(template) if template else 0,
+            versions=len(state.versions),
+            waiting=state.waiting is not None,
+            live=state.live is not None,
+            tracked=_together(tracks, state.versions),
+        )
+
+    def _tracks(self, follow: bool) -> dict[str, Tracked]:
+        """By version: its uses; with `follow` how the sessions went."""
+        uses = uses_of(self._folder)
+        if uses and follow:
+            return _uses.track_uses(self._folder, uses)
+        tracks: dict[str, Tracked] = {}
+        for use in uses:
+            tracks[use.template] = Tracked(uses=tracks.get(use.template, Tracked()).uses + 1)
+        return tracks
+
+
+def _together(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Tracked:
+    """What came of all these versions."""
+    some = [tracks[digest] for digest in versions if digest in tracks]
+    return Tracked(
+        uses=sum(each.uses for each in some),
+        sessions=sum(each.sessions for each in some),
+        succeeded=sum(each.succeeded for each in some),
+        failed=sum(each.failed for each in some),
+    )
+
+
+def _tokens(template: Template) -> int:
+    return sum(estimate(lesson.text) for lesson in template.lessons)

@@ -1,232 +1,194 @@
-"""Sessions watched: hooks and transcripts become events, every event is judged and folded, and what is known may be said.
+"""Sessions watched: those that run now, as the daemon heard of them, else out of their transcripts; and earlier ones again.
 
-Knows no signal by name but the known mistake, which alone needs what was learned. Whoever watches imports it then.
+Knows nothing of how they are shown. Of those that run a transcript is read again only when it has grown.
 """
 
-import sqlite3
-from collections.abc import Callable
-from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
-from inspect import signature
-from typing import Any
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import msgspec
 
-from preheat.agents import AGENTS, dialect_of
-from preheat.agents.tool_names import kind_of as kind_by_name
+from preheat.agents import LIVE, places_of, reader_of
+from preheat.agents.places import Found
+from preheat.agents.sources import read as sessions_in
+from preheat.app.advice import known_in
 from preheat.app.assessment import assess
-from preheat.commands import text_of
-from preheat.live.advise import advise, budget, told, worded
-from preheat.live.events import asked, called, events_of
-from preheat.live.fold import fold, readings
-from preheat.live.known import NOTHING, Known
-from preheat.live.known import known as index_of
-from preheat.live.mistake import about_to, happened
+from preheat.app.live_settings import thresholds_in
+from preheat.app.replay import Explanation, Moment, Timeline, explain, watch
+from preheat.app.running import Running, running_sessions
+from preheat.app.sessions import Sessions
+from preheat.archive.connect import connect
+from preheat.archive.lessons import places
+from preheat.errors import NotFound, PreheatError
+from preheat.live.advise import step
+from preheat.live.events import events_of
+from preheat.live.fold import reading
 from preheat.live.state import START, LiveState
-from preheat.live.thresholds import DEFAULTS, Thresholds
-from preheat.model.live import (
-    Advisory,
-    Began,
-    Called,
-    Compacted,
-    Ended,
-    HookEvent,
-    LiveEvent,
-    Phase,
-    Reading,
-    Stopped,
-)
-from preheat.model.outcome import Outcome
-from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
-from preheat.outcomes import judge
-from preheat.profiles.bookkeeping import is_bookkeeping
+from preheat.model.live import Advisory, Phase
+from preheat.model.session import Session
 
-_TURNS = 10
-"""That the budget of advice is for."""
+__all__ = ["Explanation", "LiveSession", "Moment", "Timeline", "Watched", "Watching"]
+
+WITHIN = 30 * 60.0
+"""Seconds since something was last heard of a session that runs."""
+_LARGEST = 50_000_000
+"""Bytes of a transcript that is read for a look."""
+_DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
+"""Of many sessions: reading one costs too much for a look."""
 
 
-# Hooks.
-def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
-    """What a hook tells, for the fold; nothing for what is about to happen or is not ours. `root` is the project's folder."""
-    at = event.at
-    if event.subagent:
-        return []
-    if event.name in ("after_tool", "tool_failed"):
-        notes = not event.tool or is_bookkeeping(event.tool, tool_kind(event))
-        return [] if notes else [called_by_hook(event, root)]
-    if event.name == "session_start":
-        began = Began(at=at, source=event.source or "startup")
-        # Some programs tell of the start with the first prompt.
-        return [began, asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [began]
-    if event.name == "prompt":
-        return [asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else []
-    if event.name in ("before_compaction", "after_compaction"):  # some programs tell of the one only; twice is no more
-        return [Compacted(at=at)]
-    if event.name == "stop":
-        return [Stopped(at=at)]
-    return [Ended(at=at)] if event.name == "session_end" else []
+class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that runs, and what is measured of it now."""
 
-
-def called_by_hook(event: HookEvent, root: str = "") -> Called:
-    """A call that a hook tells of, judged as it would be in its transcript."""
-    call = ToolCall(
-        line=1,
-        at=event.at,
-        call_id=event.call_id,
-        tool=event.tool,
-        kind=tool_kind(event),
-        input=event.arguments,
-        response=event.turn,
-    )
-    failed = True if event.name == "tool_failed" and event.is_error is None else event.is_error
-    result = None
-    if event.result is not None or failed is not None or event.exit_code is not None:
-        result = ToolResult(
-            line=2,
-            at=event.at,
-            call_id=event.call_id,
-            text=event.result or "",
-            is_error=failed,
-            exit_code=event.exit_code,
-            seconds=event.seconds,
-            detail=event.detail,
-        )
-    if event.interrupted:
-        outcome = Outcome(event.call_id, "interrupted", "flag", cause="environment")
-    else:
-        alone = Session(agent=event.agent, id=event.session, events=(call,) if result is None else (call, result))
-        (outcome,) = judge(alone, dialect_of(event.agent))
-    return called(call, result, outcome, root=root, folder=event.cwd)
-
-
-def tool_kind(event: HookEvent) -> ToolKind:
-    """What the tool of a hook is for, by the agent's own names; hooks may use others than transcripts do."""
-    kinds = _kinds(event.agent)
-    kind = kinds(event.tool, event.arguments) if kinds is not None else "other"
-    return kind_by_name(event.tool) if kind == "other" and not event.tool.startswith("mcp") else kind
-
-
-@lru_cache(64)
-def _kinds(agent: str) -> Callable[[str, dict[str, Any]], ToolKind] | None:
-    if agent not in AGENTS or find_spec(f"preheat.agents.{agent}.tools") is None:
-        return None
-    kind_of = getattr(import_module(f"preheat.agents.{agent}.tools"), "kind_of", None)
-    if kind_of is None:
-        return None
-    if len(signature(kind_of).parameters) > 1:
-        return kind_of  # type: ignore[no-any-return]
-    return lambda tool, arguments: kind_of(tool)
-
-
-# What is said.
-def step(
-    state: LiveState, event: LiveEvent, known: Known = NOTHING, thresholds: Thresholds = DEFAULTS, agent: str = ""
-) -> tuple[LiveState, Advisory | None]:
-    """The state after an event, and the one text that it causes, counted as told."""
-    state = fold(state, event, thresholds)
-    advisory = advisory_for(state, event, known, thresholds, agent)
-    return (state, None) if advisory is None else (told(state, advisory), advisory)
-
-
-def advisory_for(
-    state: LiveState, event: LiveEvent, known: Known = NOTHING, thresholds: Thresholds = DEFAULTS, agent: str = ""
-) -> Advisory | None:
-    """What an event that was just folded is worth saying: what mends the very failure, else what a signal has to say."""
-    found = happened(state.mistake, known, agent) if isinstance(event, Called) else None
-    return _handed(state, found, thresholds) or advise(state, event, thresholds)
-
-
-def before(
-    state: LiveState, event: HookEvent, known: Known = NOTHING, thresholds: Thresholds = DEFAULTS
-) -> Advisory | None:
-    """What is worth saying of a call that is about to be made. `told` counts it."""
-    if event.subagent or not known.avoided or tool_kind(event) != "shell":
-        return None
-    return _handed(state, about_to(state.mistake, known, text_of(event.arguments), event.agent), thresholds)
-
-
-def _handed(state: LiveState, found: Reading | None, thresholds: Thresholds) -> Advisory | None:
-    """A known mistake as an advisory, if there is room for one."""
-    if found is None:
-        return None
-    lately = sum(turn > state.turn - _TURNS for turn in state.advised)
-    if lately >= budget(state, thresholds):
-        return None
-    text = worded(found.text, thresholds.advice_tokens)
-    return Advisory(signal="mistake", text=text, cause=found.cause, turn=state.turn, lesson=found.cause)
-
-
-# What is known.
-def known_in(connection: sqlite3.Connection, project: str, now: float) -> Known:
-    """What the archive knows of mistakes in a project (by its name) and anywhere."""
-    from preheat.archive.lessons import lessons
-
-    return index_of(lessons(connection, ("", project) if project else ("",)), now)
-
-
-# Whole sessions.
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of a session, and all that is to be told of it."""
-
-    event: LiveEvent
+    agent: str
+    session: str
+    project: str
     turn: int
     phase: Phase
-    reason: str = ""
-    """Why the phase changed; empty where it did not."""
-    readings: tuple[Reading, ...] = ()
-    """Every signal after it."""
-    advisories: tuple[Advisory, ...] = ()
-    """At most two: one before a call, one after it."""
+    trust: float
+    focus: float
+    debt: float
+    loop: bool
+    last_at: float
+    advisory: str = ""
+    """The last text that it was told; of a transcript, the last that it would have been told."""
+    advised_at: float | None = None
+    told: bool = False
+    """It was really told."""
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as it would have been watched."""
+class Watched(NamedTuple):
+    """A session of the archive and its timeline."""
 
-    session: str
-    agent: str
-    project: str
-    turns: int
-    moments: tuple[Moment, ...]
+    session: Session
+    short: str
+    """The name by which it can be asked for again."""
+    timeline: Timeline
 
-    @property
-    def advisories(self) -> list[Advisory]:
-        return [advisory for moment in self.moments for advisory in moment.advisories]
+    def explain(self, turn: int | None = None) -> Explanation:
+        """How every signal came to its value after a turn; the last one unless given. Raises UserError."""
+        return explain(self.timeline, turn)
 
 
-def watch(
-    session: Session,
-    known: Known = NOTHING,
-    thresholds: Thresholds = DEFAULTS,
-    *,
-    root: str = "",
-    finished: bool = True,
-) -> Timeline:
-    """A session from its beginning, event by event, as the hooks would have told it."""
-    state = START
-    moments: list[Moment] = []
-    for event in events_of(session, assess(session).records, root, finished=finished):
-        said: list[Advisory] = []
-        if isinstance(event, Called) and event.kind == "shell":
-            warning = _handed(state, about_to(state.mistake, known, event.summary, session.agent), thresholds)
-            if warning is not None:
-                said.append(warning)
-                state = told(state, warning)
-        phase = state.phase.phase
-        state, advisory = step(state, event, known, thresholds, session.agent)
-        if advisory is not None:
-            said.append(advisory)
-        now = state.phase
-        moments.append(
-            Moment(
-                event=event,
-                turn=state.turn,
-                phase=now.phase,
-                reason=now.reason if now.phase != phase else "",
-                readings=readings(state, thresholds),
-                advisories=tuple(said),
-            )
+class Watching:
+    """Watches with the person's own thresholds. Keep one to look again and again. Raises UserError where the settings are
+    wrong."""
+
+    def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        self._environment = os.environ if environment is None else environment
+        self._thresholds = thresholds_in(folder)
+        self._known: dict[str, tuple[str, list[LiveSession]]] = {}
+
+    # Sessions of the archive.
+    def replay(self, name: str) -> Watched:
+        """A session by its name, watched again with what its project has learned by now."""
+        archive = Sessions(self._folder)
+        key = archive.find(name).key
+        session = archive.load(key)
+        connection = connect(self._folder)
+        try:
+            place = next((each for each in places(connection) if each.folder == session.project), None)
+            known = known_in(connection, place.name if place else "", time.time())
+        finally:
+            connection.close()
+        timeline = watch(session, known, self._thresholds, root=place.root if place else "")
+        return Watched(session, archive.short_names([key])[key], timeline)
+
+    def replay_turn(self, name: str) -> tuple[Watched, int | None]:
+        """A session by a name that may end in a turn: `0f3c1a2b:12`."""
+        before, _, turn = name.rpartition(":")
+        if before and turn.isdigit():
+            try:
+                return self.replay(before), int(turn)
+            except NotFound:
+                pass  # an id that has such an end itself
+        return self.replay(name), None
+
+    # Sessions that run.
+    def look(self, now: float | None = None, within: float = WITHIN) -> list[LiveSession]:
+        """The sessions that were heard of lately, the newest first."""
+        now = time.time() if now is None else now
+        heard = [self._of_running(each) for each in running_sessions(self._folder, within, now)]
+        known = {(each.agent, each.session) for each in heard}
+        heard += [each for each in self._transcripts(now, within) if (each.agent, each.session) not in known]
+        return sorted(heard, key=lambda each: (-each.last_at, each.agent, each.session))
+
+    def _of_running(self, found: Running) -> LiveSession:
+        return self._measured(
+            found.agent,
+            found.session,
+            found.cwd,
+            found.state,
+            found.last_at,
+            found.advisory,
+            found.advised_at or None,
+            True,
         )
-    return Timeline(
-        session=session.id, agent=session.agent, project=session.project, turns=state.turn, moments=tuple(moments)
-    )
+
+    def _measured(
+        self, agent: str, session: str, project: str, state: LiveState, last_at: float,
+        advisory: Advisory | None, advised_at: float | None, told: bool,
+    ) -> LiveSession:  # fmt: skip
+        thresholds = self._thresholds
+        return LiveSession(
+            agent=agent,
+            session=session,
+            project=project,
+            turn=state.turn,
+            phase=state.phase.phase,
+            trust=reading(state, "trust", thresholds).value,
+            focus=reading(state, "focus", thresholds).value,
+            debt=reading(state, "debt", thresholds).value,
+            loop=bool(state.looping),
+            last_at=last_at,
+            advisory=advisory.text if advisory else "",
+            advised_at=advised_at,
+            told=told and advisory is not None,
+        )
+
+    # Transcripts.
+    def _transcripts(self, now: float, within: float) -> Iterator[LiveSession]:
+        fresh: dict[str, tuple[str, list[LiveSession]]] = {}
+        for agent, found, at in self._recent(now, within):
+            stamp, measured = self._known.get(found.path, ("", []))
+            if stamp != found.stamp:
+                measured = list(self._read(agent, found.path, at))
+            fresh[found.path] = (found.stamp, measured)
+            yield from measured
+        self._known = fresh
+
+    def _recent(self, now: float, within: float) -> Iterator[tuple[str, Found, float]]:
+        for agent in LIVE:
+            kept = places_of(agent)
+            for root in kept.roots(self._environment):
+                for found in kept.discover(root):
+                    if found.size > _LARGEST or found.path.endswith(_DATABASES):
+                        continue
+                    try:
+                        at = os.stat(found.path).st_mtime
+                    except OSError:
+                        continue
+                    if abs(now - at) < within:
+                        yield agent, found, at
+
+    def _read(self, agent: str, path: str, at: float) -> Iterator[LiveSession]:
+        try:
+            sessions = sessions_in(path, reader_of(agent))
+        except (PreheatError, OSError):
+            return  # a look must not fail because one file cannot be read
+        for session in sessions:
+            if session.relation != "subagent" and session.events and session.starter not in ("background", "preheat"):
+                yield self._watched(session, at)
+
+    def _watched(self, session: Session, at: float) -> LiveSession:
+        state: LiveState = START
+        last: Advisory | None = None
+        advised_at: float | None = None
+        for event in events_of(session, assess(session).records, finished=False):
+            state, advisory = step(state, event, self._thresholds)
+            if advisory is not None:
+                last, advised_at = advisory, event.at
+        return self._measured(session.agent, session.id, session.project, state, at, last, advised_at, False)

@@ -10,7 +10,7 @@ import time
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.settings import archive_path
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration; a test holds it to that."""
 
 
@@ -30,6 +30,12 @@ def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
         connection.close()
         raise unusable(path, error) from error
     return connection
+
+
+def folder_of(connection: sqlite3.Connection) -> str:
+    """The folder that an archive stands in; empty where it stands in none."""
+    path = connection.execute("PRAGMA database_list").fetchone()[2]
+    return os.path.dirname(path) if path else ""
 
 
 def _opened(path: str, wait: float) -> sqlite3.Connection:

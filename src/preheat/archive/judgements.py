@@ -15,8 +15,8 @@ from sqlalchemy import Integer, Select, func, select, text, type_coerce
 from preheat.archive.queries import conditions, run
 from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
 from preheat.model.listing import Filter
-from preheat.model.outcome import CAUSES, FAILURES, STATUSES, Cause
-from preheat.model.profile import CallFact, FailureFact, SessionFact, SessionProfile
+from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause
+from preheat.model.profile import CallFact, CallRecord, FailureFact, SessionFact, SessionProfile
 
 _PROFILE = msgspec.json.Decoder(SessionProfile)
 _CAUSES: dict[int | None, Cause | None] = {None: None, **dict(enumerate(CAUSES))}
@@ -148,3 +148,51 @@ def profile_of(connection: sqlite3.Connection, key: str) -> SessionProfile | Non
     )
     row = run(connection, statement).fetchone()
     return _PROFILE.decode(row[0]) if row else None
+
+
+def records_of(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
+    """What was said of every call of a session, in their order; nothing if it has changed since it was judged."""
+    table = OUTCOMES.c
+    statement = (
+        select(
+            table.seq, PURPOSES.c.tool, PURPOSES.c.kind, PURPOSES.c.activity, table.message, table.era,
+            PURPOSES.c.bookkeeping, table.status, table.rung, table.exit_code, SIGNATURES.c.text, table.cause,
+            table.confidence, table.repeated, table.reread, table.seconds, table.lost_seconds, table.lost_tokens,
+            table.recovered_in,
+        )
+        .select_from(
+            OUTCOMES.join(PURPOSES, PURPOSES.c.id == table.purpose_id)
+            .outerjoin(SIGNATURES, SIGNATURES.c.id == table.signature_id)
+            .join(SESSIONS, SESSIONS.c.id == table.session_id)
+            .join(
+                JUDGEMENTS,
+                (JUDGEMENTS.c.session_id == table.session_id)
+                & (JUDGEMENTS.c.source_id == SESSIONS.c.source_id)
+                & (JUDGEMENTS.c.generation == SESSIONS.c.generation)
+                & (JUDGEMENTS.c.events == SESSIONS.c.events),
+            )
+        )
+        .where(SESSIONS.c.key == key)
+        .order_by(table.seq)
+    )  # fmt: skip
+    return [
+        CallRecord(
+            seq, tool, kind, activity, message, era, bool(bookkeeping), STATUSES[status], RUNGS[rung], exit_code,
+            signature or "", _CAUSES[cause], confidence, bool(repeated), bool(reread), seconds, lost_seconds, lost_tokens,
+            recovered_in,
+        )
+        for (
+            seq, tool, kind, activity, message, era, bookkeeping, status, rung, exit_code, signature, cause, confidence,
+            repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in,
+        ) in run(connection, statement)
+    ]  # fmt: skip
+
+
+def copied_calls(connection: sqlite3.Connection, key: str) -> frozenset[int]:
+    """The places of the calls of a session that another one had first: they count there."""
+    statement = (
+        select(CALLS.c.seq)
+        .join_from(CALLS, SESSIONS, SESSIONS.c.id == CALLS.c.session_id)
+        .where(SESSIONS.c.key == key, text("copied"))
+    )
+    return frozenset(seq for (seq,) in run(connection, statement))

@@ -1,22 +1,24 @@
-"""Keeps what was learned: conclusions of each learner, lessons as they are handed out, and what a person said of them.
+"""Keeps what was learned: conclusions of each learner, and lessons as they are handed out.
 
 Plain SQL, as in `writer.py`: handing lessons to a new session must not cost an import of SQLAlchemy. Knows nothing of how
-lessons are learned or chosen. Everything that writes happens inside a transaction that the caller holds (`writing`).
+lessons are learned or chosen; what a person said of them is kept in the state beside the archive. Everything that writes
+happens inside a transaction that the caller holds (`writing`).
 """
 
 import sqlite3
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
+from preheat.archive.connect import folder_of
 from preheat.archive.packing import compress, decompress
-from preheat.model.exposure import Exposure, Measured
-from preheat.model.lesson import Lesson
+from preheat.model.exposure import Measured
+from preheat.model.lesson import Lesson, Marked
 from preheat.model.profile import Rate
-
-Mark: TypeAlias = Literal["pinned", "retired"]
+from preheat.state.connect import reading
+from preheat.state.marks import marks
 
 _WEIGHED = ""
 """In the place of a learner: the row that says from which conclusions the lessons of a project were made."""
@@ -137,7 +139,7 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
 def lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
     """The lessons of some projects (of all if none are named; `""` has those that hold anywhere), as a person marked
     them, the best first."""
-    marked = marks(connection)
+    marked = _marks(connection)
     if projects is None:
         rows = connection.execute("SELECT data FROM lessons").fetchall()
     else:
@@ -156,14 +158,23 @@ def _decoded(data: bytes) -> Lesson | None:
         return None
 
 
-def _marked(lesson: Lesson, marked: Mapping[str, tuple[str, str]]) -> Lesson:
-    mark, why = marked.get(lesson.id, ("", ""))
-    if mark == "retired":
-        return msgspec.structs.replace(lesson, status="retired", why=why or "retired by you")
-    if mark == "pinned":
-        status = lesson.status if lesson.status == "quarantined" else "active"
-        return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
-    return lesson
+def _marks(connection: sqlite3.Connection) -> dict[str, Marked]:
+    """By lesson, what a person said of it; kept beside the archive, and so it outlives every archive."""
+    folder = folder_of(connection)
+    if not folder:
+        return {}
+    with reading(folder) as state:
+        return marks(state)
+
+
+def _marked(lesson: Lesson, marked: Mapping[str, Marked]) -> Lesson:
+    said = marked.get(lesson.id)
+    if said is None:
+        return lesson
+    if said.mark == "retired":
+        return msgspec.structs.replace(lesson, status="retired", why=said.why or "retired by you")
+    status = lesson.status if lesson.status == "quarantined" else "active"
+    return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
 
 
 def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
@@ -175,37 +186,7 @@ def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
     return found
 
 
-# What a person said of them.
-def marks(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """By lesson: the mark, and why."""
-    return {lesson: (mark, why) for lesson, mark, why in connection.execute("SELECT lesson, mark, why FROM marks")}
-
-
-def mark(connection: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
-    """Pin or retire a lesson; None takes the mark away."""
-    if as_what is None:
-        connection.execute("DELETE FROM marks WHERE lesson = ?", (lesson,))
-    else:
-        connection.execute(
-            "INSERT OR REPLACE INTO marks (lesson, mark, why, at) VALUES (?, ?, ?, ?)", (lesson, as_what, why, at)
-        )
-
-
 # What was measured.
-def exposures(connection: sqlite3.Connection) -> list[Exposure]:
-    """Every lot that was drawn."""
-    rows = connection.execute("SELECT item, session, shown, probability, at FROM exposures ORDER BY item, session")
-    return [Exposure(item, session, bool(shown), probability, at) for item, session, shown, probability, at in rows]
-
-
-def store_exposures(connection: sqlite3.Connection, lots: Iterable[Exposure]) -> None:
-    """Keep lots; the first one drawn for an item in a session stands."""
-    connection.executemany(
-        "INSERT INTO exposures (session, item, shown, probability, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ((lot.session, lot.item, lot.shown, lot.probability, lot.at or 0.0) for lot in lots),
-    )
-
-
 def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Measured]:
     """How these sessions went, as far as they were judged."""
     found: list[Measured] = []

@@ -4,11 +4,11 @@ Knows nothing of what the notes say. Storing is in `analyses.py`, with all that 
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from preheat.archive.packing import SmallPacker, Unpacker
+from preheat.archive.packing import SmallPacker, Unpacker, decompress
 from preheat.archive.rows import NoteRow
 
 _AT_ONCE = 500
@@ -61,7 +61,24 @@ def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) 
         some = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         for *heading, data in connection.execute(_KEPT.format(marks), (*some, learner)).fetchall():
-            yield Kept._make((*heading, data[1:] if data[:1] == b"\0" else unpack(data[1:])))
+            yield Kept._make((*heading, _unpacked(data, unpack)))
+
+
+def _unpacked(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
+    """The first byte says whether the rest is compressed."""
+    return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
+
+
+_OF_SESSION = (
+    "SELECT notes.data FROM notes JOIN sessions ON sessions.id = notes.session_id "
+    "WHERE sessions.key = ? AND notes.learner = ? AND notes.version = ?"
+)
+
+
+def of_session(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
+    """What a learner of this version has of one session; empty where that is nothing."""
+    row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
+    return _unpacked(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
 def folders(connection: sqlite3.Connection) -> dict[str, int]:

@@ -6,7 +6,7 @@ Knows nothing of what a session's bytes mean: `raw.py` gives them back, the read
 import sqlite3
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -116,19 +116,28 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
 
 def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
     """By key, a name for each session that `find` understands: the shortest beginning of its id that no other has."""
-    rows = connection.execute("SELECT session, relation FROM sessions").fetchall()
-    everything = sorted(session for session, _ in rows)
-    mains = sorted(session for session, relation in rows if relation != "subagent")
-    endings = Counter(session.partition(":")[2] for session, _ in rows)
+    return names_of_keys(connection, [summary.key for summary in summaries], least)
+
+
+def names_of_keys(connection: sqlite3.Connection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
+    """The same by their keys; a session that is not there goes by its key."""
+    rows = connection.execute("SELECT key, session, relation FROM sessions").fetchall()
+    known = {key: (session, relation) for key, session, relation in rows}
+    everything = sorted(session for _, session, _ in rows)
+    mains = sorted(session for _, session, relation in rows if relation != "subagent")
+    endings = Counter(session.partition(":")[2] for _, session, _ in rows)
     names: dict[str, str] = {}
-    for summary in summaries:
-        ending = summary.session.partition(":")[2]
-        if summary.relation != "subagent":
-            names[summary.key] = _shortest(mains, summary.session, least)
+    for key in keys:
+        session, relation = known.get(key, ("", None))
+        ending = session.partition(":")[2]
+        if not session:
+            names[key] = key
+        elif relation != "subagent":
+            names[key] = _shortest(mains, session, least)
         elif ending and endings[ending] == 1:
-            names[summary.key] = ending
+            names[key] = ending
         else:
-            names[summary.key] = _shortest(everything, summary.session, least)
+            names[key] = _shortest(everything, session, least)
     return names
 
 

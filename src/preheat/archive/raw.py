@@ -146,7 +146,6 @@ def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
                 (key,),
             )
         }
-        connection.execute("DELETE FROM exposures WHERE session = ?", (key,))
     drop_projects(connection, names)
 
 

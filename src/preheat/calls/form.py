@@ -1,11 +1,10 @@
-"""The form of a call: what stays the same when the same thing is done to something else. Knows no session."""
+"""The form of a command: what stays the same when the same thing is done to something else. Knows no session."""
 
 import re
 
 from preheat.calls.shell import told
 from preheat.commands import understand
-from preheat.commands.memory import remembered
-from preheat.model.mistake import Step
+from preheat.memory import remembered
 
 _OPTIONS = 3
 _LONGEST_WORD = 30
@@ -14,12 +13,6 @@ _INTERPRETERS = frozenset(
 )
 _SCRIPT = re.compile(r"(?!/|~|[A-Za-z]:)(?:[\w.-]+/){0,6}[\w-][\w.-]{0,40}\.\w{1,4}")
 """A script of the project; what lies elsewhere belongs to one machine."""
-
-
-def form(step: Step) -> str:
-    """A call without what changes from case to case: the tool, or the program with what it is told and its options."""
-    shown = command_form(step.summary) if step.kind == "shell" and step.summary else ""
-    return shown or step.tool
 
 
 @remembered

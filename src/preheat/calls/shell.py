@@ -6,7 +6,7 @@ from typing import get_args
 import msgspec
 
 from preheat.commands import Purpose, understand
-from preheat.commands.memory import remembered
+from preheat.memory import remembered
 
 _VERSION = re.compile(r"(?<=[a-z])\d[\d.]*$")
 _FAMILIES = frozenset(

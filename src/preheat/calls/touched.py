@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from posixpath import normpath
 from typing import Literal, NamedTuple, TypeAlias
 
-from preheat.calls.clean import transient
 from preheat.calls.files import base_name, changed, file_of
 from preheat.commands import CHECKS, Command, text_of, understand
-from preheat.commands.memory import remembered
+from preheat.memory import remembered
 from preheat.model.session import ToolCall
+from preheat.safe_text.reasons import transient
 
 How: TypeAlias = Literal["read", "changed", "made", "removed"]
 """`made`: written whole. `removed` may name a folder: all that is below it goes with it."""

@@ -3,15 +3,16 @@
 The comparison is made by `preheat.profiles.comparison`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from preheat.cli.comparing import show_comparison
+from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, json_option
+from preheat.cli.screen import print_json
 from preheat.errors import UserError
-
-if TYPE_CHECKING:
-    from preheat.model.listing import Filter
+from preheat.model.listing import Filter
 
 ALL = "all"
 _TYPES: dict[str, Any] = {
@@ -48,25 +49,17 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     Error, misuse and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
     interval and a test.
     """
-    from preheat.app.reliability import compare_sessions, compare_sets
-    from preheat.cli.judging import judged_archive
-    from preheat.cli.screen import print_json
-
     if _is_set(a) != _is_set(b):
         raise UserError(
             f"`{a}` and `{b}` are a session and a set; compare two sessions, or two sets (KEY=VALUE, or `all`)"
         )
-    with judged_archive() as connection:
-        if _is_set(a):
-            found = compare_sets(connection, (a, _filter(a, context)), (b, _filter(b, context)))
-        else:
-            found = compare_sessions(connection, a, b)
+    sets = [(text, _filter(text, context)) for text in (a, b) if _is_set(text)]
+    reliability = analysed().reliability.as_analysed()
+    found = reliability.compare_sets(sets[0], sets[1]) if sets else reliability.compare_sessions(a, b)
     if as_json:
         print_json(found)
-        return 0
-    from preheat.cli.comparing import show_comparison
-
-    show_comparison(found)
+    else:
+        show_comparison(found)
     return 0
 
 
@@ -74,7 +67,7 @@ def _is_set(text: str) -> bool:
     return text == ALL or "=" in text
 
 
-def _filter(text: str, context: click.Context) -> "Filter":
+def _filter(text: str, context: click.Context) -> Filter:
     """What a set is written as, as the filter it means."""
     options: dict[str, Any] = {name.replace("-", "_"): None for name in _TYPES if name != "subagents"}
     options["no_subagents"] = False

@@ -5,12 +5,13 @@ Knows nothing of how it was measured.
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from preheat.app.agents import title_of
 from preheat.cli.bars import percent
-from preheat.cli.heading import agent_title
 from preheat.cli.screen import clean, console, print_table, say
 from preheat.cli.text import count, moment, one_line
 from preheat.model.comparison import Boundary, Change, CompactionCheck, Comparison, Difference, Finding, Verdict
@@ -61,7 +62,7 @@ def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mappin
     if check.agents:
         say(screen)
         _changes(
-            screen, "Errors by agent", [_named(found[0], agent_title(agent)) for agent, found in check.agents.items()]
+            screen, "Errors by agent", [_named(found[0], title_of(agent)) for agent, found in check.agents.items()]
         )
     if several or check.crossings > 1:
         say(screen)
@@ -82,8 +83,6 @@ def _remark(screen: Console, text: str) -> None:
 
 
 def _named(change: Change, name: str) -> Change:
-    from msgspec.structs import replace
-
     return replace(change, measure=name)
 
 
@@ -162,7 +161,7 @@ def _boundaries(screen: Console, listed: Sequence[Boundary], names: Mapping[str,
             Text(clean(names[each.session])),
             Text(f"#{each.number}" if each.child is None else f"→ {clean(names[each.child])}"),
             Text(moment(each.at)),
-            Text(agent_title(each.agent)),
+            Text(title_of(each.agent)),
             Text(f"{errors.before.count}/{errors.before.total}"),
             Text(f"{errors.after.count}/{errors.after.total}"),
             Text(each.verdict, _COLOURS[each.verdict]),

@@ -4,6 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from preheat.cli.options import Examples, json_option
+from preheat.cli.root import root
 
 _INSTALL = {
     "bash": '# To keep it, add this line to ~/.bashrc:\n#   eval "$(preheat completion bash)"',
@@ -25,14 +26,12 @@ def command(shell: str, as_json: bool) -> None:
 
     Completes commands, options, agents' names and the ids of sessions.
     """
-    from preheat.cli.root import root
-
     completion = get_completion_class(shell)
     if completion is None:
         raise click.UsageError(f"no completion for `{shell}`")
     script = f"{_INSTALL[shell]}\n{completion(root, {}, 'preheat', '_PREHEAT_COMPLETE').source()}"
     if as_json:
-        from preheat.cli.screen import print_json
+        from preheat.cli.screen import print_json  # later: every shell that starts runs this command, and not for JSON
 
         print_json({"shell": shell, "script": script})
     else:

@@ -1,21 +1,22 @@
 """`preheat compress`: a session as a shorter history, with what that keeps and costs.
 
-The strategies are `preheat.compress`; this asks for them, shows the figures and writes the messages.
+The strategies are reached through `preheat.app.compression`; this asks for them, shows the figures and writes the messages.
 """
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+import os
+from typing import Any, BinaryIO
 
 import click
+from rich.table import Table
 
-from preheat.cli.options import Examples, SessionName, archive, json_option
+from preheat.app.compression import STRATEGIES, Compressed
+from preheat.app.exports import save_whole
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import as_json as json_text
+from preheat.cli.screen import console, hint, print_json, print_table
+from preheat.cli.text import printable, size
 from preheat.errors import UserError
-
-if TYPE_CHECKING:
-    from preheat.compress import Compressed
-    from preheat.model.session import Session
-
-_STRATEGIES = ("none", "mask", "headtail", "markers")
-"""As `preheat.compress.NAMES`, which would have to be imported for it; a test holds it to that."""
 
 
 @click.command(
@@ -32,7 +33,7 @@ Tokens are estimated.""",
 )
 @click.argument("session", type=SessionName())
 @click.option(
-    "--strategy", type=click.Choice(_STRATEGIES), default="markers", show_default=True, help="How to make it shorter."
+    "--strategy", type=click.Choice(STRATEGIES), default="markers", show_default=True, help="How to make it shorter."
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="How much of the end stays as it is.")
 @click.option("--compare", is_flag=True, help="Show the figures of all strategies, and write nothing.")
@@ -48,18 +49,16 @@ def command(
     """
     if compare and output:
         raise click.UsageError("--compare writes nothing; name one strategy to write its history")
-    loaded = _loaded(session)
-    found = _compressed(loaded, strategy, keep, compare)
+    home = archived()
+    if not home.archive.find(session).events:
+        raise UserError(f"`{session}` has no message: there is nothing to make shorter")
+    found = home.compress_all(session, keep) if compare else [home.compress(session, strategy, keep)]
     written = _write(output, found[0], force) if output else None
     if as_json:
         _print(found, compare, written)
         return 0
-    from preheat.cli.screen import hint
-
     _show(found)
     if written is not None:
-        from preheat.cli.text import printable, size
-
         print(f"\nWrote `{printable(written['path'])}` ({size(written['bytes'])}).")
     else:
         name = "--compare shows all strategies; " if not compare else "--strategy NAME "
@@ -67,32 +66,10 @@ def command(
     return 0
 
 
-def _loaded(name: str) -> "Session":
-    from preheat.app import stages as pipeline
-    from preheat.archive.queries import find
-
-    with archive() as connection:
-        loaded = pipeline.load(connection, find(connection, name).key)
-    if not loaded.events:
-        raise UserError(f"`{name}` has no message: there is nothing to make shorter")
-    return loaded
-
-
-def _compressed(session: "Session", strategy: str, keep: int | None, compare: bool) -> "list[Compressed]":
-    from preheat.app import stages as pipeline
-
-    return pipeline.compress_all(session, keep) if compare else [pipeline.compress(session, strategy, keep)]
-
-
-def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
-    import os
-
-    from preheat.cli.export import save_whole
-    from preheat.cli.screen import as_json
-
+def _write(path: str, found: Compressed, force: bool) -> dict[str, Any]:
     if not found.messages:
         raise UserError("nothing of this session is a message: there is no history to write")
-    document = as_json(found.messages, indent=2).encode() + b"\n"
+    document = json_text(found.messages, indent=2).encode() + b"\n"
 
     def write(stream: BinaryIO) -> None:
         stream.write(document)
@@ -101,9 +78,7 @@ def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
     return {"path": path, "bytes": os.path.getsize(path)}
 
 
-def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | None) -> None:
-    from preheat.cli.screen import print_json
-
+def _print(found: list[Compressed], compare: bool, written: dict[str, Any] | None) -> None:
     if compare:
         print_json({"strategies": [figures(each) for each in found]})
         return
@@ -111,7 +86,7 @@ def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | N
     print_json({**figures(found[0]), **more})
 
 
-def figures(found: "Compressed") -> dict[str, Any]:
+def figures(found: Compressed) -> dict[str, Any]:
     """What a strategy keeps and costs, for programs."""
     return {
         "strategy": found.strategy,
@@ -125,11 +100,7 @@ def figures(found: "Compressed") -> dict[str, Any]:
     }
 
 
-def _show(found: "list[Compressed]") -> None:
-    from rich.table import Table
-
-    from preheat.cli.screen import console, print_table
-
+def _show(found: list[Compressed]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("")
     for each in found:

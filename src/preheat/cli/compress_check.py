@@ -4,18 +4,16 @@ The comparison is made by `preheat.profiles.compaction`.
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
+from preheat.cli.comparing import LISTED_FIRST, show_check
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
 from preheat.cli.progress import Display
+from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, printable
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from preheat.profiles.compaction import Crossing
 
 _LIMIT = 10
 
@@ -55,44 +53,25 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
 
     Without SESSION, over all sessions that the filters leave.
     """
-    from preheat.cli.screen import hint, print_json
-    from preheat.profiles.compaction import check
-
-    with archive() as connection:
-        found, unreadable = _crossings(connection, session, size, options)
-        for problem in unreadable[:3]:
-            print(f"preheat: left out: {printable(problem)}", file=sys.stderr)
-        checked = check(found, margin, size)
-        if as_json:
-            print_json(checked)
-            return 0
-        if not found:
-            which = f"`{session}` has" if session else "these sessions have"
-            hint(f"{which[0].upper() if not session else which[0]}{which[1:]} no compaction: nothing to compare.")
-            return 0
-        from preheat.archive.queries import find, short_names
-        from preheat.cli.comparing import LISTED_FIRST, show_check
-
-        shown = sorted(checked.boundaries, key=lambda each: LISTED_FIRST[each.verdict])[:limit]
-        keys = dict.fromkeys(key for each in shown for key in (each.session, each.child) if key)
-        names = short_names(connection, [find(connection, key) for key in keys])
-    show_check(checked, shown, names)
+    given = [name for name, value in options.items() if value]
+    if session is not None and given:
+        raise click.UsageError(f"name a session or filter them, not both (`--{given[0].replace('_', '-')}`)")
+    home = archived()
+    with Display() as progress:
+        found = home.reliability.compactions(chosen(options) if session is None else session, margin, size, progress)
+    for problem in found.unreadable[:3]:
+        print(f"preheat: left out: {printable(problem)}", file=sys.stderr)
+    checked = found.check
+    if as_json:
+        print_json(checked)
+        return 0
+    if not checked.boundaries:
+        which = f"`{session}` has" if session else "These sessions have"
+        hint(f"{which} no compaction: nothing to compare.")
+        return 0
+    shown = sorted(checked.boundaries, key=lambda each: LISTED_FIRST[each.verdict])[:limit]
+    keys = [key for each in shown for key in (each.session, each.child) if key]
+    show_check(checked, shown, home.archive.short_names(keys))
     if len(shown) < len(checked.boundaries):
         hint(f"{len(shown):,} of {count(len(checked.boundaries), 'compaction')} listed; --limit lists more.")
     return 0
-
-
-def _crossings(
-    connection: "sqlite3.Connection", session: str | None, size: int, options: dict[str, Any]
-) -> "tuple[list[Crossing], list[str]]":
-    from preheat.app.compactions import Loading
-    from preheat.archive.queries import find
-
-    with Display() as progress:
-        loading = Loading(connection, size, progress)
-        if session is None:
-            return list(loading.of_all(chosen(options))), loading.unreadable
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise click.UsageError(f"name a session or filter them, not both (`--{given[0].replace('_', '-')}`)")
-    return loading.of_one(find(connection, session)), loading.unreadable

@@ -1,11 +1,14 @@
-"""`preheat dataset check`: looks through a dataset for leaks. What is one is decided in `preheat.dataset.leaks`."""
+"""`preheat dataset check`: looks through a dataset for leaks. What is one is decided in `preheat.lab.dataset.leaks`."""
 
 import sys
 
 import click
 
+from preheat.cli.dataset_progress import StepProgress, warn_of_unread
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
+from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.text import count
 
 _MOST = 50
 
@@ -30,20 +33,9 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     Addresses, paths, ids, phone numbers and secrets by their form; persons, machines, organisations, repositories and projects
     by every name that the archive on this machine knows.
     """
-    from preheat.app import stages as pipeline
-    from preheat.app.dataset import check_dataset
-    from preheat.cli.dataset_progress import steps, warn_of_unread
-    from preheat.cli.screen import clean, console, hint, print_json, say
-    from preheat.cli.text import count
-
-    home = data_folder()
-    connection = pipeline.opened(home) if pipeline.has_archive(home) else None
-    try:
-        with steps() as watcher:
-            found = check_dataset(connection, folder, allow, watcher)
-    finally:
-        if connection is not None:
-            connection.close()
+    preheat = home()
+    with StepProgress() as progress:
+        found = preheat.dataset.check(folder, allow, progress)
     warn_of_unread(found.unread)
     bad = bool(found.leaks or found.changed)
     if as_json:
@@ -51,7 +43,7 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
         told = {"files": found.files, "names": found.names, "unread": found.unread}
         print_json({**told, "leaks": leaks, "changed": found.changed})
         return 1 if bad else 0
-    if connection is None:
+    if not preheat.has_archive():
         print("preheat: there is no archive here, so names could not be looked for; only forms were", file=sys.stderr)
     screen = console()
     for each in found.leaks[:_MOST]:

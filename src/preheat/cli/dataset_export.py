@@ -1,4 +1,4 @@
-"""`preheat dataset export`: writes an anonymous dataset. What may be told is decided in `preheat.dataset`."""
+"""`preheat dataset export`: writes an anonymous dataset. What may be told is decided in `preheat.lab.dataset`."""
 
 import os
 import sys
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.options import Examples, archive, chosen, filter_options, json_option
+from preheat.cli.dataset_progress import StepProgress, warn_of_unread
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.screen import console, hint, print_json, say
+from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
-from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     from preheat.app.dataset import Published
@@ -58,35 +61,26 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
     FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands
     that enough projects share, a datasheet, a schema and a manifest. No text that anybody wrote is in it, unless you ask.
     """
-    from preheat.app.dataset import Wanted, export_dataset, salt_in
-    from preheat.cli.dataset_progress import steps, warn_of_unread
-    from preheat.cli.screen import print_json
-
-    wanted = chosen(options)
-    texts, trajectories, salt_file = options["texts"], options["trajectories"], options["salt_file"]
+    sessions = chosen(options)
+    texts, trajectories = options["texts"], options["trajectories"]
     if texts != "none" and not trajectories:
         raise click.UsageError("--texts says what trajectories keep; give --trajectories too")
-    if salt_file and os.path.abspath(salt_file).startswith(os.path.join(os.path.abspath(folder), "")):
-        raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
-    with archive() as connection, steps() as watcher:
-        if texts == "anonymised" and not dry_run and not yes:
-            _ask()
-        templates = tuple(name for name in options["templates"] if name != "none")
-        report = export_dataset(
-            data_folder(),
-            connection,
+    preheat = archived()
+    if texts == "anonymised" and not dry_run and not yes:
+        _ask()
+    templates = tuple(name for name in options["templates"] if name != "none")
+    with StepProgress() as progress:
+        report = preheat.dataset.export(
             folder,
-            Wanted(
-                sessions=wanted,
-                templates=templates if options["templates"] else None,
-                trajectories=trajectories,
-                texts=texts,
-                least=options["least"],
-                salt=salt_in(salt_file),
-                allowed=options["allow"],
-            ),
-            dry_run,
-            watcher,
+            sessions,
+            templates=templates if options["templates"] else None,
+            trajectories=trajectories,
+            texts=texts,
+            least=options["least"],
+            salt_file=options["salt_file"],
+            allowed=options["allow"],
+            dry_run=dry_run,
+            progress=progress,
         )
     warn_of_unread(report.unread)
     if as_json:
@@ -104,9 +98,6 @@ def _ask() -> None:
 
 
 def _show(report: "Published", folder: str, least: int) -> None:
-    from preheat.cli.screen import console, hint, say
-    from preheat.cli.text import count, printable, size
-
     screen = console()
     what = f"{count(report.sessions, 'session')} of {count(report.projects, 'project')}, {count(report.calls, 'call')}"
     if report.folder:
@@ -137,7 +128,5 @@ def _show(report: "Published", folder: str, least: int) -> None:
 
 
 def _told(title: str, counts: dict[str, int]) -> None:
-    from preheat.cli.screen import console, say
-
     if counts:
         say(console(), f"{title}: {', '.join(f'{name} {number:,}' for name, number in counts.items())}")

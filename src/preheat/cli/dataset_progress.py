@@ -1,22 +1,18 @@
 """How a dataset is made or looked through, on the error stream. Knows nothing of what is done."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
-from preheat.app.dataset_survey import SurveyWatcher
 from preheat.cli.progress import Bar
 from preheat.cli.text import count
+from preheat.model.progress import Progress, Unit
 
-
-@contextmanager
-def steps() -> Iterator[SurveyWatcher]:
-    """Shows each step while it lasts."""
-    shown = _Steps()
-    try:
-        yield shown
-    finally:
-        shown.end()  # also after an interruption: the cursor must come back
+_AIMS = {
+    "Reading": ("session", "for the names in them"),
+    "Writing": ("session", "as trajectories"),
+    "Searching": ("file", "for names, addresses, paths and secrets"),
+}
+"""By what is done: what is counted, and to what end."""
 
 
 def warn_of_unread(sessions: int) -> None:
@@ -26,20 +22,32 @@ def warn_of_unread(sessions: int) -> None:
         print(f"preheat: {told}; names that only they tell were not looked for (see `preheat doctor`)", file=sys.stderr)
 
 
-class _Steps(SurveyWatcher):
-    """A bar for each step on a terminal; elsewhere a line, because each may take a minute."""
+class StepProgress(Progress):
+    """A bar for each step on a terminal; elsewhere a line, because each may take a minute.
+
+    Enter it around the work: the cursor comes back also after an interruption.
+    """
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
 
-    def begin(self, title: str, amount: int, unit: str, aim: str = "") -> None:
-        self._bar = Bar(title, amount)
-        if not sys.stderr.isatty():
-            print(f"preheat: {title.lower()} {count(amount, unit)} {aim}".rstrip(), file=sys.stderr, flush=True)
+    def __enter__(self) -> "StepProgress":
+        return self
 
-    def done(self) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+        self._bar = Bar(work, total)
+        if not sys.stderr.isatty():
+            noun, aim = _AIMS.get(work, ("step", ""))
+            print(f"preheat: {work.lower()} {count(int(total), noun)} {aim}".rstrip(), file=sys.stderr, flush=True)
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
         if self._bar is not None:
-            self._bar.step(1)
+            self._bar.step(amount, note)
 
     def end(self) -> None:
         if self._bar is not None:

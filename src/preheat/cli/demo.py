@@ -12,7 +12,9 @@ from shlex import quote
 
 import click
 
+from preheat.cli import main
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import console, say
 from preheat.errors import UserError
 
 _STEPS = (
@@ -62,9 +64,6 @@ def command(keep: bool, as_json: bool) -> int:
 
 
 def _steps(samples: str, folder: str) -> int:
-    from preheat.cli import main
-    from preheat.cli.screen import console, say
-
     screen = console()
     worst = 0
     for told, step in _STEPS:
@@ -80,8 +79,6 @@ def _steps(samples: str, folder: str) -> int:
 
 def _as_json(samples: str) -> int:
     """For programs only what was read: the report of the sync."""
-    from preheat.cli import main
-
     return main(["sync", samples, "--json"])
 
 

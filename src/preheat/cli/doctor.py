@@ -1,16 +1,15 @@
 """`preheat doctor`: says what is found where, what cannot be read and why, and how the archive is. Changes nothing."""
 
-from typing import TYPE_CHECKING
-
 import click
+from rich.console import Console
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.cli.text import columns, count, moment, short_path, size
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.cli.examination import Agent, Examination, Place
+from preheat.cli.progress import Display
+from preheat.cli.screen import console, print_json, say
+from preheat.cli.summary import problem_line
+from preheat.cli.text import columns, count, moment, printable, short_path, size
+from preheat.model.health import AgentHealth, Examination, Place
 
 _MOST = 50
 _TELLING = 5_000_000
@@ -39,10 +38,8 @@ def command(verify: bool, full: bool, as_json: bool) -> int:
 
     Looks at every place where an agent keeps sessions, and at the archive. The exit code is 1 if something is wrong.
     """
-    from preheat.cli.examination import examine
-    from preheat.cli.screen import console, print_json
-
-    found = examine(None if full else _MOST, verify)
+    with Display() as progress:
+        found = home().health.examine(None if full else _MOST, verify, progress)
     if as_json:
         print_json(found)
     else:
@@ -53,9 +50,7 @@ def command(verify: bool, full: bool, as_json: bool) -> int:
     return 1 if found.findings or found.problem_count else 0
 
 
-def _show_agents(screen: "Console", found: "Examination") -> None:
-    from preheat.cli.screen import say
-
+def _show_agents(screen: Console, found: Examination) -> None:
     say(screen, "Agents", "bold")
     rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept though deleted"]]
     rows += [_row(agent) for agent in found.agents]
@@ -76,13 +71,13 @@ def _show_agents(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _found(place: "Place") -> str:
+def _found(place: Place) -> str:
     if place.state != "found":
         return _STATES[place.state]
     return f"{count(place.files, 'file')}, {size(place.bytes)}" if place.files else "no sessions"
 
 
-def _row(agent: "Agent") -> list[str]:
+def _row(agent: AgentHealth) -> list[str]:
     kept = f"{agent.held.sessions:,}" if agent.held else ""
     return [
         f"  {agent.title}",
@@ -95,9 +90,7 @@ def _row(agent: "Agent") -> list[str]:
     ]
 
 
-def _show_archive(screen: "Console", found: "Examination") -> None:
-    from preheat.cli.screen import say
-
+def _show_archive(screen: Console, found: Examination) -> None:
     archive = found.archive
     say(screen, "Archive", "bold")
     if not archive.exists:
@@ -122,11 +115,7 @@ def _show_archive(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _show_wrong(screen: "Console", found: "Examination") -> None:
-    from preheat.cli.screen import say
-    from preheat.cli.summary import problem_line
-    from preheat.cli.text import printable
-
+def _show_wrong(screen: Console, found: Examination) -> None:
     for finding in found.findings:
         say(screen, f"! {printable(finding)}", "red")
     if found.problem_count:

@@ -1,18 +1,14 @@
 """Comparisons on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from rich.console import Console
 
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
-from preheat.experiments.plan import SHARES
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.experiments.report import Report
-    from preheat.model.experiment import Estimate
+from preheat.model.experiment import SHARES, Estimate
+from preheat.model.experiment_report import Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 
@@ -26,7 +22,7 @@ def whole(value: Any) -> Any:
     return [whole(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def show_short(screen: "Console", found: "Report") -> None:
+def show_short(screen: Console, found: Report) -> None:
     """A few lines."""
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
     say(screen, f"  {_drawn(found)}", "dim")
@@ -34,7 +30,7 @@ def show_short(screen: "Console", found: "Report") -> None:
         say(screen, f"  ! {clean(problem)}", "yellow")
 
 
-def show_report(found: "Report") -> None:
+def show_report(found: Report) -> None:
     """All of it."""
     screen = console()
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
@@ -54,7 +50,7 @@ def show_report(found: "Report") -> None:
     _notes(screen, found)
 
 
-def _notes(screen: "Console", found: "Report") -> None:
+def _notes(screen: Console, found: Report) -> None:
     if any(each.adjusted for each in (*found.estimates, *found.guarded, *found.secondary)):
         adjusted = (
             "differences are adjusted for what was known before the trial, and so are not just level less against"
@@ -79,12 +75,12 @@ def _notes(screen: "Console", found: "Report") -> None:
         say(screen, f"  ! {clean(problem)}", "yellow")
 
 
-def _drawn(found: "Report") -> str:
+def _drawn(found: Report) -> str:
     drawn = ", ".join(f"{count:,} {arm} ({found.measured[arm]:,} measured)" for arm, count in found.drawn.items())
     return f"{drawn} in {count(found.projects, 'project')}"
 
 
-def _row(each: "Estimate", corrected: float | None = None) -> list[str]:
+def _row(each: Estimate, corrected: float | None = None) -> list[str]:
     p = each.p if corrected is None else corrected
     return [
         f"  {each.metric}",

@@ -1,17 +1,15 @@
-"""`preheat experiment explain`: what one item, or advice, did to the sessions that were given or spared it."""
-
-from typing import TYPE_CHECKING
+"""`preheat experiment explain`: what one item, a template, or advice did to the sessions that were given or spared it."""
 
 import click
+import msgspec
 
-from preheat.cli.options import Examples, archive, json_option
+from preheat.app.experiments import PAYS
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from preheat.statistics.items import Utility
+from preheat.model.experiment import LedgerEntry
+from preheat.model.experiment_report import AdviceEffect, ItemEffect, TemplateEffect, Utility
 
 
 @click.command(
@@ -30,120 +28,106 @@ def command(item: str, as_json: bool) -> int:
     Inside warm sessions each item is left out of one in ten by lot. Its effect is drawn towards that of the others as far as
     few sessions speak for it.
     """
-    from preheat.app.trials import take_in
-
-    with archive() as connection:
-        take_in(data_folder(), connection)
-        if item == "advice":
-            return _advice(connection, as_json)
-        if item != "all" and _templates(connection, item, as_json):
-            return 0
-        return _items(connection, item, as_json)
-
-
-def _templates(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> bool:
-    """A template that was given to warm sessions and kept from cold ones; whether there is one of that name."""
-    import time
-
-    from preheat.app import trial_store as store
-    from preheat.app.withdrawal import template_effects
-    from preheat.cli.screen import clean, console, print_json, say
-    from preheat.experiments.retire import standing
-
-    every = template_effects(connection, time.time())
-    found = {name: each for name, each in every.items() if name.partition("@")[0] == wanted or name.startswith(wanted)}
-    if not found:
-        return False
-    last = standing(store.ledger(data_folder()))
-    if as_json:
-        entries = {name: entry.sentence for name, entry in last.items()}
-        print_json(
-            [{"template": name, "estimate": each, "ledger": entries.get(name, "")} for name, each in found.items()]
-        )
-        return True
-    screen = console()
-    for name, each in found.items():
-        say(screen, f"template {clean(name)}", "bold")
-        if each.difference is None or each.always_low is None or each.always_high is None:
-            say(screen, f"  Too little data: {clean(each.why or ' '.join(each.named))}.")
+    experiments = archived().experiments
+    if item == "advice":
+        advice = experiments.explain_advice()
+        if as_json:
+            print_json(advice)
         else:
-            ends = f"{100 * each.always_low:+.2f} to {100 * each.always_high:+.2f}"
-            say(screen, f"  {100 * each.difference:+.2f} mistakes per 100 calls (95 %, at every look, {ends})")
-        say(screen, f"  {count(each.units[0], 'session')} began with it, {each.units[1]:,} without by lot", "dim")
-        if name in last:
-            say(screen, f"  {last[name].kind}: {clean(last[name].sentence)}", "yellow")
-    return True
-
-
-def _advice(connection: "sqlite3.Connection", as_json: bool) -> int:
-    from preheat.app.experiments import NEXT, advice
-    from preheat.cli.screen import clean, console, print_json, say
-
-    found, untold = advice(connection)
-    if as_json:
-        print_json({"estimate": found, "next_calls": NEXT, "moments_without_calls_after": untold})
+            _show_advice(advice)
         return 0
-    screen = console()
-    if found.difference is None or found.low is None or found.high is None:
-        say(screen, f"Too little data: {clean(found.why)}.", "bold")
+    templates = experiments.explain_templates(item) if item != "all" else []
+    if templates:
+        if as_json:
+            print_json([_plain_template(each) for each in templates])
+        else:
+            _show_templates(templates)
+        return 0
+    items = experiments.explain_items("" if item == "all" else item)
+    if as_json:
+        print_json([_plain_item(each) for each in items])
     else:
-        verdict = "helps" if found.high < 0 else "hurts" if found.low > 0 else "shows no difference yet"
+        _show_items(items)
+    return 0
+
+
+# Templates.
+def _show_templates(found: list[TemplateEffect]) -> None:
+    screen = console()
+    for each in found:
+        estimate = each.estimate
+        say(screen, f"template {clean(each.template)}", "bold")
+        if estimate.difference is None or estimate.always_low is None or estimate.always_high is None:
+            say(screen, f"  Too little data: {clean(estimate.why or ' '.join(estimate.named))}.")
+        else:
+            ends = f"{100 * estimate.always_low:+.2f} to {100 * estimate.always_high:+.2f}"
+            say(screen, f"  {100 * estimate.difference:+.2f} mistakes per 100 calls (95 %, at every look, {ends})")
         say(
             screen,
-            f"Advice {verdict}: {100 * found.difference:+.1f} mistakes per 100 of the next {NEXT} calls (95 %"
-            f" {100 * found.low:+.1f} to {100 * found.high:+.1f}).",
+            f"  {count(estimate.units[0], 'session')} began with it, {estimate.units[1]:,} without by lot",
+            "dim",
+        )
+        if each.entry is not None:
+            say(screen, f"  {each.entry.kind}: {clean(each.entry.sentence)}", "yellow")
+
+
+def _plain_template(each: TemplateEffect) -> dict[str, object]:
+    return {"template": each.template, "estimate": each.estimate, "ledger": _entered(each.entry)}
+
+
+def _entered(entry: LedgerEntry | None) -> str:
+    return "" if entry is None else entry.sentence
+
+
+# Advice.
+def _show_advice(found: AdviceEffect) -> None:
+    screen = console()
+    estimate = found.estimate
+    if estimate.difference is None or estimate.low is None or estimate.high is None:
+        say(screen, f"Too little data: {clean(estimate.why)}.", "bold")
+    else:
+        verdict = "helps" if estimate.high < 0 else "hurts" if estimate.low > 0 else "shows no difference yet"
+        say(
+            screen,
+            f"Advice {verdict}: {100 * estimate.difference:+.1f} mistakes per 100 of the next {found.next_calls} calls (95 %"
+            f" {100 * estimate.low:+.1f} to {100 * estimate.high:+.1f}).",
             "bold",
         )
     say(
         screen,
-        f"  said {count(found.units[0], 'time')}, withheld by lot {count(found.units[1], 'time')},"
-        f" in {count(found.clusters, 'session')}",
+        f"  said {count(estimate.units[0], 'time')}, withheld by lot {count(estimate.units[1], 'time')},"
+        f" in {count(estimate.clusters, 'session')}",
     )
-    if untold:
-        say(screen, f"  not counted, since the archive has no call after it: {count(untold, 'moment')}", "dim")
-    for remark in found.named:
+    without = found.moments_without_calls_after
+    if without:
+        say(screen, f"  not counted, since the archive has no call after it: {count(without, 'moment')}", "dim")
+    for remark in estimate.named:
         say(screen, f"  {clean(remark)}", "dim")
-    return 0
 
 
-def _items(connection: "sqlite3.Connection", wanted: str, as_json: bool) -> int:
-    from preheat.app import trial_store as store
-    from preheat.app.withdrawal import utilities
-    from preheat.archive.lessons import lessons
-    from preheat.cli.screen import clean, console, hint, print_json, say
-    from preheat.errors import NotFound
-    from preheat.experiments.retire import PAYS, standing
-
-    every = utilities(connection)
-    found = [each for each in every if wanted == "all" or each.item.startswith(wanted)]
-    texts = {each.id: each.text for each in lessons(connection)}
-    last = standing(store.ledger(data_folder()))
-    if wanted != "all" and not found:
-        if any(name.startswith(wanted) for name in texts):
-            raise NotFound(
-                f"no lot was drawn for `{wanted}` yet: it was in no warm session's start since lots are drawn"
-            )
-        raise NotFound(f"no item `{wanted}`; `preheat experiment explain` shows those that lots were drawn for")
-    if as_json:
-        print_json([_told(each, texts, {name: entry.sentence for name, entry in last.items()}) for each in found])
-        return 0
+# Items.
+def _show_items(found: list[ItemEffect]) -> None:
     screen = console()
-    for each in sorted(found, key=lambda one: (one.effect is None, one.effect or 0.0, one.item)):
-        say(screen, f"{each.item}  {clean(texts.get(each.item, '(not learned any more)'))}", "bold")
-        say(screen, f"  {_sentence(each)}")
-        say(screen, f"  shown in {count(each.shown, 'session')}, withheld by lot in {each.withheld:,}", "dim")
-        if each.item in last:
-            say(screen, f"  {last[each.item].kind}: {clean(last[each.item].sentence)}", "yellow")
+    for each in sorted(found, key=lambda one: _order(one.utility)):
+        utility = each.utility
+        say(screen, f"{utility.item}  {clean(each.text or '(not learned any more)')}", "bold")
+        say(screen, f"  {_sentence(utility)}")
+        say(screen, f"  shown in {count(utility.shown, 'session')}, withheld by lot in {utility.withheld:,}", "dim")
+        if each.entry is not None:
+            say(screen, f"  {each.entry.kind}: {clean(each.entry.sentence)}", "yellow")
     if not found:
         hint("No lot was drawn for any item yet: that begins with the first warm session after `preheat install`.")
     else:
         hint(
             f"An item pays if it spares more than {100 * PAYS:.1f} mistakes per 100 calls; what surely does not is withdrawn."
         )
-    return 0
 
 
-def _sentence(each: "Utility") -> str:
+def _order(each: Utility) -> tuple[bool, float, str]:
+    return each.effect is None, each.effect or 0.0, each.item
+
+
+def _sentence(each: Utility) -> str:
     if each.effect is None or each.low is None or each.high is None or each.raw is None:
         return "Too little data: ten sessions with it and ten without are the least."
     return (
@@ -152,7 +136,5 @@ def _sentence(each: "Utility") -> str:
     )
 
 
-def _told(each: "Utility", texts: dict[str, str], ledger: dict[str, str]) -> dict[str, object]:
-    import msgspec
-
-    return {**msgspec.to_builtins(each), "text": texts.get(each.item, ""), "ledger": ledger.get(each.item, "")}
+def _plain_item(each: ItemEffect) -> dict[str, object]:
+    return {**msgspec.to_builtins(each.utility), "text": each.text, "ledger": _entered(each.entry)}

@@ -4,9 +4,12 @@ from math import ceil
 
 import click
 
+from preheat.cli.experiment_cards import number
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.model.experiment import METRICS
-from preheat.settings import data_folder
+from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.text import columns, count
+from preheat.model.experiment import METRICS, MetricName
 
 
 @click.command(
@@ -24,24 +27,10 @@ trial will be.""",
 @click.option("--cold", "share", type=float, metavar="X", help="The share that starts without.  [default: the holdout]")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, metavar="X", help="How surely.")
 @json_option
-def command(metric: str, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
+def command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
     """Say how many sessions a comparison needs, from your own sessions."""
-    from preheat.app.assignment import lots_in
-    from preheat.app.experiments import power, wider
-    from preheat.cli.experiment_cards import number
-    from preheat.cli.screen import clean, console, hint, print_json, say
-    from preheat.cli.text import columns, count
-    from preheat.errors import UserError
-    from preheat.experiments.plan import MARGINS
-
-    folder = data_folder()
-    name = next(each for each in METRICS if each == metric)
-    margin = MARGINS[name] if margin is None else margin
-    share = lots_in(folder).holdout or 0.5 if share is None else share
-    if not 0 < share < 1 or not 0 < wanted < 1 or not margin > 0:
-        raise UserError("--cold and --power are between 0 and 1, and --margin is above 0")
-    found = power(folder, name, margin, share, wanted)
-    plan = found.plan
+    found = home().experiments.power(metric, margin, share, wanted)
+    plan, margin = found.plan, found.margin
     if as_json:
         print_json({"plan": plan, "worse": found.worse, "a_week": found.a_week, "weeks": found.weeks})
         return 0
@@ -61,5 +50,5 @@ def command(metric: str, margin: float | None, share: float | None, wanted: floa
         say(screen, line, "dim")
     for remark in plan.named:
         say(screen, f"  {clean(remark)}", "dim")
-    hint(f"With so many, the interval that may be looked at every day is {wider(plan.sessions):.1f} times as wide.")
+    hint(f"With so many, the interval that may be looked at every day is {found.wider:.1f} times as wide.")
     return 0

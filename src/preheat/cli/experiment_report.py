@@ -2,8 +2,10 @@
 
 import click
 
+from preheat.cli.experiment_cards import show_report, whole
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
+from preheat.cli.screen import print_json
 
 
 @click.command(
@@ -23,11 +25,7 @@ def command(name: str, as_json: bool) -> int:
     Whoever was assigned counts in that arm, whatever was delivered. Run `preheat sync` and `preheat learn` first, or let
     your agent's hooks do it: only sessions that are in the archive and judged can be compared.
     """
-    from preheat.app.experiments import report
-    from preheat.cli.experiment_cards import show_report, whole
-    from preheat.cli.screen import print_json
-
-    found = report(data_folder(), name)
+    found = home().experiments.report(name)
     if as_json:
         print_json(whole(found))
     else:

@@ -1,18 +1,15 @@
 """`preheat experiment start`: writes a plan down and puts it to work. Knows nothing of how lots are drawn."""
 
-import os
-import time
-from typing import TYPE_CHECKING
-
 import click
 
+from preheat.cli.experiment_cards import whole
+from preheat.cli.home import home
 from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.screen import hint, print_json
+from preheat.cli.text import short_path
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, METRICS
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    from preheat.model.experiment import Plan
+from preheat.model.experiment import ARMS, METRICS, WORSE
+from preheat.model.experiment_report import StartedExperiment
 
 
 @click.command(
@@ -56,13 +53,7 @@ def command(
     The plan is written down with its digest before the first session, and cannot be changed. It takes the place of the
     standing holdout while it runs.
     """
-    from preheat.app.experiments import begin
-    from preheat.cli.experiment_cards import whole
-    from preheat.cli.screen import hint, print_json
-    from preheat.experiments.plan import planned
-
-    folder = data_folder()
-    plan = planned(
+    found = home().experiments.start(
         name,
         [each for each in arms.split(",") if each],
         _numbers(shares),
@@ -70,24 +61,21 @@ def command(
         guardrails,
         margin,
         stop,
-        time.time(),
         agent=agent or "",
-        project=_project(project),
-        template=_template(folder, template),
+        project=project,
+        template=template,
     )
-    experiment = begin(folder, plan)
-    if plan.metric in (rail.strip() for rail in guardrails):
-        hint(f"{plan.metric} decides already, and is no guardrail besides.")
+    if found.plan.metric in (rail.strip() for rail in guardrails):
+        hint(f"{found.plan.metric} decides already, and is no guardrail besides.")
     if as_json:
-        print_json(whole({"experiment": experiment, "plan": plan}))
+        print_json(whole({"experiment": found.experiment, "plan": found.plan}))
     else:
-        _announce(folder, experiment, plan)
+        _announce(found)
     return 0
 
 
-def _announce(folder: str, experiment: str, plan: "Plan") -> None:
-    from preheat.experiments.plan import WORSE
-
+def _announce(found: StartedExperiment) -> None:
+    plan = found.plan
     parts = ", ".join(f"{share:.0%} {arm}" for arm, share in zip(plan.arms, plan.shares, strict=True))
     print(f"{plan.name} runs: {parts} of {_scope(plan.agent, plan.project)}.")
     print(
@@ -95,15 +83,9 @@ def _announce(folder: str, experiment: str, plan: "Plan") -> None:
     )
     if plan.guardrails:
         print(f"Guardrails, not to get worse by more than {WORSE:.0%}: {', '.join(plan.guardrails)}.")
-    print(f"The plan is {experiment}; it cannot be changed. `preheat experiment status` says how it goes.")
-    if not _called_by_any(folder):
+    print(f"The plan is {found.experiment}; it cannot be changed. `preheat experiment status` says how it goes.")
+    if not found.agents_call:
         print("No agent calls Preheat yet, so no session can be in it: `preheat install AGENT` comes first.")
-
-
-def _called_by_any(folder: str) -> bool:
-    from preheat.installing.ledger import load
-
-    return bool(load(folder).files)
 
 
 def _numbers(text: str) -> list[float]:
@@ -113,28 +95,7 @@ def _numbers(text: str) -> list[float]:
         raise UserError(f"`{text}` are no shares; write them as --shares 0.8,0.2") from None
 
 
-def _project(given: str | None) -> str:
-    if given is None:
-        return ""
-    from preheat.app.context import project_folder
-
-    if not os.path.isdir(os.path.expanduser(given)):
-        raise UserError(f"`{given}` is no folder; name the folder of a project, `.` for this one")
-    return project_folder(given)
-
-
-def _template(folder: str, given: str) -> str:
-    if not given:
-        return ""
-    from preheat.templates.store import Store
-
-    found = Store(folder).find(given)
-    return f"{found.name}@{found.digest[:12]}"
-
-
 def _scope(agent: str, project: str) -> str:
-    from preheat.cli.text import short_path
-
     whose = f"the sessions of {agent}" if agent else "all sessions"
     return f"{whose} in {short_path(project)}" if project else whose
 

@@ -2,8 +2,10 @@
 
 import click
 
+from preheat.cli.experiment_cards import show_short, whole
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
+from preheat.cli.screen import console, hint, print_json, say
 
 
 @click.command(
@@ -15,24 +17,15 @@ from preheat.settings import data_folder
 @json_option
 def command(as_json: bool) -> int:
     """Say what is left to chance now, and what is known so far."""
-    from preheat.app import stages as pipeline
-    from preheat.app.assignment import left_to_chance
-    from preheat.app.experiments import report, running
-    from preheat.cli.experiment_cards import show_short, whole
-    from preheat.cli.screen import console, hint, print_json, say
-
-    folder = data_folder()
-    sentence = left_to_chance(folder)
-    names = [plan.name for _, plan in running(folder)] or [""]
-    found = [report(folder, name) for name in names] if pipeline.has_archive(folder) else []
+    found = home().experiments.status()
     if as_json:
-        print_json(whole({"told": sentence, "reports": found}))
+        print_json(whole({"told": found.sentence, "reports": found.reports}))
         return 0
     screen = console()
-    say(screen, sentence)
-    for each in found:
+    say(screen, found.sentence)
+    for each in found.reports:
         show_short(screen, each)
-    if not found:
+    if not found.reports:
         hint("There is no archive yet; `preheat sync` makes one.")
     else:
         hint(

@@ -2,8 +2,10 @@
 
 import click
 
+from preheat.cli.experiment_cards import show_report, whole
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
+from preheat.cli.screen import hint, print_json
 
 
 @click.command(
@@ -19,14 +21,10 @@ def command(name: str, as_json: bool) -> int:
 
     Nulls and failures are entered like everything else. The standing holdout takes its place again.
     """
-    from preheat.app.experiments import end
-    from preheat.cli.experiment_cards import show_report, whole
-    from preheat.cli.screen import hint, print_json
-
-    found, entry = end(data_folder(), name)
+    found = home().experiments.stop(name)
     if as_json:
-        print_json(whole(entry))
+        print_json(whole(found.entry))
         return 0
-    show_report(found)
-    hint(f"`{found.name}` is stopped and stands in the ledger; `preheat ledger` shows it.")
+    show_report(found.report)
+    hint(f"`{found.report.name}` is stopped and stands in the ledger; `preheat ledger` shows it.")
     return 0

@@ -4,32 +4,19 @@ Never touches the agents' own files, and says where they are.
 """
 
 import os
-import sqlite3
 import sys
-from contextlib import suppress
 
 import click
-import msgspec
 
-from preheat.archive.queries import children, find, paths_of, sessions
-from preheat.archive.raw import companions
-from preheat.cli.options import Examples, SessionName, archive, json_option
+from preheat.app.agents import title_of
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count, moment, one_line, short_path
-from preheat.errors import NotFound, UserError
-from preheat.model.listing import Filter, Summary
-from preheat.settings import data_folder
+from preheat.errors import UserError
+from preheat.model.listing import ForgetPlan, Summary
 
 _MOST = 30
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What is going to be deleted."""
-
-    sessions: list[Summary]
-    files: list[str]
-    """The agents' own files, which stay."""
-    copies: list[Summary]
-    """Sessions that came out of these, may repeat parts of them, and stay."""
 
 
 @click.command(
@@ -55,20 +42,16 @@ def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: boo
         raise click.UsageError("name sessions, or give --project")
     if not yes and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UserError("this deletes for good: give `--yes` when no one can be asked")
-    with archive() as connection:
-        plan = _plan(connection, names, project)
-        if not yes:
-            _show(plan)
-            if not click.confirm("Delete them from the archive for good?", default=False):
-                print("Nothing was deleted.")
-                return 0
-    from preheat.app import stages as pipeline
-
-    gone = pipeline.forget(data_folder(), [summary.key for summary in plan.sessions])
+    sessions = archived().archive
+    plan = sessions.plan_forgetting(names, project or "")
+    if not yes:
+        _show(plan)
+        if not click.confirm("Delete them from the archive for good?", default=False):
+            print("Nothing was deleted.")
+            return 0
+    gone = sessions.forget(summary.key for summary in plan.sessions)
     still = [path for path in plan.files if os.path.exists(path)]
     if as_json:
-        from preheat.cli.screen import print_json
-
         print_json(
             {
                 "forgotten": [summary.key for summary in plan.sessions],
@@ -81,54 +64,12 @@ def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: boo
     return 0
 
 
-def _plan(connection: sqlite3.Connection, names: tuple[str, ...], project: str | None) -> Plan:
-    first = [find(connection, name) for name in names] if names else _of_project(connection, project or "")
-    going: dict[str, Summary] = {}
-    copies: dict[str, Summary] = {}
-    waiting = list(first)
-    while waiting:
-        summary = waiting.pop()
-        if summary.key in going:
-            continue
-        going[summary.key] = summary
-        for key in companions(connection, summary.key):
-            with suppress(NotFound):
-                waiting.append(find(connection, key))
-        for child in children(connection, summary):
-            if child.relation == "subagent":
-                waiting.append(child)
-            else:
-                copies[child.key] = child
-    files = paths_of(connection, list(going))
-    ordered = sorted(going.values(), key=lambda summary: (summary.started_at or 0, summary.key))
-    return Plan(ordered, files, [summary for key, summary in copies.items() if key not in going])
-
-
-def _of_project(connection: sqlite3.Connection, project: str) -> list[Summary]:
-    """Exactly this folder and what is below it: a part of a name is not enough to delete by."""
-    wanted = [project.rstrip("/\\"), os.path.abspath(os.path.expanduser(project))]
-    found = [
-        summary
-        for path in dict.fromkeys(wanted)
-        for summary in sessions(connection, Filter(project=path))
-        if summary.project == path or summary.project.startswith((f"{path}/", f"{path}\\"))
-    ]
-    if not found:
-        raise UserError(
-            f"no session of project `{wanted[-1]}` in the archive; `preheat sessions list` shows the projects"
-        )
-    return found
-
-
-def _show(plan: Plan) -> None:
-    from preheat.cli.heading import agent_title
-    from preheat.cli.screen import clean, console, say
-
+def _show(plan: ForgetPlan) -> None:
     screen = console()
     say(screen, f"{count(len(plan.sessions), 'session')} will be deleted from the archive:", "bold")
     for summary in plan.sessions[:_MOST]:
         about = one_line(clean(summary.title or summary.opening), 50)
-        facts = f"{moment(summary.started_at)}  {agent_title(summary.agent)}  {count(summary.messages, 'message')}"
+        facts = f"{moment(summary.started_at)}  {title_of(summary.agent)}  {count(summary.messages, 'message')}"
         say(screen, f"  {summary.session}  {facts}  {about}".rstrip())
     if len(plan.sessions) > _MOST:
         say(screen, f"  and {len(plan.sessions) - _MOST:,} more")

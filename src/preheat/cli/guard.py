@@ -41,10 +41,9 @@ def fail(message: str, code: int) -> int:
 
 
 def _about_archive(error: sqlite3.DatabaseError) -> str:
-    from preheat.archive.connect import unusable
-    from preheat.settings import archive_path, data_folder
+    from preheat.app import open as open_home  # later: only where something is wrong
 
-    return str(unusable(archive_path(data_folder()), error))
+    return str(open_home().describe_failure(error))
 
 
 def _pipe_closed() -> int:

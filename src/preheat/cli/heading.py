@@ -5,32 +5,29 @@ Knows nothing of its events' texts.
 
 from collections.abc import Iterator
 
-from preheat.agents import AGENTS, places_of
+from preheat.app.agents import title_of
 from preheat.cli.screen import clean
 from preheat.cli.text import count, moment, one_line, short_path, span, tokens
-from preheat.model.session import Compaction, Session, ToolCall, ToolResult, Usage, UserMessage, usage
+from preheat.model.session import Compaction, Session, Usage, UserMessage, usage
+from preheat.model.transcript import Transcript
 
 
-def agent_title(agent: str) -> str:
-    """The agent's name as people write it."""
-    return places_of(agent).title if agent in AGENTS else agent
-
-
-def heading_lines(session: Session) -> Iterator[tuple[str, str]]:
+def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """Lines with their style."""
-    yield title_of(session), "bold"
-    program = f"{agent_title(session.agent)} {session.version}".strip()
+    session = transcript.session
+    yield _title(session), "bold"
+    program = f"{title_of(session.agent)} {session.version}".strip()
     where = short_path(session.project) + (f" ({clean(session.branch)})" if session.branch else "")
     yield "  " + " · ".join(part for part in (program, clean(session.model), where) if part), ""
-    calls = sum(isinstance(event, ToolCall) for event in session.events)
-    failed = sum(is_failed(event) for event in session.events if isinstance(event, ToolResult))
+    copied, failed = transcript.copied, transcript.failed
     prompts = sum(isinstance(event, UserMessage) and event.origin == "human" for event in session.events)
     compactions = sum(isinstance(event, Compaction) for event in session.events)
     used = usage(session)
     parts = [
         _when(session),
         count(prompts, "prompt"),
-        count(calls, "call") + (f" ({failed:,} failed)" if failed else ""),
+        count(len(transcript.calls) - copied, "call") + (f" ({failed:,} failed)" if failed else ""),
+        f"{copied:,} more copied from another session" if copied else "",
         count(compactions, "compaction") if compactions else "",
         _tokens(used if used.total else session.reported or used),
     ]
@@ -39,7 +36,7 @@ def heading_lines(session: Session) -> Iterator[tuple[str, str]]:
     yield f"  id {clean(session.id)}{clean(origin)}", "dim"
 
 
-def title_of(session: Session) -> str:
+def _title(session: Session) -> str:
     """Its title, else the first words a person said."""
     if session.title:
         return one_line(clean(session.title), 100)
@@ -47,11 +44,6 @@ def title_of(session: Session) -> str:
         if isinstance(event, UserMessage) and event.origin == "human" and event.text.strip():
             return one_line(clean(event.text), 100)
     return "(no title)"
-
-
-def is_failed(result: ToolResult) -> bool:
-    """By the program's own flag or the exit code; nothing is judged by its text here."""
-    return result.is_error is True or bool(result.exit_code)
 
 
 def _when(session: Session) -> str:

@@ -5,18 +5,18 @@ Knows no agent's settings.
 
 import os
 import sys
-import time
-from typing import TYPE_CHECKING
 
 import click
 
-from preheat.agents import HOOKED
+from preheat.app.agents import hookable_agents, title_of
+from preheat.app.installation import FileChange, Plan, StepChange, project_around
+from preheat.cli.home import home
+from preheat.cli.install_ways import difference, show_installed
 from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
-from preheat.settings import data_folder
 
-if TYPE_CHECKING:
-    from preheat.installing.plans import Plan
+HOOKED = hookable_agents()
 
 
 @click.command(
@@ -42,83 +42,58 @@ def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, 
     New sessions then start with what was learned here, and are told when something is going wrong. A hook that fails or
     finds no daemon costs the agent nothing.
     """
-    from preheat.agents import places_of
-    from preheat.app.assignment import told
-    from preheat.app.trial_store import make_key
-    from preheat.installing.plans import carry_out, hooks_for, install_plan
-    from preheat.installing.standing import double_firing
+    installation = home().installation
+    steps = bool(how) or installation.has_steps(agent)
+    if steps and not dry_run and not as_json and sys.stderr.isatty():
+        hint("Where packages have to be fetched this takes a minute.")
+    change = installation.install(agent, project_around(os.getcwd()) if here else "", http, how, dry_run)
+    if isinstance(change, StepChange):
+        show_installed(change.work, change.done, as_json, trial=dry_run)
+        if change.lots and not as_json:
+            print(change.lots)
+    elif dry_run:
+        _show_plan(change.plan, as_json)
+    elif as_json:
+        print_json({**_report(change), "lots": change.lots})
+    else:
+        _show(change)
+    return 0
 
-    folder = data_folder()
-    if how or hooks_for(agent).setup.several is not None:
-        _several(agent, folder, here, dry_run, how, as_json)
-        if not dry_run:
-            make_key(folder)
-            if not as_json:
-                print(told(folder))
-        return 0
-    project = project_here() if here else ""
-    plan = install_plan(agent, folder, os.environ, project, http, trial=dry_run)
-    if dry_run:
-        return _show(plan, as_json)
-    backup = carry_out(plan, folder, time.time())
-    make_key(folder)  # from now on lots are drawn: the person is told below
-    doubles = double_firing(agent, os.environ, project or project_here())
-    if as_json:
-        from preheat.cli.screen import print_json
 
-        print_json({**_report(plan, backup, doubles), "lots": told(folder)})
-        return 0
-    title = places_of(agent).title
+def _show(change: FileChange) -> None:
+    plan, title = change.plan, title_of(change.plan.agent)
     if plan.action == "nothing":
         print(f"{title} has them already: {short_path(plan.path)} is as it should be.")
     else:
         posted = " (those after every call are posted to the daemon)" if plan.posts else ""
         what = f"{count(len(plan.events), 'hook')}{posted}" if plan.events else "the plugin"
         print(f"{title}: {what} put into {short_path(plan.path)}.")
-    if backup:
-        print(f"As it was before: {short_path(backup)}")
-    print(told(folder))
-    _say_next(plan, doubles)
-    return 0
+    if change.backup:
+        print(f"As it was before: {short_path(change.backup)}")
+    print(change.lots)
+    for note in (*plan.notes, *change.next_steps):
+        print(note)
+    if change.doubles:
+        print("These files call Preheat in the same session:")
+        for path in change.doubles:
+            print(f"  {short_path(path)}")
+        print("`preheat status` says what to do about it.")
+    where = " --project" if plan.project else ""
+    hint(f"`preheat uninstall {plan.agent}{where}` takes it out again; `preheat status` says whether it works.")
 
 
-def _several(agent: str, folder: str, here: bool, dry_run: bool, how: str, as_json: bool) -> None:
-    """One that is set up in several steps."""
-    from preheat.cli.install_ways import show_installed
-    from preheat.cli.screen import hint
-    from preheat.installing.several import Done, install, install_work
-
-    refuse_project(agent, here)
-    if dry_run:
-        show_installed(install_work(agent, folder, os.environ, how), Done(), as_json, trial=True)
-    else:
-        if sys.stderr.isatty() and not as_json:
-            hint("Where packages have to be fetched this takes a minute.")
-        show_installed(*install(agent, folder, os.environ, how, time.time()), as_json)
+def _show_plan(plan: Plan, as_json: bool) -> None:
+    changes = difference(plan)
+    if as_json:
+        print_json({**_report(FileChange(plan)), "difference": changes})
+        return
+    print(changes or f"Nothing would change: {short_path(plan.path)} is as it should be.")
+    for note in plan.notes:
+        print(note)
 
 
-def refuse_project(agent: str, here: bool) -> None:
-    """Some agents are set up for all projects or for none."""
-    from preheat.agents import places_of
-    from preheat.errors import UserError
-
-    if here:
-        raise UserError(f"{places_of(agent).title} is set up for all projects; leave `--project` out")
-
-
-def project_here() -> str:
-    """The project around the current folder: where its version control begins, else the folder itself."""
-    folder = here = os.path.realpath(os.getcwd())
-    while True:
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return here
-        folder = above
-
-
-def _report(plan: "Plan", backup: str, doubles: list[str]) -> dict[str, object]:
+def _report(change: FileChange) -> dict[str, object]:
+    plan = change.plan
     return {
         "agent": plan.agent,
         "path": plan.path,
@@ -126,48 +101,7 @@ def _report(plan: "Plan", backup: str, doubles: list[str]) -> dict[str, object]:
         "events": list(plan.events),
         "posts": plan.posts,
         "project": plan.project,
-        "backup": backup,
-        "fires_twice": doubles,
+        "backup": change.backup,
+        "fires_twice": list(change.doubles),
         "notes": list(plan.notes),
     }
-
-
-def _show(plan: "Plan", as_json: bool) -> int:
-    from preheat.cli.screen import print_json
-
-    changes = difference(plan)
-    if as_json:
-        print_json({**_report(plan, "", []), "difference": changes})
-    else:
-        print(changes or f"Nothing would change: {short_path(plan.path)} is as it should be.")
-        for note in plan.notes:
-            print(note)
-    return 0
-
-
-def difference(plan: "Plan") -> str:
-    """What a plan changes, as a patch."""
-    from difflib import unified_diff
-
-    before = (plan.before or b"").decode("utf-8", "replace").splitlines()
-    after = (plan.after or b"").decode("utf-8", "replace").splitlines()
-    name = short_path(plan.path)
-    old = name if plan.before is not None else "(no file)"
-    new = name if plan.after is not None else "(no file)"
-    return "\n".join(unified_diff(before, after, old, new, lineterm=""))
-
-
-def _say_next(plan: "Plan", doubles: list[str]) -> None:
-    from preheat.cli.screen import hint
-    from preheat.installing.plans import hooks_for
-
-    setup = hooks_for(plan.agent).setup
-    for note in (*plan.notes, *setup.next_steps):
-        print(note)
-    if doubles:
-        print("These files call Preheat in the same session:")
-        for path in doubles:
-            print(f"  {short_path(path)}")
-        print("`preheat status` says what to do about it.")
-    where = " --project" if plan.project else ""
-    hint(f"`preheat uninstall {plan.agent}{where}` takes it out again; `preheat status` says whether it works.")

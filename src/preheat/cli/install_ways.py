@@ -1,19 +1,14 @@
-"""What `preheat install` and `preheat uninstall` say for agents that are set up in several steps.
+"""What `preheat install` and `preheat uninstall` say for agents that are set up in several steps, and what a plan changes.
 
 Knows no agent's settings.
 """
 
-from typing import TYPE_CHECKING, Any
+from difflib import unified_diff
+from typing import Any
 
+from preheat.app.installation import Done, FolderPlan, PackagePlan, Plan, Planned, Work
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
-from preheat.installing.folders import FolderPlan
-from preheat.installing.packages import PackagePlan
-from preheat.installing.plans import Plan
-from preheat.installing.several import Done, Work
-
-if TYPE_CHECKING:
-    from preheat.installing.several import Planned
 
 _MOST = 6
 
@@ -68,7 +63,7 @@ def _show_kept(done: Done) -> None:
         )
 
 
-def _lines(step: "Planned", done: Done, trial: bool) -> list[str]:
+def _lines(step: Planned, done: Done, trial: bool) -> list[str]:
     if step.action == "nothing":
         return []
     if isinstance(step, PackagePlan):
@@ -105,16 +100,22 @@ def _package_line(step: PackagePlan, done: Done, trial: bool) -> str:
 
 
 def _show_differences(work: Work) -> None:
-    from preheat.cli.install import difference
-
     for step in work.steps:
         if isinstance(step, Plan) and step.action != "nothing":
             print(difference(step))
 
 
-def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
-    from preheat.cli.install import difference
+def difference(plan: Plan) -> str:
+    """What a plan changes, as a patch."""
+    before = (plan.before or b"").decode("utf-8", "replace").splitlines()
+    after = (plan.after or b"").decode("utf-8", "replace").splitlines()
+    name = short_path(plan.path)
+    old = name if plan.before is not None else "(no file)"
+    new = name if plan.after is not None else "(no file)"
+    return "\n".join(unified_diff(before, after, old, new, lineterm=""))
 
+
+def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
     settings = next((step for step in work.steps if isinstance(step, Plan)), None)
     return {
         "agent": work.agent,
@@ -138,7 +139,7 @@ def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
     }
 
 
-def _step(step: "Planned") -> dict[str, Any]:
+def _step(step: Planned) -> dict[str, Any]:
     if isinstance(step, PackagePlan):
         found = {
             "kind": "packages",

@@ -2,17 +2,16 @@
 
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
+from preheat.app.lab import METRICS, LabPlan
 from preheat.cli.experiment_cards import number
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
-from preheat.lab.plan import METRICS, LabPlan
+from preheat.model.experiment import Estimate
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.lab.levels import Level
-    from preheat.lab.report import Report
-    from preheat.model.experiment import Estimate
+if TYPE_CHECKING:  # what takes SciPy to load
+    from preheat.app.lab import Level, Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 
@@ -47,7 +46,7 @@ def limits(plan: LabPlan) -> list[str]:
     return found
 
 
-def _levels(screen: "Console", found: "Report") -> None:
+def _levels(screen: Console, found: "Report") -> None:
     arms: dict[str, dict[str, Level]] = {}
     for each in found.levels:
         arms.setdefault(each.arm, {})[each.metric] = each
@@ -69,7 +68,7 @@ def _level(each: "Level") -> str:
     return f"{number(each.metric, each.value)} ({low} to {high})"
 
 
-def _comparisons(screen: "Console", found: "Report") -> None:
+def _comparisons(screen: Console, found: "Report") -> None:
     rows = [["  difference", "arms (tasks)", "", "95 %", "p, flips", "p, of all", "verdict"]]
     for each in found.comparisons:
         estimate = each.estimate
@@ -84,7 +83,7 @@ def _comparisons(screen: "Console", found: "Report") -> None:
         say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
 
 
-def _row(estimate: "Estimate") -> list[str]:
+def _row(estimate: Estimate) -> list[str]:
     metric = estimate.metric
     reach = "-"
     if estimate.low is not None and estimate.high is not None:
@@ -97,7 +96,7 @@ def _chance(p: float | None) -> str:
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
-def _doses(screen: "Console", found: "Report") -> None:
+def _doses(screen: Console, found: "Report") -> None:
     if found.doses is None or not found.doses.doses:
         return
     metric = found.plan.metric
@@ -110,7 +109,7 @@ def _doses(screen: "Console", found: "Report") -> None:
         say(screen, clean(line))
 
 
-def _rest(screen: "Console", found: "Report") -> None:
+def _rest(screen: Console, found: "Report") -> None:
     say(screen)
     for group, arms in found.groups.items():
         say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {told} passed" for arm, told in arms.items())))

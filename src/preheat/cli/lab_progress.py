@@ -1,44 +1,44 @@
-"""How a lab goes on, on the error stream. Knows nothing of what it shows."""
+"""How runs of agents' programs go on, on the error stream: those of a lab and of a training. Knows nothing of what they show."""
 
 import sys
-from collections import Counter
+from types import TracebackType
 
 from preheat.cli.progress import Bar
-from preheat.lab.run import Watcher
-from preheat.lab.state import Tried
+from preheat.cli.text import printable
+from preheat.model.progress import Progress, Unit
 
 
-class LabProgress(Watcher):
-    """A bar on a terminal; elsewhere a line for each run, because each may take minutes."""
+class RunProgress(Progress):
+    """A bar on a terminal; elsewhere a line for each run, because each may take minutes. An interruption ends a run at once.
+
+    Enter it around the work: the cursor comes back also after an interruption.
+    """
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._bar: Bar | None = None
-        self._runs = self._done = 0
-        self._passed: Counter[str] = Counter()
+        self._total = self._done = 0.0
 
-    def begin(self, runs: int, done: int) -> None:
-        self._runs, self._done = runs, done
-        if done and not self._quiet:
-            print(f"preheat: {done} of {runs} runs are over already", file=sys.stderr)
-        self._bar = Bar("Lab", runs)
-        self._bar.step(done)
+    def __enter__(self) -> "RunProgress":
+        return self
 
-    def ran(self, tried: Tried) -> None:
-        self._done += 1
-        self._passed[tried.arm] += tried.status == "passed"
-        told = tried.status if tried.ending == "well" else f"{tried.status}, {tried.ending}"
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+        self._total, self._done = total, 0.0
+        self._bar = Bar(work, total)
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self._done += amount
         if self._bar is not None:
-            counts = ", ".join(f"{arm} {number}" for arm, number in sorted(self._passed.items()))
-            self._bar.step(1, f"{tried.task}: {told}  (passed: {counts})")
+            self._bar.step(amount, note)
         if not sys.stderr.isatty() and not self._quiet:
-            print(f"{self._done}/{self._runs} {tried.cell.id}: {told}, {tried.seconds:.0f} s", file=sys.stderr)
+            print(f"{self._done:.0f}/{self._total:.0f} {printable(note)}", file=sys.stderr, flush=True)
 
-    def kept(self, folder: str) -> None:
-        self.close()
-        print(f"preheat: the folders of the runs are below `{folder}`", file=sys.stderr)
-
-    def close(self) -> None:
+    def end(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None

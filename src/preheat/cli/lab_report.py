@@ -2,8 +2,11 @@
 
 import click
 
+from preheat.cli.experiment_cards import whole
+from preheat.cli.home import home
+from preheat.cli.lab_cards import show_report
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
+from preheat.cli.screen import print_json
 
 
 @click.command(
@@ -23,14 +26,7 @@ def command(name: str, as_json: bool) -> int:
     Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was
     given, its run counts in its arm.
     """
-    from preheat.cli.experiment_cards import whole
-    from preheat.cli.lab_cards import show_report
-    from preheat.cli.screen import print_json
-    from preheat.lab.report import report
-    from preheat.lab.state import lab_named
-
-    lab = lab_named(data_folder(), name)
-    found = report(lab.plan(), lab.tried())
+    found = home().lab.report(name)
     if as_json:
         print_json(whole(found))
     else:

@@ -1,37 +1,35 @@
-"""`preheat lab run`: reads the options, shows how it goes, and prints the report. The work is done by `preheat.lab`."""
+"""`preheat lab run`: reads the options, shows how it goes, and prints the report. The work is done by `preheat.app.lab`."""
 
 import os
-from typing import TYPE_CHECKING, Any
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import click
 
+from preheat.app.lab import Labs, Suite, Wanted
+from preheat.cli.experiment_cards import whole
 from preheat.cli.guard import INTERRUPTED, fail
+from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
+from preheat.cli.lab_cards import limits, show_report
+from preheat.cli.lab_progress import RunProgress
 from preheat.cli.options import AgentName, Examples, SessionName, json_option
+from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    from preheat.lab.plan import LabPlan
-    from preheat.lab.prepare import Wanted
-    from preheat.lab.run import Bench
-    from preheat.tasks.suite import Suite
+from preheat.errors import NotFound
 
 
 class LabAgent(AgentName):
     """An agent, or our own plain loop."""
 
     def __init__(self) -> None:
-        super().__init__(_able, "the lab can run")
+        super().__init__(lambda: home().lab.agents(), "the lab can run")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return "chat" if str(value).lower() == "chat" else super().convert(value, param, ctx)
-
-
-def _able() -> tuple[str, ...]:
-    from preheat.lab.prepare import lab_agents
-
-    return lab_agents()
 
 
 @click.command(
@@ -111,26 +109,16 @@ def command(suite_path: str, name: str | None, limit: int | None, as_json: bool,
     Every task is done in every arm, in an order that is drawn. `verify` decides whether a run succeeded; mistakes, calls and
     tokens are measured from the transcript, which goes into the archive marked as Preheat's own.
     """
-    from preheat.lab.prepare import bench_for, reachable, wanted_with
-    from preheat.tasks.suite import Suite, read_suite
-
-    suite = read_suite(suite_path)
-    if limit is not None:
-        suite = Suite(suite.name, suite.tasks[:limit], suite.settings)
+    labs = home().lab
+    suite = labs.suite(suite_path, limit)
     restart, dry, keep = (given.pop(each) for each in ("restart", "dry_run", "keep_work"))
-    wanted = wanted_with(suite, suite_path, _wanted(given))
-    bench = bench_for(data_folder(), wanted, dict(os.environ), keep)
-    name = name or suite.name
+    wanted = _wanted(given)
     if dry:
-        return _show_plan(suite, wanted, bench, name, as_json)
-    if wanted.endpoint.startswith("http"):
-        reachable(wanted.endpoint)
-    return _run(suite, wanted, bench, name, restart, as_json)
+        return _show_plan(labs, suite, wanted, name or suite.name, as_json)
+    return _run(labs, suite, wanted, name or suite.name, restart, keep, as_json)
 
 
-def _wanted(given: dict[str, Any]) -> "Wanted":
-    from preheat.lab.prepare import Wanted
-
+def _wanted(given: dict[str, Any]) -> Wanted:
     arms = tuple(part for part in given.pop("arms").split(",") if part.strip())
     texts: dict[str, Any] = {each: given.pop(each) or "" for each in ("agent", "session", "give")}
     paths: dict[str, Any] = {
@@ -141,34 +129,20 @@ def _wanted(given: dict[str, Any]) -> "Wanted":
     return Wanted(arms=arms, options=tuple(given.pop("options")), **texts, **paths, **given)
 
 
-def _run(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, restart: bool, as_json: bool) -> int:
-    from preheat.cli.experiment_cards import whole
-    from preheat.cli.lab_cards import show_report
-    from preheat.cli.lab_progress import LabProgress
-    from preheat.cli.screen import print_json
-    from preheat.lab.plan import order
-    from preheat.lab.prepare import prepare
-    from preheat.lab.run import run_lab
-
-    lab, plan = prepare(suite, wanted, bench, name, restart)
-    if not lab.exists:
-        lab.begin(plan)
-    progress = LabProgress(as_json)
+def _run(labs: Labs, suite: Suite, wanted: Wanted, name: str, restart: bool, keep: bool, as_json: bool) -> int:
     try:
-        with ending_is_interrupting():
-            tried = run_lab(lab, plan, bench, progress)
+        with _kept(keep) as folder, RunProgress(as_json) as progress, ending_is_interrupting():
+            found = labs.run(suite, wanted, name, restart, folder, progress)
     except KeyboardInterrupt:
-        progress.close()
+        try:
+            far = labs.summary(name)
+        except NotFound:  # before anything was run
+            raise KeyboardInterrupt from None
         return fail(
-            f"interrupted: {len(lab.tried())} of {count(len(order(plan)), 'run')} are over; the same command goes on,"
+            f"interrupted: {far.runs} of {count(far.planned, 'run')} are over; the same command goes on,"
             f" `preheat lab report {name}` shows what there is",
             INTERRUPTED,
         )
-    finally:
-        progress.close()
-    from preheat.lab.report import report
-
-    found = report(plan, tried)
     if as_json:
         print_json(whole(found))
     else:
@@ -176,14 +150,25 @@ def _run(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, restart: b
     return 1 if found.problems else 0
 
 
-def _show_plan(suite: "Suite", wanted: "Wanted", bench: "Bench", name: str, as_json: bool) -> int:
-    from preheat.cli.lab_cards import limits
-    from preheat.cli.screen import clean, console, print_json, say
-    from preheat.lab.plan import order
-    from preheat.lab.prepare import planned
+@contextmanager
+def _kept(wanted: bool) -> Iterator[str]:
+    """A folder for the folders of the runs, and where they are said at the end; empty where nobody wants them."""
+    if not wanted:
+        yield ""
+        return
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            os.rmdir(folder)  # nothing was run
+        if os.path.exists(folder):
+            print(f"preheat: the folders of the runs are below `{os.path.join(folder, 'runs')}`", file=sys.stderr)
 
-    plan: LabPlan = planned(suite, wanted, bench, name)
-    cells = order(plan)
+
+def _show_plan(labs: Labs, suite: Suite, wanted: Wanted, name: str, as_json: bool) -> int:
+    plan = labs.plan(suite, wanted, name)
+    cells = labs.order(plan)
     if as_json:
         print_json({"plan": plan, "order": [cell._asdict() for cell in cells]})
         return 0

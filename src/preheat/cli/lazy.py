@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from preheat.cli.options import Examples
 
@@ -39,12 +40,21 @@ class LazyGroup(Examples, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self.table and name not in self._older and not name.startswith("-"):
-            from difflib import get_close_matches
+            from difflib import get_close_matches  # later: only for what was mistyped
 
             close = get_close_matches(name, self.table, 1)
             advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(self.table)}"
             raise click.UsageError(f"no command `{name}`; {advice}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Of the commands' names, from the table: asking each for its help would import it."""
+        found = [
+            CompletionItem(name, help=click.Command(name, help=says).get_short_help_str())
+            for name, says in self.table.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

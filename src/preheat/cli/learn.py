@@ -3,20 +3,21 @@
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+from rich.table import Table
+from rich.text import Text
 
-from preheat.app.learning import LearnReport
+from preheat.app.learning import LearnReport, learner_names
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
+from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.text import count, one_line, printable, span, tokens
 from preheat.errors import UserError
-
-if TYPE_CHECKING:
-    from preheat.model.lesson import Lesson
+from preheat.model.lesson import Lesson
 
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""
@@ -30,7 +31,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
     name = "task"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        wanted, names = _plain(str(value)), _names()
+        wanted, names = _plain(str(value)), learner_names()
         found = [name for name in names if _plain(name) == wanted]
         for part in (wanted, wanted.removesuffix("s")):  # `repairs` is about LearnRepairPatterns
             found = found or [name for name in names if part and part in _plain(name)]
@@ -41,13 +42,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in _names() if _plain(name).startswith(_plain(incomplete))]
-
-
-def _names() -> list[str]:
-    from preheat.lessons.learners import LEARNERS
-
-    return [learner.name for learner in LEARNERS]
+        return [CompletionItem(name) for name in learner_names() if _plain(name).startswith(_plain(incomplete))]
 
 
 def _plain(name: str) -> str:
@@ -105,8 +100,6 @@ def _until_idle(most: float) -> None:
 
 
 def _print_json(report: LearnReport) -> None:
-    from preheat.cli.screen import print_json
-
     print_json(
         {
             "sessions": report.sessions,
@@ -121,11 +114,6 @@ def _print_json(report: LearnReport) -> None:
 
 
 def _show(report: LearnReport) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from preheat.cli.screen import clean, console, hint, print_table, say
-
     screen = console()
     new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
     if report.mistakes:
@@ -161,5 +149,5 @@ def _show(report: LearnReport) -> None:
         )
 
 
-def _where(lesson: "Lesson") -> str:
+def _where(lesson: Lesson) -> str:
     return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""

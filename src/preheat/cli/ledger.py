@@ -1,14 +1,13 @@
 """`preheat ledger`: every experiment that ended and every item that was withdrawn, whatever came of it."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from preheat.cli.experiment_cards import whole
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    from preheat.model.experiment import LedgerEntry
+from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.text import day
+from preheat.model.experiment import LedgerEntry
 
 
 @click.command(
@@ -23,35 +22,28 @@ that was changed or taken out shows; then the exit code is 1.""",
 @json_option
 def command(as_json: bool) -> int:
     """Show what was tried and what came of it, nulls included."""
-    from preheat.app import trial_store as store
-    from preheat.cli.experiment_cards import whole
-    from preheat.cli.screen import clean, console, hint, print_json, say
-    from preheat.cli.text import day
-
-    folder = data_folder()
-    entries = store.ledger(folder)
-    damage = store.ledger_damage(folder)
+    found = home().experiments.ledger()
     if as_json:
-        print_json(whole({"entries": entries, "changed_lines": damage}))
-        return 1 if damage else 0
+        print_json(whole(found))
+        return 1 if found.changed_lines else 0
     screen = console()
-    for each in entries:
+    for each in found.entries:
         say(screen, f"{day(each.at)}  {_heading(each)}", "bold")
         say(screen, f"  {clean(each.sentence)}")
         if each.text:
             say(screen, f"  {clean(each.text)}", "dim")
         for problem in each.problems:
             say(screen, f"  ! {clean(problem)}", "yellow")
-    for number in damage:
+    for number in found.changed_lines:
         say(screen, f"! line {number} of the ledger was changed, or one before it was taken out", "red")
-    if not entries:
+    if not found.entries:
         hint(
             "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` enters it here."
         )
-    return 1 if damage else 0
+    return 1 if found.changed_lines else 0
 
 
-def _heading(entry: "LedgerEntry") -> str:
+def _heading(entry: LedgerEntry) -> str:
     if entry.kind != "experiment":
         return f"{entry.name}: {entry.kind}"
     arms = ", ".join(f"{number:,} {arm}" for arm, number in entry.sessions.items())

@@ -6,6 +6,7 @@ What is shown came out of sessions: it is cleaned of what a terminal would obey,
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -127,8 +128,6 @@ def _evidence_title(lesson: Lesson) -> str:
 
 
 def _show_example(screen: Console, lesson: Lesson) -> None:
-    import msgspec
-
     example = lesson.example
     if example is None:
         return

@@ -1,23 +1,18 @@
 """`preheat lessons`: list and show what was learned, with what it rests on; pin and retire it."""
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.options import AgentName, Examples, archive, json_option
-from preheat.cli.text import count
-from preheat.errors import NotFound, UserError
-from preheat.model.lesson import LESSON_KINDS
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
-
-    from preheat.archive.lessons import Mark
-    from preheat.model.lesson import Lesson
+from preheat.app.lessons import Mark
+from preheat.cli.home import archived
+from preheat.cli.lesson_cards import show_list, show_one
+from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.screen import clean, hint, print_json
+from preheat.cli.text import count, one_line
+from preheat.model.lesson import LESSON_KINDS, Lesson
 
 _LIMIT = 40
 
@@ -28,15 +23,11 @@ class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in ol
     name = "lesson"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.archive.lessons import lessons
-        from preheat.cli.text import one_line
-
-        with archive() as connection:
-            return [
-                CompletionItem(each.id, help=one_line(each.text, 60))
-                for each in lessons(connection)
-                if each.id.startswith(incomplete)
-            ]
+        return [
+            CompletionItem(each.id, help=one_line(each.text, 60))
+            for each in archived().knowledge.lessons()
+            if each.id.startswith(incomplete)
+        ]
 
 
 class _Group(Examples, click.Group):
@@ -74,10 +65,7 @@ def list_command(
     project: str | None, kinds: tuple[str, ...], agent: str | None, limit: int, everything: bool, as_json: bool
 ) -> int:
     """List what was learned: by kind, the best first."""
-    from preheat.cli.screen import hint, print_json
-
-    with archive() as connection:
-        found = _found(connection, project)
+    found = archived().knowledge.lessons(project)
     now = time.time()
     fitting = [
         lesson
@@ -94,15 +82,13 @@ def list_command(
     if not shown:
         hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to hand out.")
         return 0
-    from preheat.cli.lesson_cards import show_list
-
     show_list(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
     hint(f"{number}. `preheat lessons show {shown[0].id}` shows what one rests on.")
     return 0
 
 
-def _fairly(lessons: "Sequence[Lesson]", limit: int) -> "list[Lesson]":
+def _fairly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
     """The best of each kind in turn, until there are enough."""
     if len(lessons) <= limit:
         return list(lessons)
@@ -114,51 +100,18 @@ def _fairly(lessons: "Sequence[Lesson]", limit: int) -> "list[Lesson]":
     return [lessons[index] for index in sorted(index for _, index in sorted(turns)[:limit])]
 
 
-def _found(connection: "sqlite3.Connection", project: str | None) -> "list[Lesson]":
-    from preheat.app.context import project_named
-    from preheat.archive.lessons import lessons
-
-    if project is None:
-        return lessons(connection)
-    name = project_named(connection, project)
-    return lessons(connection, ("", name))
-
-
 @command.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
 @click.argument("lesson", type=LessonName())
 @json_option
 def show_command(lesson: str, as_json: bool) -> int:
     """Show one lesson with the sessions and calls that it rests on."""
-    with archive() as connection:
-        one = _one(connection, lesson)
-        if as_json:
-            from preheat.cli.screen import print_json
-
-            print_json(one)
-            return 0
-        from preheat.archive.queries import find, short_names
-        from preheat.cli.lesson_cards import show_one
-
-        names: dict[str, str] = {}
-        for key in dict.fromkeys(each.session for each in one.evidence):
-            try:
-                names.update(short_names(connection, [find(connection, key)]))
-            except NotFound:  # forgotten, or of an imported template
-                names[key] = key
-        show_one(one, names, time.time())
+    home = archived()
+    one = home.knowledge.find(lesson)
+    if as_json:
+        print_json(one)
+    else:
+        show_one(one, home.archive.short_names(each.session for each in one.evidence), time.time())
     return 0
-
-
-def _one(connection: "sqlite3.Connection", wanted: str) -> "Lesson":
-    from preheat.archive.lessons import lessons
-
-    found = [each for each in lessons(connection) if each.id.startswith(wanted)]
-    exact = [each for each in found if each.id == wanted]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
-    if found:
-        raise NotFound(f"`{wanted}` begins {count(len(found), 'lesson')}: {', '.join(each.id for each in found[:6])}")
-    raise NotFound(f"no lesson `{wanted}`; `preheat lessons list --all` shows them with their ids")
 
 
 @command.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
@@ -187,29 +140,13 @@ def release_command(lesson: str, as_json: bool) -> int:
     return _mark(lesson, None, "", as_json)
 
 
-def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
-    from preheat.archive.lessons import mark, marks
-    from preheat.archive.writer import writing
-    from preheat.cli.screen import clean, print_json
-
-    with archive() as connection:
-        one = _one(connection, lesson)
-        if as_what == "pinned" and one.status == "quarantined":
-            raise UserError(
-                f"`{one.id}` is quarantined ({one.why}) and cannot be pinned; `preheat lessons show {one.id}`"
-            )
-        before = marks(connection).get(one.id)
-        with writing(connection):
-            mark(connection, one.id, as_what, why, time.time())
-        after = _one(connection, one.id)
-    if as_what != "retired":
-        from preheat.app.withdrawal import bring_back
-
-        bring_back(data_folder(), one.id)
+def _mark(lesson: str, as_what: Mark | None, why: str, as_json: bool) -> int:
+    found = archived().knowledge.mark(lesson, as_what, why)
+    one = found.lesson
     if as_json:
-        print_json(after)
+        print_json(one)
         return 0
-    if as_what is None and before is None:
+    if as_what is None and not found.was_marked:
         print(f"`{one.id}` was neither pinned nor retired by you; nothing to take back")
         return 0
     done = {"pinned": "pinned", "retired": "retired", None: "released"}[as_what]

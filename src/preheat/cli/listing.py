@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.cli.heading import agent_title
+from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, print_table, say
 from preheat.cli.text import count, day, moment, one_line, short_path
 from preheat.model.listing import Hit, Summary
@@ -33,7 +33,7 @@ def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1, min_width=8)
     for each in found:
         started = day(each.started_at) if narrow else moment(each.started_at)
-        cells = [names[each.key], started, agent_title(each.agent), project_name(each.project)]
+        cells = [names[each.key], started, title_of(each.agent), project_name(each.project)]
         cells += [clean(each.model)] if wide else []
         cells += [f"{each.messages:,}", f"{each.calls:,}"]
         cells += [] if narrow else [f"{each.errors:,}" if each.errors else ""]
@@ -80,7 +80,7 @@ def show_hits(hits: Sequence[Hit], names: Mapping[str, str], terms: Sequence[str
         session = passages[0].session
         head = Text()
         head.append(names[key], "cyan")
-        head.append(f"  {moment(session.started_at)}  {agent_title(session.agent)}  {project_name(session.project)}")
+        head.append(f"  {moment(session.started_at)}  {title_of(session.agent)}  {project_name(session.project)}")
         head.append(f"  {one_line(about(session), 60)}", "dim")
         screen.print(head, soft_wrap=True)
         for hit in passages:

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.errors import UserError
 from preheat.settings import data_folder
@@ -57,7 +58,7 @@ def command(http: bool, host: str, port: int, names: tuple[str, ...], project: s
     try:
         if http:
             return _over_http(cwd, host, port, names, as_json)
-        from preheat.mcp.stdio import serve_stdio
+        from preheat.mcp.stdio import serve_stdio  # later: the SDK is heavy and optional
     except ImportError as error:
         raise UserError(_missing(error)) from error
     if sys.stdin.isatty():
@@ -66,13 +67,9 @@ def command(http: bool, host: str, port: int, names: tuple[str, ...], project: s
 
 
 def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: bool) -> int:
-    from preheat.daemon.place import address
-    from preheat.mcp.http import is_loopback, serve_http
+    from preheat.mcp.http import is_loopback, serve_http  # later: the SDK is heavy and optional
 
-    try:
-        token = address(data_folder()).token
-    except OSError as error:
-        raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
+    token = home().daemon.address().token
     if not is_loopback(host):
         print(f"preheat: `{host}` can be reached from other machines; the token is all that guards it", file=sys.stderr)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from preheat.cli.heading import agent_title
+from preheat.app.agents import title_of
 from preheat.cli.screen import clean, say, speaks_unicode
 from preheat.cli.text import count, moment, one_line, short_path, span, tokens
 from preheat.model.listing import Summary
@@ -55,7 +55,7 @@ _TYPES = {
 def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> None:
     """Print the profile of a session."""
     say(screen, one_line(clean(summary.title or summary.opening), _WIDEST) or "(no title)", "bold")
-    program = f"{agent_title(summary.agent)} {summary.version}".strip()
+    program = f"{title_of(summary.agent)} {summary.version}".strip()
     parts = (program, clean(summary.model), short_path(summary.project), moment(summary.started_at))
     say(screen, "  " + " · ".join(part for part in parts if part and part != "-"), "dim")
     say(screen)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.cli.heading import agent_title
+from preheat.app.agents import title_of
 from preheat.cli.listing import project_name
 from preheat.cli.screen import clean, console, hint, print_table, say, speaks_unicode
 from preheat.cli.text import count, day, moment, one_line, span, tokens
@@ -122,7 +122,7 @@ def _costs(mistake: Mistake) -> list[str]:
 
 def _where(mistake: Mistake) -> list[str]:
     seen = f"last {day(mistake.last_seen)}" if mistake.last_seen is not None else ""
-    agents = _few([agent_title(agent) for agent in mistake.agents])
+    agents = _few([title_of(agent) for agent in mistake.agents])
     projects = _few([project_name(project) for project in mistake.projects])
     return [part for part in (clean(mistake.family), seen, agents, projects) if part]
 
@@ -149,7 +149,7 @@ def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
     others = mistake.recovered - repair.count
     if others:
         line.append(f", other ways {others:,}", "dim")
-    if repair.failed == repair.worked or not repair.worked:
+    if not repair.failed or not repair.worked:
         return [line]
     half = (width - len(_INDENT) - 2 - 4) // 2
     example = Text().append(f"{_INDENT}  {_part(repair.failed, repair.worked, half)} → ", "dim")

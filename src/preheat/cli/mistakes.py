@@ -1,6 +1,6 @@
 """`preheat mistakes`: what goes wrong again and again, what it costs, and what puts it right.
 
-The mistakes are found by `preheat.profiles.mistakes`.
+The mistakes are found by `preheat.mistakes.recurring`.
 """
 
 from typing import Any
@@ -67,7 +67,7 @@ def command(
     With N or ID, shows every occurrence of one.
     """
     home = analysed()
-    found = home.reliability.mistakes(chosen(options), causes, by, min_sessions)
+    found = home.reliability.as_analysed().mistakes(chosen(options), causes, by, min_sessions)
     if which is not None:
         one = _one(found, which)
         if as_json:

@@ -1,23 +1,23 @@
-"""What several commands have in common: options, their types, and opening the archive.
+"""What several commands have in common: options and their types.
 
 Knows nothing of what the commands do.
 """
 
 import os
 import sqlite3
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.agents import AGENTS, places_of
+from preheat.app.agents import agent_names, title_of
+from preheat.app.caller import session_named
+from preheat.cli.home import archived
+from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
-from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     from preheat.model.listing import Filter
@@ -40,17 +40,17 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
 
     name = "agent"
 
-    def __init__(self, able: Callable[[], Sequence[str]] = lambda: AGENTS, told: str = "Preheat knows") -> None:
+    def __init__(self, able: Callable[[], Sequence[str]] = agent_names, told: str = "Preheat knows") -> None:
         """`able`: those that are offered, for a command that not every agent can do."""
         self._able = able
         self._told = told
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         wanted = str(value).lower().replace("-", "_").replace(" ", "_")
-        found = [agent for agent in AGENTS if agent == wanted] or [
+        found = [agent for agent in agent_names() if agent == wanted] or [
             agent
-            for agent in AGENTS
-            if agent.startswith(wanted) or places_of(agent).title.lower().replace(" ", "_").startswith(wanted)
+            for agent in agent_names()
+            if agent.startswith(wanted) or title_of(agent).lower().replace(" ", "_").startswith(wanted)
         ]
         if len(found) != 1:
             self.fail(f"no agent `{value}`; {self._told} {', '.join(self._able())}", param, ctx)
@@ -58,7 +58,7 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [
-            CompletionItem(agent, help=places_of(agent).title if agent in AGENTS else None)
+            CompletionItem(agent, help=title_of(agent) if agent in agent_names() else None)
             for agent in self._able()
             if agent.startswith(incomplete)
         ]
@@ -81,12 +81,12 @@ class When(click.ParamType):  # type: ignore[type-arg] # not generic in older re
         days = {"today": 0, "yesterday": 1}
         try:
             if text in days:
-                moment = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days[text])
+                at = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days[text])
             else:
-                moment = datetime.fromisoformat(str(value).strip())
+                at = datetime.fromisoformat(str(value).strip())
             if self._end_of_day and (text in days or len(text) == 10):
-                moment += timedelta(days=1, microseconds=-1)
-            return moment.timestamp()
+                at += timedelta(days=1, microseconds=-1)
+            return at.timestamp()
         except (ValueError, OverflowError):
             self.fail(f"`{value}` is no date; write 2026-01-31, 2026-01-31T14:00, 7d, 2w or yesterday", param, ctx)
 
@@ -97,18 +97,13 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
     name = "session"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from preheat.app.caller import session_named
-
         return session_named(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.archive.queries import sessions
-        from preheat.cli.text import moment, one_line
-        from preheat.model.listing import Filter
+        from preheat.model.listing import Filter  # later: msgspec, which `preheat --version` does not wait for
 
         try:
-            with archive() as connection:
-                found = sessions(connection, Filter(subagents=False), 500)
+            found = archived().archive.sessions(Filter(subagents=False), 500)
         except (UserError, sqlite3.Error):
             return []
         items = [
@@ -142,7 +137,7 @@ def filter_options(function: F) -> F:
 
 def chosen(options: dict[str, Any]) -> "Filter":
     """The filter that the options of `filter_options` make; they are taken out of `options`."""
-    from preheat.model.listing import Filter
+    from preheat.model.listing import Filter  # later: as above
 
     project = options.pop("project")
     if project and (project[0] in ".~" or os.sep in project):
@@ -153,33 +148,3 @@ def chosen(options: dict[str, Any]) -> "Filter":
         subagents=not options.pop("no_subagents"),
         **{name: options.pop(name) for name in names},
     )
-
-
-@contextmanager
-def archive() -> Iterator[sqlite3.Connection]:
-    """The archive, which must be there already. Where an agent's program asks, its new sessions are read first."""
-    from preheat.app import stages as pipeline
-    from preheat.app.caller import caller
-
-    folder = data_folder()
-    if caller():
-        _read_first(folder)
-    if not pipeline.has_archive(folder):
-        raise UserError(f"there is no archive in `{folder}` yet; `preheat sync` makes one")
-    connection = pipeline.opened(folder)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _read_first(folder: str) -> None:
-    """Quietly, but for what went wrong; what could be read is there then."""
-    from preheat.app.caller import read_first
-    from preheat.cli.progress import Display
-    from preheat.cli.summary import problem_lines
-
-    with Display() as progress:
-        report = read_first(folder, progress)
-    for line in problem_lines(report) if report else ():
-        print(line, file=sys.stderr)

@@ -4,7 +4,9 @@ import sys
 
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import clean, print_json
 
 
 @click.command(
@@ -20,18 +22,12 @@ def command(name: str, as_json: bool) -> int:
 
     ID is what the shortened output names. Secrets were taken out before it was kept.
     """
-    from preheat.app.outputs import kept_output
-
-    data = kept_output(name)
+    data = home().output(name)
     if as_json:
-        from preheat.cli.screen import print_json
-
         print_json({"id": name, "text": data.decode("utf-8", "replace")})
         return 0
     sys.stdout.flush()
     if sys.stdout.isatty():
-        from preheat.cli.screen import clean
-
         sys.stdout.write(clean(data.decode("utf-8", "replace")))
     elif hasattr(sys.stdout, "buffer"):
         sys.stdout.buffer.write(data)

@@ -1,46 +1,19 @@
 """The screen of plain `preheat`: what is on this machine, what the archive holds, and the next command to type."""
 
-import os
-from typing import Any
-
-import msgspec
+from rich.console import Console
 
 from preheat import __version__
-from preheat.agents import AGENTS, places_of
-from preheat.app import stages as pipeline
+from preheat.cli.home import home
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import columns, count, day, short_path, size
-from preheat.ingest.changes import Survey, survey
-from preheat.settings import archive_path, data_folder
-
-
-class Holdings(msgspec.Struct, frozen=True):
-    """What the archive has."""
-
-    path: str
-    sessions: int
-    calls: int
-    bytes: int
-    first: float | None
-    last: float | None
-
-
-class Agent(msgspec.Struct, frozen=True):
-    """What was found of one agent."""
-
-    agent: str
-    title: str
-    files: int
-    new: int
-    new_bytes: int
-    places: list[str]
+from preheat.model.health import AgentNews, Holdings
+from preheat.settings import data_folder
 
 
 def overview(as_json: bool) -> int:
     """Show it."""
-    folder = data_folder()
-    held, found = _look(folder)
-    agents = [_agent(name, found) for name in AGENTS]
+    found = home().health.overview()
+    held, agents = found.archive, found.agents
     step = _next(held, agents)
     if as_json:
         print_json({"version": __version__, "agents": agents, "archive": held, "next": step[0]})
@@ -49,35 +22,7 @@ def overview(as_json: bool) -> int:
     return 0
 
 
-def _look(folder: str) -> tuple[Holdings | None, Survey]:
-    if not pipeline.has_archive(folder):
-        return None, survey(None, os.environ)
-    from preheat.archive.queries import totals
-    from preheat.archive.raw import size_on_disk
-
-    connection = pipeline.opened(folder)
-    try:
-        found, rows = survey(connection, os.environ), totals(connection)
-    finally:
-        connection.close()
-    path = archive_path(folder)
-    return Holdings(
-        path,
-        sum(row.sessions for row in rows),
-        sum(row.calls for row in rows),
-        size_on_disk(path),
-        min((row.first for row in rows if row.first is not None), default=None),
-        max((row.last for row in rows if row.last is not None), default=None),
-    ), found
-
-
-def _agent(name: str, found: Survey) -> Agent:
-    new = [change.found.size for change in found.changes if change.agent == name]
-    place = places_of(name)
-    return Agent(name, place.title, found.found.get(name, 0), len(new), sum(new), place.roots(os.environ))
-
-
-def _next(held: Holdings | None, agents: list[Agent]) -> tuple[str, str]:
+def _next(held: Holdings | None, agents: list[AgentNews]) -> tuple[str, str]:
     """The command to type now, and what it does."""
     new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
     if new:
@@ -87,7 +32,7 @@ def _next(held: Holdings | None, agents: list[Agent]) -> tuple[str, str]:
     return "preheat demo", "see Preheat at work on sample sessions"
 
 
-def _show(held: Holdings | None, agents: list[Agent], step: tuple[str, str]) -> None:
+def _show(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str]) -> None:
     screen = console()
     say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
     say(screen)
@@ -122,14 +67,14 @@ def _show(held: Holdings | None, agents: list[Agent], step: tuple[str, str]) -> 
         say(screen, line)
 
 
-def _what(agent: Agent) -> list[str]:
+def _what(agent: AgentNews) -> list[str]:
     if not agent.files:
         return ["none", f"looked in {', '.join(map(short_path, agent.places))}"]
     news = f"{agent.new:,} new or changed" if agent.new else "all in the archive"
     return [count(agent.files, "file"), news]
 
 
-def _show_archive(screen: Any, held: Holdings | None) -> None:
+def _show_archive(screen: Console, held: Holdings | None) -> None:
     if held is None:
         say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
         return

@@ -6,23 +6,20 @@ The measures are `preheat.profiles.population`'s work; this asks for them and sh
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from textwrap import wrap
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from preheat.app.agents import title_of
 from preheat.cli.bars import bar, percent, points, scale, span_of
-from preheat.cli.heading import agent_title
-from preheat.cli.judging import judged_archive
+from preheat.cli.home import analysed
 from preheat.cli.listing import project_name
 from preheat.cli.screen import clean, console, hint, print_json, print_table, say
-from preheat.cli.text import count, short_path
+from preheat.cli.text import count, day, printable, short_path
 from preheat.model.listing import Filter
 from preheat.model.population import Cell, EvenBucket, Group, Marathon, Population, Verdict
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _TOP = 6
 _WIDEST = 110
@@ -41,12 +38,11 @@ _VERDICTS: dict[Verdict, str] = {
 def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
     """Measure the chosen sessions and show it; with `html`, write the report there, too."""
     _one_thread()
-    from preheat.app.reliability import population
-
-    with judged_archive() as connection:
-        measured = population(connection, chosen, None if everything else 2 * _TOP)
-        if html is not None:
-            _write(connection, chosen, measured, html)
+    reliability = analysed().reliability.as_analysed()
+    measured = reliability.population(chosen, None if everything else 2 * _TOP)
+    if html is not None:
+        replaced = reliability.write_report(html, measured, chosen, about(chosen), project_name)
+        hint(f"{'Replaced' if replaced else 'Wrote'} {short_path(html)}: open it in any browser.")
     if as_json:
         print_json(measured)
         return 0
@@ -71,11 +67,19 @@ def _nothing(measured: Population) -> str:
     return f"{count(measured.sessions, 'session')}, but no call in them that can be judged: nothing to measure."
 
 
-def _write(connection: "sqlite3.Connection", chosen: Filter, measured: Population, path: str) -> None:
-    from preheat.cli.report import write_report
-
-    replaced = write_report(connection, chosen, measured, path)
-    hint(f"{'Replaced' if replaced else 'Wrote'} {short_path(path)}: open it in any browser.")
+def about(chosen: Filter) -> str:
+    """Which sessions, in words."""
+    parts = [
+        f"agent {title_of(chosen.agent)}" if chosen.agent else "",
+        f"project {printable(chosen.project)}" if chosen.project else "",
+        f"model {printable(chosen.model)}" if chosen.model else "",
+        f"since {day(chosen.since)}" if chosen.since is not None else "",
+        f"until {day(chosen.until)}" if chosen.until is not None else "",
+        f"{chosen.min_messages:,} messages or more" if chosen.min_messages is not None else "",
+        f"{chosen.max_messages:,} messages or fewer" if chosen.max_messages is not None else "",
+        "" if chosen.subagents else "without subagents",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def _show(screen: Console, measured: Population, everything: bool) -> None:
@@ -87,7 +91,7 @@ def _show(screen: Console, measured: Population, everything: bool) -> None:
     top = None if everything else _TOP
     for title, group, named in (
         ("By tool", measured.tools, clean),
-        ("By agent", measured.agents, agent_title),
+        ("By agent", measured.agents, title_of),
         ("By model", measured.models, _or("no model recorded")),
         ("By project", measured.projects, _or("no project recorded", project_name)),
     ):
@@ -226,13 +230,11 @@ def _agents(told: list[Marathon], verdicts: bool) -> Table:
     for answer in told:
         changes = (answer.errors.slope.change, answer.misuse.slope.change)
         words = [_VERDICTS[answer.misuse.verdict]] if verdicts else []
-        table.add_row(f"  {agent_title(answer.agent)}", *map(points, changes), *words)
+        table.add_row(f"  {title_of(answer.agent)}", *map(points, changes), *words)
     return table
 
 
 def _paragraph(screen: Console, text: str, style: str = "") -> None:
     """Indented, and not wider than can be read well."""
-    from textwrap import wrap
-
     for line in wrap(text, min(screen.width, _WIDEST) - 2):
         say(screen, f"  {line}", style)

@@ -7,7 +7,11 @@ from typing import Any
 
 import click
 
-from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
+from preheat.cli.home import archived
+from preheat.cli.measures import show_profile
+from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.population import show_population
+from preheat.cli.screen import console, hint, print_json
 from preheat.errors import UserError
 
 
@@ -32,8 +36,6 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
     around it (environment). Rates come with 95 % intervals.
     """
     if session is None:
-        from preheat.cli.population import show_population
-
         return show_population(chosen(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
         raise UserError(
@@ -43,19 +45,13 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
 
 
 def _one(name: str, as_json: bool) -> int:
-    from preheat.app import stages as pipeline
-    from preheat.archive.queries import find, short_names
-    from preheat.cli.screen import console, hint, print_json
-
-    with archive() as connection:
-        summary = find(connection, name)
-        short = short_names(connection, [summary])[summary.key]
-        measured = pipeline.assess(pipeline.load(connection, summary.key)).profile
+    sessions = archived().archive
+    summary = sessions.find(name)
+    measured = sessions.profile(summary.key)
     if as_json:
         print_json(measured)
         return 0
-    from preheat.cli.measures import show_profile
-
+    short = sessions.short_names([summary.key])[summary.key]
     show_profile(console(), summary, measured)
     hint(f"`preheat sessions show {short}{' --calls' if measured.calls else ''}` shows the session itself.")
     return 0

@@ -2,10 +2,12 @@
 
 import click
 
-from preheat.cli.options import Examples, SessionName, archive, json_option
-from preheat.settings import data_folder
-
-_LONGEST = 2_000
+from preheat.app.experiments import LONGEST_NOTE
+from preheat.cli.experiment_cards import whole
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import hint, print_json
+from preheat.cli.text import moment, one_line
 
 
 @click.command(
@@ -26,22 +28,12 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
-    from preheat.app.experiments import rated
-    from preheat.archive.queries import find
-    from preheat.cli.experiment_cards import whole
-    from preheat.cli.screen import hint, print_json
-    from preheat.cli.text import moment, one_line
-    from preheat.ingest.redact import redact
-
-    with archive() as connection:
-        one = find(connection, session)
-    clean = redact(note.encode("utf-8", "replace"))[0].decode("utf-8", "replace")
-    kept = clean[:_LONGEST]  # after redacting: half a secret is none that would be known
-    if len(clean) > _LONGEST:
-        hint(f"The note is longer than {_LONGEST:,} characters; the first {_LONGEST:,} are kept.")
-    rating = rated(data_folder(), one.key, verdict == "good", kept)
+    found = archived().experiments.rate(session, verdict == "good", note)
+    if found.shortened:
+        hint(f"The note is longer than {LONGEST_NOTE:,} characters; the first {LONGEST_NOTE:,} are kept.")
     if as_json:
-        print_json(whole(rating))
+        print_json(whole(found.rating))
         return 0
+    one = found.session
     print(f"{verdict}: {one_line(one.title or one.opening, 60)} ({moment(one.started_at)}, {one.key})")
     return 0

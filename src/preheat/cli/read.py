@@ -5,9 +5,14 @@ from collections import Counter
 
 import click
 
+from preheat.app.session_files import read_file
+from preheat.app.transcripts import transcript_of
+from preheat.cli.heading import heading_lines
 from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import MOST_PROBLEMS, capped
 from preheat.cli.text import count
+from preheat.cli.transcript import Folding, show
 
 MOST_SESSIONS = 10
 
@@ -38,28 +43,21 @@ def command(file: str, agent: str | None, transcript: bool, full: bool, as_json:
 
     Says whose it is, what is in it, and which lines cannot be read (then the exit code is 1).
     """
-    from preheat.agents import reader_of
-    from preheat.agents.sources import detect, read
-    from preheat.cli.screen import console, print_json, say
-
-    reader = reader_of(agent) if agent else detect(file)
-    sessions = read(file, reader)
+    sessions = read_file(file, agent)
     problems = [str(problem) for session in sessions for problem in session.problems]
     if not sessions:
         problems.append(f"{file}: no session in it")
     if as_json:
         print_json(sessions)
     else:
-        from preheat.cli.heading import heading_lines
-        from preheat.cli.transcript import Folding, show
-
         screen = console()
         shown = sessions if full or len(sessions) <= MOST_SESSIONS else sessions[:MOST_SESSIONS]
         for session in shown:
+            found = transcript_of(session)
             if transcript:
-                show(screen, session, Folding(calls=full, reasoning=full, cap=None if full else 2000))
+                show(screen, found, Folding(calls=full, reasoning=full, cap=None if full else 2000))
             else:
-                for line, style in heading_lines(session):
+                for line, style in heading_lines(found):
                     say(screen, line, style)
                 kinds = Counter(type(event).__struct_config__.tag for event in session.events)
                 events = ", ".join(f"{kind} {number:,}" for kind, number in kinds.most_common())

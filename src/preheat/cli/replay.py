@@ -2,7 +2,11 @@
 
 import click
 
+from preheat.cli.heading import heading_lines
+from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import console, hint, print_json, say
+from preheat.cli.timeline import as_values, show_timeline
 
 
 @click.command(
@@ -22,18 +26,12 @@ def command(session: str, everything: bool, as_json: bool) -> int:
     signals that moved, with `!` where one is over its threshold; below it a change of phase with its reason, and what the
     agent would have been told.
     """
-    from preheat.cli.screen import console, hint, print_json, say
-    from preheat.cli.timeline import as_values, show_timeline
-    from preheat.cli.watched import watched
-
-    found = watched(session)
+    found = archived().watching.replay(session)
     if as_json:
         print_json(as_values(found.timeline))
         return 0
-    from preheat.cli.heading import heading_lines
-
     screen = console()
-    for line, style in heading_lines(found.session):
+    for line, style in heading_lines(archived().archive.transcript(session)):
         say(screen, line, style)
     say(screen)
     show_timeline(screen, found.timeline, everything)

@@ -1,16 +1,13 @@
 """`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.scorecard`'s work."""
 
-from typing import TYPE_CHECKING
-
 import click
+from rich.console import Console
 
-from preheat.cli.options import Examples, SessionName, archive, json_option
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.app.scorecard import Scored
-    from preheat.live.scorecard import Line, Score
+from preheat.app.scorecard import Line, Score, Scored
+from preheat.cli.home import archived
+from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.text import moment, one_line, short_path
 
 _NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
 _GOOD, _FAIR = 85.0, 65.0
@@ -38,22 +35,13 @@ def command(session: str, earlier: int, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with
     the numbers. Beside it stands the median of the project's earlier sessions, and how many of them scored lower.
     """
-    from preheat.app.live_settings import thresholds_in
-    from preheat.app.scorecard import score
-    from preheat.archive.queries import find, short_names
-    from preheat.cli.screen import console, hint, print_json
-    from preheat.settings import data_folder
-
-    with archive() as connection:
-        summary = find(connection, session)
-        short = short_names(connection, [summary])[summary.key]
-        scored = score(connection, summary, thresholds_in(data_folder()), trend=earlier)
+    home = archived()
+    summary = home.archive.find(session)
+    scored = home.scorecard(summary.key, earlier)
     if as_json:
         print_json(as_values(scored))
         return 0
-    from preheat.cli.screen import clean, say
-    from preheat.cli.text import moment, one_line, short_path
-
+    short = home.archive.short_names([summary.key])[summary.key]
     screen = console()
     say(screen, one_line(clean(summary.title or summary.opening), 100) or "(no title)", "bold")
     parts = (short_path(summary.project), moment(summary.started_at), short)
@@ -65,7 +53,7 @@ def command(session: str, earlier: int, as_json: bool) -> int:
     return 0
 
 
-def as_values(scored: "Scored") -> dict[str, object]:
+def as_values(scored: Scored) -> dict[str, object]:
     """What JSON says: the scores by name, their lines, what was counted, and the trend."""
     card = scored.card
     return {
@@ -81,10 +69,8 @@ def as_values(scored: "Scored") -> dict[str, object]:
     }
 
 
-def show(screen: "Console", scored: "Scored") -> None:
+def show(screen: Console, scored: Scored) -> None:
     """Print a scorecard."""
-    from preheat.cli.screen import say
-
     card = scored.card
     if card.mean is None:
         say(screen, f"{card.arithmetic[:1].upper()}{card.arithmetic[1:]}.", "bold")
@@ -99,9 +85,7 @@ def show(screen: "Console", scored: "Scored") -> None:
         say(screen, "No earlier session of this project could be scored: there is no trend yet.", "dim")
 
 
-def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
-    from preheat.cli.screen import clean, say
-
+def _show_score(screen: Console, scored: Scored, score: Score) -> None:
     name = _NAMES[score.dimension]
     if score.value is None:
         say(screen, f"{name:<{_LABEL}}{'-':>{_NUMBER}}  {score.why}", "bold")
@@ -118,13 +102,13 @@ def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
             say(screen, f"{'':{_LABEL + _NUMBER}}  {met.rule}: {clean(met.example)}", "dim")
 
 
-def _nothing(score: "Score") -> str:
+def _nothing(score: Score) -> str:
     """The lines that took nothing, by their names."""
     names = [line.text.partition(":")[0] for line in score.lines if line.points < 0.05]
     return ", ".join(names)
 
 
-def _points(line: "Line") -> str:
+def _points(line: Line) -> str:
     return f"−{line.points:.0f}" if line.points >= 1 else f"−{line.points:.1f}"
 
 
@@ -132,7 +116,7 @@ def _row(name: str, value: float, standing: str) -> str:
     return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{standing}"
 
 
-def _standing(scored: "Scored", name: str) -> str:
+def _standing(scored: Scored, name: str) -> str:
     found = scored.standings.get(name)
     if found is None:
         return ""

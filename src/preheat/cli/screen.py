@@ -1,35 +1,33 @@
 """The terminal: consoles that know when to leave colours away, and JSON for programs.
 
-Knows nothing of what is shown.
+Knows nothing of what is shown. Light until a console is made: tab completion imports the commands, and programs want JSON.
 """
 
+import json
 import os
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console, RenderableType
-from rich.text import Text
 
 from preheat.cli.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 PIPED_WIDTH = 160
 """Output that is not for a terminal always has this width, so that it does not change with the window."""
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|.)")
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """Whoever reads us has enough; `run.py` ends the program, and not as an error."""
-        raise BrokenPipeError
-
-
-def console(stderr: bool = False) -> Console:
+def console(stderr: bool = False) -> "Console":
     """A console on a stream: colours, links and the window's width only on a terminal, colours never with NO_COLOR."""
+    from preheat.cli.terminal import Terminal  # later: rich takes longer than a completion
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
-    return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return Terminal(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
 def clean(text: str) -> str:
@@ -37,12 +35,14 @@ def clean(text: str) -> str:
     return printable(_ESCAPES.sub("", text.replace("\r\n", "\n"))) if "\x1b" in text else printable(text)
 
 
-def say(screen: Console, text: str = "", style: str = "") -> None:
+def say(screen: "Console", text: str = "", style: str = "") -> None:
     """One line as it stands: long ones are left to the terminal to wrap."""
+    from rich.text import Text  # later: rich takes longer than a completion
+
     screen.print(Text(text, style), soft_wrap=True)
 
 
-def print_table(screen: Console, table: RenderableType) -> None:
+def print_table(screen: "Console", table: "RenderableType") -> None:
     """Print a table without the blanks at the ends of its lines."""
     with screen.capture() as captured:
         screen.print(table)
@@ -66,8 +66,6 @@ def as_json(value: Any, indent: int = 0) -> str:
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(msgspec.to_builtins(value), indent=indent or None)
     return (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
 

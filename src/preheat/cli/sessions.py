@@ -1,6 +1,6 @@
 """`preheat sessions`: list, show and search what is in the archive.
 
-The questions are asked by `preheat.archive.queries`.
+The questions are answered by `preheat.app.sessions`.
 """
 
 import sys
@@ -8,8 +8,13 @@ from typing import Any
 
 import click
 
-from preheat.cli.options import Examples, SessionName, archive, chosen, filter_options, json_option
-from preheat.cli.text import count
+from preheat.cli.home import archived
+from preheat.cli.listing import show_children, show_hits, show_list
+from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.screen import console, hint, print_json, say
+from preheat.cli.text import count, short_path
+from preheat.cli.transcript import Folding, show
+from preheat.model.transcript import Transcript
 
 _LIMIT = 20
 
@@ -46,23 +51,15 @@ def command() -> None:
 @json_option
 def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
     """List sessions, the newest first."""
-    from preheat.archive.queries import count as count_sessions
-    from preheat.archive.queries import sessions, short_names
-    from preheat.cli.screen import hint, print_json
-
-    wanted = chosen(options)
-    with archive() as connection:
-        found = sessions(connection, wanted, None if everything else limit)
-        if as_json:
-            print_json(found)
-            return 0
-        total = count_sessions(connection, wanted)
-        names = short_names(connection, found)
+    sessions, wanted = archived().archive, chosen(options)
+    found = sessions.sessions(wanted, None if everything else limit)
+    if as_json:
+        print_json(found)
+        return 0
     if not found:
         hint("No session fits. Take a filter away, or `preheat sync` first.")
         return 0
-    from preheat.cli.listing import show_list
-
+    total, names = sessions.count(wanted), sessions.short_names(each.key for each in found)
     show_list(found, names)
     more = f"{len(found):,} of {count(total, 'session')}; --all lists them all. " if total > len(found) else ""
     hint(f"{more}`preheat sessions show {names[found[0].key]}` shows one.")
@@ -85,35 +82,32 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
 def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool) -> int:
     """Show one session as a transcript.
 
-    SESSION is an id, the beginning of one, or `latest`. Calls are folded to a line each: whether they worked (by the
-    agent's own record), the tool, what it was given, the size of what came back, and how long it took.
+    SESSION is an id, the beginning of one, or `latest`. Calls are folded to a line each: whether they worked (as
+    `preheat profile` and `preheat replay` judge it), the tool, what it was given, the size of what came back, and how long it
+    took.
     """
-    from preheat.app import stages as pipeline
-    from preheat.archive.queries import children, find
-    from preheat.archive.raw import stored
-    from preheat.cli.screen import console, print_json, say
-
-    with archive() as connection:
-        summary = find(connection, session)
-        if raw:
-            pipeline.raw_bytes(connection, summary.key, sys.stdout.buffer.write)
-            return 0
-        loaded = pipeline.load(connection, summary.key)
-        below = children(connection, summary)
-        source = stored(connection, summary.key)
-    if as_json:
-        print_json(loaded)
+    sessions = archived().archive
+    if raw:
+        sessions.write_raw(session, sys.stdout.buffer.write)
         return 0
-    from preheat.cli.listing import show_children
-    from preheat.cli.text import short_path
-    from preheat.cli.transcript import Folding, show
-
+    found = sessions.transcript(session)
+    if as_json:
+        print_json(as_values(found))
+        return 0
+    key = f"{found.session.agent}:{found.session.id}"
     screen = console()
-    show(screen, loaded, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
-    show_children(screen, below)
+    show(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
+    show_children(screen, sessions.children(key))
     say(screen)
-    say(screen, f"Read from {short_path(source.path)}", "dim")
+    say(screen, f"Read from {short_path(sessions.path(key))}", "dim")
     return 0
+
+
+def as_values(transcript: Transcript) -> dict[str, Any]:
+    """A session for programs: its own fields, and what came of each call."""
+    session = transcript.session
+    fields = {name: getattr(session, name) for name in session.__struct_fields__}
+    return {**fields, "outcomes": transcript.calls}
 
 
 @command.command(
@@ -143,13 +137,8 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
 
     All WORDS must be in the same message; the best matches come first.
     """
-    from preheat.archive.queries import search, search_terms, short_names
-    from preheat.cli.screen import hint, print_json
-
-    text = " ".join(words)
-    with archive() as connection:
-        hits = list(search(connection, text, chosen(options), kinds, limit))
-        names = short_names(connection, [hit.session for hit in hits])
+    text, sessions = " ".join(words), archived().archive
+    hits = sessions.search(text, chosen(options), kinds, limit)
     if as_json:
         print_json(hits)
         return 0
@@ -157,9 +146,8 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
         beginning = text.split()[0].strip('"*')
         hint(f"Nothing found for `{text}`. Fewer words, or a beginning such as `{beginning}*`, find more.")
         return 0
-    from preheat.cli.listing import show_hits
-
-    show_hits(hits, names, search_terms(text))
+    names = sessions.short_names(hit.session.key for hit in hits)
+    show_hits(hits, names, sessions.search_terms(text))
     if len(hits) == limit:
         hint(f"The best {limit}; `--limit` gives more.")
     return 0

@@ -4,18 +4,15 @@ Knows no agent's settings.
 """
 
 import os
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
 
+from preheat.app.installation import Place, SelfTest, Standing, project_around
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import count, moment, short_path
-from preheat.settings import data_folder
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.installing.standing import Place, SelfTest, Standing
 
 
 @click.command(
@@ -30,29 +27,21 @@ def command(as_json: bool) -> int:
 
     Looks at your own settings and at those of the project around this folder; changes nothing, starts nothing.
     """
-    from preheat.app.assignment import told
-    from preheat.cli.install import project_here
-    from preheat.cli.screen import console, print_json, say
-    from preheat.installing.standing import self_test, standings
-
-    folder = data_folder()
-    found = standings(folder, os.environ, project_here())
-    tested = self_test(folder)
+    found = home().installation.status(project_around(os.getcwd()))
     if as_json:
-        print_json({"agents": found, "self_test": tested, "lots": told(folder)})
+        print_json(found)
         return 0
     screen = console()
-    for each in found:
+    for each in found.agents:
         _show(screen, each)
-    _show_test(screen, tested, any(each.places for each in found))
-    if any(each.places for each in found):
-        say(screen, told(folder))
+    installed = any(each.places for each in found.agents)
+    _show_test(screen, found.self_test, installed)
+    if installed:
+        say(screen, found.lots)
     return 0
 
 
-def _show(screen: "Console", standing: "Standing") -> None:
-    from preheat.cli.screen import say
-
+def _show(screen: Console, standing: Standing) -> None:
     if not standing.places:
         there = f"not installed; `preheat install {standing.agent}`" if standing.present else "not on this machine"
         say(screen, f"{standing.title}: {there}", "dim")
@@ -75,9 +64,7 @@ def _show(screen: "Console", standing: "Standing") -> None:
         say(screen, f"  {note}", "dim")
 
 
-def _show_place(screen: "Console", agent: str, place: "Place") -> None:
-    from preheat.cli.screen import say
-
+def _show_place(screen: Console, agent: str, place: Place) -> None:
     what = count(len(place.events), "hook") if place.events else "plugin"
     if place.how:
         what += f" by way of `{place.how}`"
@@ -94,9 +81,7 @@ def _show_place(screen: "Console", agent: str, place: "Place") -> None:
         )
 
 
-def _show_test(screen: "Console", tested: "SelfTest", installed: bool) -> None:
-    from preheat.cli.screen import say
-
+def _show_test(screen: Console, tested: SelfTest, installed: bool) -> None:
     if tested.client == "missing" and not installed:
         say(screen, "Nothing is installed yet: `preheat install AGENT` has an agent call Preheat.")
     elif tested.client == "works":

@@ -5,7 +5,7 @@ Knows nothing of terminals or colours.
 
 from __future__ import annotations
 
-from preheat.agents import AGENTS, places_of
+from preheat.app.agents import agent_names, title_of
 from preheat.cli.text import columns, count, printable, size, span
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def summary_lines(report: SyncReport) -> list[str]:
     if not read:
         return [_nothing_read(report)]
     rows = [["", "files", "read", "sessions", "calls", "messages", "size", "problems"]]
-    rows += [_row(places_of(agent).title, report.agents[agent]) for agent in AGENTS if agent in report.agents]
+    rows += [_row(title_of(agent), report.agents[agent]) for agent in agent_names() if agent in report.agents]
     if len(rows) > 2:
         rows.append(_row("all", _total(report)))
     total = _total(report)
@@ -62,7 +62,7 @@ def _nothing_new(files: int) -> str:
 def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
     """What the quick path says: `counts` has the files of each agent."""
     if "--json" in arguments:
-        import json
+        import json  # later: seldom wanted, and the quickest path there is
 
         rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
         report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}

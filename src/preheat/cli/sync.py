@@ -2,7 +2,7 @@
 
 import click
 
-from preheat.agents import AGENTS
+from preheat.app.agents import agent_names
 from preheat.cli.options import AgentName, Examples, json_option
 from preheat.cli.syncing import bring_up_to_date
 
@@ -30,6 +30,4 @@ def command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_jso
 
     Without FILE, looks where each agent keeps its sessions. Secrets are taken out before anything is stored.
     """
-    return bring_up_to_date(
-        tuple(agent for agent in AGENTS if agent in agents) if agents else AGENTS, files, quiet, as_json
-    )
+    return bring_up_to_date(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)

@@ -7,49 +7,47 @@ from typing import Any
 
 import msgspec
 
-from preheat.cli.heading import agent_title
+from preheat.amounts import by_reason
+from preheat.app.agents import title_of
+from preheat.app.templates import Change, ShownTemplate, VersionChange
 from preheat.cli.screen import clean, console, say
-from preheat.cli.template_names import by_kind, title
-from preheat.cli.template_tracking import told
+from preheat.cli.template_names import by_kind, describe_use
 from preheat.cli.text import count, moment, one_line
 from preheat.model.lesson import Lesson, Support
-from preheat.model.template import Template, Tracked
-from preheat.provisioning.tokens import estimate
-from preheat.templates.choice import reasons
-from preheat.templates.difference import Change, Difference
-from preheat.templates.digest import short
-from preheat.templates.store import Version
+from preheat.model.template import Template, short_digest
 
 _WIDTH = 100
 _MOST_MARKERS = 6
 
 
-def show_head(version: Version, track: Tracked, waiting: bool) -> None:
+def show_head(found: ShownTemplate) -> None:
     """What a version is, where it comes from and how it did."""
-    screen, template = console(), version.template
+    screen, template = console(), found.version.template
     say(
         screen,
-        title(version) + (f"  {one_line(clean(template.description), _WIDTH)}" if template.description else ""),
+        found.version.title + (f"  {one_line(clean(template.description), _WIDTH)}" if template.description else ""),
         "bold",
     )
-    if waiting:
-        say(screen, f"  waits for a review: `preheat warm review {version.name}`", "yellow")
-    for name, value in _facts(template, track):
+    if found.waiting:
+        say(screen, f"  waits for a review: `preheat warm review {found.version.name}`", "yellow")
+    for name, value in _facts(found):
         if value:
             say(screen, f"  {name.ljust(10)} {clean(value)}")
 
 
-def _facts(template: Template, track: Tracked) -> list[tuple[str, str]]:
+def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
+    template = found.version.template
     facts, user = template.extraction, template.user
-    tokens = sum(estimate(lesson.text) for lesson in template.lessons)
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
     rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
-    held = [agent_title(template.agent) if template.agent else "", template.project]
+    held = [title_of(template.agent) if template.agent else "", template.project]
     sources = [each for each in template.sources if not each.startswith("#")]
     return [
         (
             "lessons",
-            f"{len(template.lessons):,} ({by_kind(template)}), about {tokens:,} tokens" if template.lessons else "none",
+            f"{len(template.lessons):,} ({by_kind(template)}), about {found.tokens:,} tokens"
+            if template.lessons
+            else "none",
         ),
         ("rests on", f"{count(calls, 'call')}, {_evidence(template)} kept as evidence" if calls else ""),
         (
@@ -57,7 +55,7 @@ def _facts(template: Template, track: Tracked) -> list[tuple[str, str]]:
             f"{count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}" if facts.sessions else "",
         ),
         ("sessions", ", ".join(sources[:3]) + (f" and {len(sources) - 3:,} more" if len(sources) > 3 else "")),
-        ("left out", reasons(facts.skipped)),
+        ("left out", by_reason(facts.skipped)),
         ("settings", ", ".join(f"{name} {value}" for name, value in sorted(facts.settings.items()))),
         ("holds for", ", ".join(filter(None, held)) or "any project"),
         ("person", ", ".join(each for each in (user.style, user.feedback) if each != "unknown")),
@@ -65,8 +63,11 @@ def _facts(template: Template, track: Tracked) -> list[tuple[str, str]]:
         ("markers", ", ".join(template.markers[:_MOST_MARKERS])),
         ("tags", ", ".join(template.tags)),
         ("addendum", one_line(template.addendum, _WIDTH)),
-        ("use", told(track)),
-        ("created", moment(template.created_at) + (f", after {short(template.parent)}" if template.parent else "")),
+        ("use", describe_use(found.tracked)),
+        (
+            "created",
+            moment(template.created_at) + (f", after {short_digest(template.parent)}" if template.parent else ""),
+        ),
     ]
 
 
@@ -75,10 +76,10 @@ def _evidence(template: Template) -> str:
     return f"{len(kept):,} of {count(len({each.session for each in kept}), 'session')}"
 
 
-def show_difference(before: Version, after: Version, found: Difference) -> None:
+def show_difference(compared: VersionChange) -> None:
     """What came, what went and what changed."""
-    screen = console()
-    say(screen, f"{title(before)} → {title(after)}", "bold")
+    screen, found = console(), compared.difference
+    say(screen, f"{compared.before.title} → {compared.after.title}", "bold")
     for change in found.template:
         say(screen, f"  {_told(change)}")
     for sign, style, lessons in (("+", "green", found.added), ("-", "red", found.removed)):

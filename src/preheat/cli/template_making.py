@@ -5,12 +5,11 @@ Knows nothing of how it was made.
 
 from typing import Any
 
-from preheat.app.templates import Made
+from preheat.amounts import by_reason
+from preheat.app.template_building import Made
 from preheat.cli.screen import console, hint, say
 from preheat.cli.template_names import by_kind
 from preheat.cli.text import count
-from preheat.templates.choice import reasons
-from preheat.templates.digest import short
 
 
 def made_value(made: Made) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def made_value(made: Made) -> dict[str, Any]:
 def say_made(made: Made, verb: str) -> None:
     """What was made, from what, and what is not in it."""
     screen, template = console(), made.built.template
-    version = f"`{template.name}` {short(made.kept.digest)}"
+    version = f"`{template.name}` {made.kept.short}"
     facts = template.extraction
     if not made.kept.new:
         say(screen, f"Nothing changed: {version} says all of it already.")
@@ -38,8 +37,8 @@ def say_made(made: Made, verb: str) -> None:
     rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
     say(screen, f"  from {count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}")
     if facts.skipped:
-        say(screen, f"  sessions left out: {reasons(facts.skipped)}", "dim")
+        say(screen, f"  sessions left out: {by_reason(facts.skipped)}", "dim")
     if made.built.left_out:
-        say(screen, f"  lessons left out: {reasons(made.built.left_out)}", "dim")
+        say(screen, f"  lessons left out: {by_reason(made.built.left_out)}", "dim")
     if made.kept.new:
         hint(f"`preheat warm show {template.name}` shows it.")

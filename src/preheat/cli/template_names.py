@@ -1,25 +1,21 @@
-"""Templates on the command line: the store, names with tab completion, and how a version is written.
+"""Templates on the command line: names with tab completion, and how a template is told of in a few words.
 
 Knows nothing of what the commands do.
 """
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.cli.home import home
 from preheat.cli.options import chosen
 from preheat.cli.text import count
 from preheat.errors import UserError
 from preheat.model.lesson import LESSON_KINDS, LessonKind
-from preheat.model.template import Template
-from preheat.settings import data_folder
-from preheat.templates.digest import short
-from preheat.templates.store import Store, Version
-
-if TYPE_CHECKING:
-    from preheat.model.listing import Filter
+from preheat.model.listing import Filter
+from preheat.model.template import Template, Tracked, short_digest
 
 KIND_NAMES: dict[LessonKind, str] = {
     "resume": "resume packet",
@@ -43,26 +39,19 @@ class TemplateName(click.ParamType):  # type: ignore[type-arg] # not generic in 
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
-            kept = store()
+            library = home().library
             name, at, _ = incomplete.partition("@")
             found = (
-                [f"{name}@{short(digest)}" for digest in kept.state(name).versions] if at else kept.names(self._deleted)
+                [f"{name}@{short_digest(digest)}" for digest in library.versions(name)]
+                if at
+                else library.names(self._deleted)
             )
         except (UserError, OSError):
             return []
         return [CompletionItem(each) for each in found if each.startswith(incomplete)]
 
 
-def store() -> Store:
-    return Store(data_folder())
-
-
-def title(version: Version) -> str:
-    """`name@3fa2b1c0d4`."""
-    return f"{version.name}@{short(version.digest)}"
-
-
-def filter_of(options: dict[str, Any]) -> "Filter":
+def filter_of(options: dict[str, Any]) -> Filter:
     """The filter that `--agent`, `--project` and `--since` make."""
     others = dict.fromkeys(("model", "until", "min_messages", "max_messages"))
     return chosen({**others, "no_subagents": False, **options})
@@ -74,6 +63,11 @@ def by_kind(template: Template) -> str:
     return ", ".join(count(counts[kind], KIND_NAMES[kind]) for kind in LESSON_KINDS if counts[kind])
 
 
-def version_value(version: Version, **more: Any) -> dict[str, Any]:
-    """A version for programs."""
-    return {"name": version.name, "digest": version.digest, "template": version.template, **more}
+def describe_use(track: Tracked) -> str:
+    """`used 5 times, 80 % success`."""
+    if not track.uses:
+        return "not used yet"
+    judged = track.succeeded + track.failed
+    times = "once" if track.uses == 1 else f"{track.uses:,} times"
+    success = f"{track.succeeded / judged:.0%} success of {judged:,}" if judged else "success not known"
+    return f"used {times}, {success}"

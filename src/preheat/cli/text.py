@@ -9,6 +9,7 @@ import os
 import time
 
 from preheat.amounts import counted
+from preheat.amounts import size as size
 
 TYPE_CHECKING = False  # importing `typing` would cost more than all that is printed here
 if TYPE_CHECKING:
@@ -39,17 +40,6 @@ def one_line(text: str, width: int) -> str:
     """The beginning of a text on one line."""
     flat = " ".join(printable(text[: 4 * width + 200].replace("\n", " ")).split())
     return flat if len(flat) <= width else flat[: max(0, width - 1)].rstrip() + "…"
-
-
-def size(number: float) -> str:
-    """Bytes: `812 B`, `4.3 KB`, `120.5 MB`."""
-    if number < 1000:
-        return f"{number:.0f} B"
-    for unit in ("KB", "MB", "GB"):
-        number /= 1000
-        if number < 999.95:
-            return f"{number:.1f} {unit}"
-    return f"{number / 1000:,.1f} TB"
 
 
 def tokens(number: int) -> str:

@@ -3,7 +3,6 @@
 Nothing is measured here; the values come from `preheat.app.watching`.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +12,20 @@ from rich.text import Text
 from preheat.app.watching import Moment, Timeline
 from preheat.cli.screen import clean, say, speaks_unicode
 from preheat.cli.text import clock, count, one_line
-from preheat.model.live import Advisory, Asked, Began, Called, Compacted, Ended, LiveEvent, Reading, SignalName, Stopped
+from preheat.model.live import (
+    Advisory,
+    Asked,
+    Began,
+    Called,
+    Compacted,
+    Ended,
+    LiveEvent,
+    Reading,
+    SignalName,
+    Stopped,
+    without_marks,
+)
 from preheat.model.outcome import FAILURES
-from preheat.model.session import PREHEAT_MARK
 
 _MOVES: dict[SignalName, float] = {
     "focus": 10, "loop": 1, "debt": 1, "drift": 0.2, "pressure": 0.1, "mistake": 1, "trust": 5,
@@ -25,7 +35,6 @@ _LEAST: dict[SignalName, float] = {"loop": 2, "mistake": 2, "drift": 0.5, "press
 """Below this it is quiet."""
 _MARKS = ("✓", "✗", "·"), ("+", "x", ".")
 _TOOL = 12
-_MARKUP = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
 
 
 def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None:
@@ -120,7 +129,7 @@ def _told(screen: Console, advisory: Advisory) -> None:
 
 def said(advisory: Advisory) -> str:
     """The text without its mark."""
-    return clean(_MARKUP.sub("", advisory.text))
+    return clean(without_marks(advisory.text))
 
 
 def _words(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:

@@ -7,12 +7,15 @@ import sys
 from typing import Any
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 
 from preheat.cli.guard import PROBLEMS
 from preheat.cli.options import Examples, json_option
+from preheat.cli.text import columns
 from preheat.errors import UserError
 from preheat.settings import data_folder
+from preheat.tools import TOOLS, call
 
 _LONGEST = 10_000_000
 _PATIENCE = 3.0
@@ -25,8 +28,6 @@ class _ToolName(click.ParamType):  # type: ignore[type-arg] # not generic in old
     name = "tool"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.tools import TOOLS
-
         return [CompletionItem(each.name) for each in TOOLS if each.name.startswith(incomplete)]
 
 
@@ -52,8 +53,6 @@ def command(name: str | None, arguments: str | None, project: str | None, as_jso
     """
     if name is None:
         return _list(as_json)
-    from preheat.tools import call
-
     if project and not os.path.isdir(os.path.expanduser(project)):
         raise UserError(f"`{project}` is no folder; give the one that the project is in")
     cwd = os.path.abspath(os.path.expanduser(project)) if project else os.getcwd()
@@ -82,8 +81,6 @@ def _comes() -> bool:
 
 
 def _list(as_json: bool) -> int:
-    from preheat.tools import TOOLS
-
     if as_json:
         _print(
             [
@@ -97,8 +94,6 @@ def _list(as_json: bool) -> int:
             ]
         )
         return 0
-    from preheat.cli.text import columns
-
     rows = [(each.name, each.description.partition(". ")[0].rstrip(".") + ".") for each in TOOLS]
     print("\n".join(columns(rows, left=2)))
     if sys.stdout.isatty():
@@ -107,6 +102,4 @@ def _list(as_json: bool) -> int:
 
 
 def _print(value: Any) -> None:
-    import msgspec
-
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from preheat.calls.summary import summarise
-from preheat.cli.heading import heading_lines, is_failed
+from preheat.cli.heading import heading_lines
 from preheat.cli.screen import as_json, clean, say, speaks_unicode
 from preheat.cli.text import clock, count, one_line, size, span
+from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -19,7 +19,6 @@ from preheat.model.session import (
     Other,
     Reasoning,
     Rewind,
-    Session,
     Spawn,
     ToolCall,
     ToolResult,
@@ -27,6 +26,7 @@ from preheat.model.session import (
     joined,
     standing,
 )
+from preheat.model.transcript import CallLine, Transcript
 
 _TOOL_WIDTH = 12
 _WHO = {"human": "You", "injected": "Program", "preheat": "Preheat"}
@@ -40,19 +40,20 @@ class Folding(msgspec.Struct, frozen=True):
     cap: int | None = 2000
 
 
-def show(screen: Console, session: Session, folding: Folding) -> None:
+def show(screen: Console, transcript: Transcript, folding: Folding) -> None:
     """Print a session."""
-    for line, style in heading_lines(session):
+    for line, style in heading_lines(transcript):
         say(screen, line, style)
-    _Transcript(screen, session, folding).show()
+    _Transcript(screen, transcript, folding).show()
 
 
 class _Transcript:
-    def __init__(self, screen: Console, session: Session, folding: Folding) -> None:
+    def __init__(self, screen: Console, transcript: Transcript, folding: Folding) -> None:
         self._screen = screen
-        self._session = session
+        self._session = session = transcript.session
         self._folding = folding
         self._results = {id(call): result for call, result in joined(session)}
+        self._lines = {id(call): line for (call, _), line in zip(joined(session), transcript.calls, strict=True)}
         self._kept = {id(event) for event in standing(session)}
         self._marks = {"ok": "✓", "failed": "✗", "": "·"} if speaks_unicode() else {"ok": "+", "failed": "x", "": "."}
         self._speaker = ""
@@ -133,12 +134,12 @@ class _Transcript:
     # Calls.
     def _call(self, event: ToolCall, style: str) -> None:
         self._folded = True
-        result = self._results.get(id(event))
-        mark, colour, facts = self._verdict(event, result)
+        result, known = self._results.get(id(event)), self._lines[id(event)]
+        mark, colour, facts = self._verdict(event, result, known)
         room = max(20, min(self._screen.width, 140) - _TOOL_WIDTH - len(facts) - 8)
         line = Text("  ")
         line.append(mark, colour)
-        line.append(f" {clean(event.tool):<{_TOOL_WIDTH}} {self._summary(event, room):<{room}}")
+        line.append(f" {clean(event.tool):<{_TOOL_WIDTH}} {self._summary(known.summary, room):<{room}}")
         line.append(f"  {facts}", "red" if colour == "red" else "dim")
         line.rstrip()
         line.stylize(style)
@@ -148,26 +149,25 @@ class _Transcript:
             if result is not None:
                 self._text(self._capped(result.text), "dim", "      > ")
 
-    def _summary(self, event: ToolCall, room: int) -> str:
+    def _summary(self, text: str, room: int) -> str:
         """The argument that tells most; paths inside the project begin there."""
-        text = summarise(event.input)
         project = self._session.project.rstrip("/\\")
         if len(project) > 1:
             text = text.replace(f"{project}/", "").replace(f"{project}\\", "")
         return one_line(clean(text), room)
 
-    def _verdict(self, event: ToolCall, result: ToolResult | None) -> tuple[str, str, str]:
-        """Mark, colour and facts of a call, by what its program recorded."""
+    def _verdict(self, event: ToolCall, result: ToolResult | None, known: CallLine) -> tuple[str, str, str]:
+        """Mark, colour and facts of a call, by what was judged of it."""
         if result is None:
             return self._marks[""], "yellow", "no result"
         took = result.seconds
         if took is None and result.at is not None and event.at is not None and result.at >= event.at:
             took = result.at - event.at
-        failed = is_failed(result)
-        known = failed or result.is_error is False or result.exit_code == 0
-        outcome = ("failed" if result.exit_code is None else f"exit {result.exit_code}") if failed else ""
-        facts = [outcome, size(len(result.text)), span(took) if took is not None else ""]
-        kind = "failed" if failed else "ok" if known else ""
+        failed, worked = known.status in FAILURES, known.status in JUDGED
+        outcome = f"exit {known.exit_code}" if failed and known.exit_code else known.status
+        told = "" if known.status in ("ok", "unknown") else outcome
+        facts = [told, size(len(result.text)), span(took) if took is not None else ""]
+        kind = "failed" if failed else "ok" if worked else ""
         return (
             self._marks[kind],
             {"failed": "red", "ok": "green"}.get(kind, ""),

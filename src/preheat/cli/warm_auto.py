@@ -1,15 +1,19 @@
 """`preheat warm auto`: a template for each project, from its best sessions. What makes one of the best is in
 `preheat.templates.choice`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from preheat.amounts import by_reason
+from preheat.app.template_building import Group, Made
+from preheat.app.templates import Best
+from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, When, json_option
-
-if TYPE_CHECKING:
-    from preheat.app.templates import Made
-    from preheat.templates.choice import Best, Group
+from preheat.cli.screen import clean, console, hint, print_json, say
+from preheat.cli.template_making import made_value, say_made
+from preheat.cli.template_names import filter_of
+from preheat.cli.text import count
 
 _SHOWN = 5
 
@@ -40,18 +44,10 @@ session must be cleaner than a long one), and the last test, build, lint or type
 @json_option
 def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Make a template for each project from its best sessions."""
-    from preheat.app.templates import auto_templates, best_sessions
-    from preheat.cli.judging import judged_archive
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_making import made_value
-    from preheat.cli.template_names import filter_of
-    from preheat.settings import data_folder
-    from preheat.templates.choice import Best
-
     rule = Best(min_calls=min_calls, max_misuse=max_misuse, min_sessions=min_sessions)
-    with judged_archive():  # with a bar, where it takes long
-        groups = best_sessions(data_folder(), filter_of(options), rule)
-    made = [] if dry_run else auto_templates(data_folder(), groups, rule)
+    library = analysed().library
+    groups = library.find_best(filter_of(options), rule)
+    made = [] if dry_run else library.build_best(groups, rule)
     if as_json:
         print_json({"templates": [made_value(each) for each in made], "projects": [_value(each) for each in groups]})
     else:
@@ -59,7 +55,7 @@ def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool,
     return 0
 
 
-def _value(group: "Group") -> dict[str, Any]:
+def _value(group: Group) -> dict[str, Any]:
     return {
         "project": group.project,
         "enough": group.enough,
@@ -71,12 +67,7 @@ def _value(group: "Group") -> dict[str, Any]:
     }
 
 
-def _show(groups: "list[Group]", made: "list[Made]", rule: "Best", dry_run: bool) -> None:
-    from preheat.cli.screen import clean, console, hint, say
-    from preheat.cli.template_making import say_made
-    from preheat.cli.text import count
-    from preheat.templates.choice import reasons
-
+def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> None:
     screen = console()
     results = iter(made)
     for group in groups:
@@ -90,7 +81,7 @@ def _show(groups: "list[Group]", made: "list[Made]", rule: "Best", dry_run: bool
         if not group.enough and not group.choice.skipped:
             continue
         if not group.enough:
-            say(screen, f"  the others: {reasons(group.choice.skipped)}", "dim")
+            say(screen, f"  the others: {by_reason(group.choice.skipped)}", "dim")
             continue
         for each in group.choice.chosen[:_SHOWN]:
             rate = each.profile.misuse

@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
+from preheat.app.templates import Request, Wanted
+from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, When, json_option
+from preheat.cli.screen import print_json
+from preheat.cli.template_making import made_value, say_made
+from preheat.cli.template_names import filter_of
+from preheat.cli.text import day
 
 
 @click.command(
@@ -46,21 +52,10 @@ def command(
     **options: Any,
 ) -> int:
     """Make a template from many sessions."""
-    from preheat.app.templates import build_template
-    from preheat.cli.judging import judged_archive
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_making import made_value, say_made
-    from preheat.cli.template_names import filter_of
-    from preheat.cli.text import day
-    from preheat.settings import data_folder
-    from preheat.templates.build import Request
-    from preheat.templates.choice import Wanted
-
     filters = {key: day(value) if key == "since" else value for key, value in options.items() if value}
     request = Request(name=name, description=description, addendum=addendum, tags=tags, weak=weak, filters=filters)
     rule = Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
-    with judged_archive():  # with a bar, where it takes long
-        made = build_template(data_folder(), request, filter_of(options), rule)
+    made = analysed().library.build(request, filter_of(options), rule)
     if as_json:
         print_json(made_value(made))
     else:

@@ -1,10 +1,10 @@
 """`preheat warm delete`: a template is no longer found; its versions and its history stay."""
 
-import time
-
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 
 
@@ -18,10 +18,7 @@ from preheat.cli.template_names import TemplateName
 @json_option
 def command(name: str, as_json: bool) -> int:
     """Delete a template; `restore` brings it back."""
-    from preheat.cli.screen import hint, print_json
-    from preheat.cli.template_names import store
-
-    store().delete(name, time.time())
+    home().library.delete(name)
     if as_json:
         print_json({"deleted": name})
     else:

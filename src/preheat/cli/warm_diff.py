@@ -2,7 +2,10 @@
 
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import print_json
+from preheat.cli.template_cards import show_difference
 from preheat.cli.template_names import TemplateName
 
 
@@ -23,24 +26,9 @@ def command(first: str, second: str | None, as_json: bool) -> int:
 
     Without B, from the version before A to A.
     """
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_names import store
-    from preheat.errors import NotFound
-    from preheat.templates.difference import difference
-
-    kept = store()
-    after = kept.find(second or first, waiting=True)
-    if second is None:
-        if after.template.parent is None:
-            raise NotFound(f"`{after.name}` has no version before `{after.digest[:10]}`; name two to compare")
-        before = kept.find(f"{after.name}@{after.template.parent}")
-    else:
-        before = kept.find(first, waiting=True)
-    found = difference(before.template, after.template)
+    found = home().library.compare(first, second)
     if as_json:
-        print_json({"from": before.digest, "to": after.digest, "difference": found})
-        return 0
-    from preheat.cli.template_cards import show_difference
-
-    show_difference(before, after, found)
+        print_json({"from": found.before.digest, "to": found.after.digest, "difference": found.difference})
+    else:
+        show_difference(found)
     return 0

@@ -4,8 +4,12 @@ import sys
 
 import click
 
+from preheat.amounts import by_reason
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
+from preheat.cli.text import count, size
 
 
 @click.command(
@@ -26,35 +30,14 @@ a path of this machine or with what looks like a secret stay here; the command s
 @json_option
 def command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
     """Write a template as one file to share."""
-    from preheat.cli.screen import hint, print_json
-    from preheat.cli.template_checks import LEAVING
-    from preheat.cli.template_names import store
-    from preheat.cli.text import count, size
-    from preheat.errors import UserError
-    from preheat.templates.choice import reasons
-    from preheat.templates.digest import canonical, digest_of
-    from preheat.templates.files import write_whole
-    from preheat.templates.sharing import shareable, to_bytes
-
-    found = store().find(template)
-    fit = shareable(found.template, LEAVING, with_evidence)
-    if not fit.template.lessons:
-        raise UserError(f"nothing of `{found.name}` may leave this machine: {reasons(fit.left_out) or 'it is empty'}")
-    data = to_bytes(fit.template)
-    if output:
-        write_whole(output, data)
-    else:
-        sys.stdout.buffer.write(data)
+    found = home().library.export(template, with_evidence, output or "")
+    if not output:
+        sys.stdout.buffer.write(found.data)
     if output and as_json:
-        facts = {
-            "name": found.name,
-            "digest": digest_of(canonical(fit.template)),
-            "file": output,
-            "left_out": fit.left_out,
-        }
-        print_json({**facts, "lessons": len(fit.template.lessons)})
+        facts = {"name": found.name, "digest": found.digest, "file": output, "left_out": found.left_out}
+        print_json({**facts, "lessons": found.lessons})
     elif output:
-        print(f"{count(len(fit.template.lessons), 'lesson')} written to `{output}` ({size(len(data))}).")
-    if fit.left_out and not as_json:
-        hint(f"Not in it: {reasons(fit.left_out)}.")
+        print(f"{count(found.lessons, 'lesson')} written to `{output}` ({size(len(found.data))}).")
+    if found.left_out and not as_json:
+        hint(f"Not in it: {by_reason(found.left_out)}.")
     return 0

@@ -1,8 +1,11 @@
-"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.app.study`."""
+"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.app.learning`."""
 
 import click
 
+from preheat.cli.home import analysed
 from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.screen import print_json
+from preheat.cli.template_making import made_value, say_made
 
 
 @click.command(
@@ -28,16 +31,7 @@ def command(
 
     SESSION is an id, the beginning of one, or `latest`.
     """
-    from preheat.app.templates import extract_template
-    from preheat.cli.judging import judged_archive
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_making import made_value, say_made
-    from preheat.settings import data_folder
-
-    with judged_archive():  # with a bar, where it takes long
-        made = extract_template(
-            data_folder(), session, name=name or "", description=description, addendum=addendum, tags=tags
-        )
+    made = analysed().library.extract(session, name or "", description, addendum, tags)
     if as_json:
         print_json(made_value(made))
     else:

@@ -2,8 +2,12 @@
 
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.template_names import TemplateName
+from preheat.cli.text import columns, moment, one_line
+from preheat.model.template import short_digest
 
 
 @click.command(
@@ -19,24 +23,17 @@ def command(name: str, as_json: bool) -> int:
 
     The newest line comes first; `*` marks what the name stands for now.
     """
-    from preheat.cli.screen import clean, console, print_json, say
-    from preheat.cli.template_names import store
-    from preheat.cli.text import columns, moment, one_line
-    from preheat.templates.digest import short
-
-    kept = store()
-    state = kept.state(name)
-    history = kept.history(name)
+    found = home().library.history(name)
     if as_json:
-        print_json({"name": name, **state._asdict(), "history": history})
+        print_json({"name": name, **found.state._asdict(), "history": found.entries})
         return 0
-    newest = list(reversed(history))
-    present = None if state.deleted else state.live
+    newest = list(reversed(found.entries))
+    present = None if found.state.deleted else found.state.live
     marked = next((place for place, entry in enumerate(newest) if entry.digest == present), None)
     rows = [
         (
             "*" if place == marked else "",
-            short(entry.digest),
+            short_digest(entry.digest),
             moment(entry.at),
             entry.action,
             one_line(clean(entry.note), 80),

@@ -1,10 +1,14 @@
 """`preheat warm import`: a template from a file. It waits for a review; nothing of it reaches a model before."""
 
-import time
+import sys
 
 import click
 
+from preheat.app.template_sharing import LARGEST
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import hint, print_json
+from preheat.cli.text import count
 
 
 @click.command(
@@ -22,33 +26,22 @@ that name that is in use stays in use until the review.""",
 @json_option
 def command(file: str, name: str | None, as_json: bool) -> int:
     """Take in a template from a file; it waits for a review."""
-    from msgspec.structs import replace
-
-    from preheat.cli.screen import hint, print_json
-    from preheat.cli.template_checks import COMING
-    from preheat.cli.template_names import store
-    from preheat.cli.text import count
-    from preheat.templates.findings import findings
-    from preheat.templates.loading import read_file
-    from preheat.templates.names import check_name
-    from preheat.templates.sharing import from_bytes
-
-    if name:
-        check_name(name)
-    opened = from_bytes(read_file(file), file)
-    template = replace(opened.template, name=name or opened.template.name, parent=None)
-    kept = store().keep(template, "imported", time.time(), f"from {file}")
-    found = findings(template, COMING)
-    facts = {"name": template.name, "digest": kept.digest, "new": kept.new, "verified": opened.verified}
+    library = home().library
+    if file == "-":
+        found = library.import_bytes(sys.stdin.buffer.read(LARGEST + 1), file, name or "")
+    else:
+        found = library.import_file(file, name or "")
+    template, kept = found.template, found.kept
     if as_json:
-        print_json({**facts, "lessons": len(template.lessons), "findings": found})
+        facts = {"name": template.name, "digest": kept.digest, "new": kept.new, "verified": found.verified}
+        print_json({**facts, "lessons": len(template.lessons), "findings": found.findings})
         return 0
     if not kept.new:
         print(f"`{template.name}` is exactly this already.")
         return 0
     lessons = count(len(template.lessons), "lesson")
-    checked = "its digest fits" if opened.verified else "it has no digest, so nothing says that it is whole"
-    print(f"`{template.name}` was taken in: {lessons}, {checked}; {count(len(found), 'finding')}.")
+    checked = "its digest fits" if found.verified else "it has no digest, so nothing says that it is whole"
+    print(f"`{template.name}` was taken in: {lessons}, {checked}; {count(len(found.findings), 'finding')}.")
     hint(
         f"Nothing of it is used yet; `preheat warm review {template.name}` shows every text and what speaks against it."
     )

@@ -1,18 +1,18 @@
-"""`preheat warm load`: which template the new sessions of a project start with. Kept by `preheat.templates.loaded`."""
+"""`preheat warm load`: which template the new sessions of a project start with."""
 
 import os
-import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from preheat.app.templates import Loaded
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import moment, printable, short_path
 from preheat.errors import UserError
-
-if TYPE_CHECKING:
-    from preheat.templates.loaded import Standing
+from preheat.model.template import short_digest
 
 
 @click.command(
@@ -35,50 +35,42 @@ def command(name: str | None, unload_it: bool, project: str | None, as_json: boo
 
     Without NAME, say what is loaded.
     """
-    from preheat.app.context import project_folder
-    from preheat.settings import data_folder
-    from preheat.templates.loaded import load_for, pins, standing, unload
-
     if name and unload_it:
         raise click.UsageError("name a template, or say `--none`, not both")
     if project and not os.path.isdir(os.path.expanduser(project)):
         raise UserError(f"`{project}` is no folder; name the folder of a project")
-    folder, where = data_folder(), project_folder(project or os.getcwd())
-    taken = unload(folder, where) if unload_it else None
-    if name:
-        load_for(folder, where, name, time.time())
-    pin = pins(folder).get(where)
-    found = standing(folder, pin) if pin is not None else None
-    if as_json:
-        _print_json(where, found)
-    elif unload_it:
-        ends = f"`{taken.title}` is no longer loaded" if taken else "No template was loaded"
-        print(f"{ends}: new sessions in `{printable(short_path(where))}` start with what was learned.")
+    library, where = home().library, project or os.getcwd()
+    if unload_it:
+        found = library.unload(where)
+    elif name:
+        found = library.load(name, where)
     else:
-        _say(where, found)
+        found = library.loaded(where)
+    if as_json:
+        print_json({"project": found.project, "loaded": _value(found)})
+    elif unload_it:
+        ends = f"`{found.ended.title}` is no longer loaded" if found.ended else "No template was loaded"
+        print(f"{ends}: new sessions in `{printable(short_path(found.project))}` start with what was learned.")
+    else:
+        _say(found)
     return 0
 
 
-def _print_json(where: str, found: "Standing | None") -> None:
-    from preheat.cli.screen import print_json
-
-    loaded: dict[str, Any] | None = None
-    if found is not None:
-        loaded = {
-            "name": found.pin.name,
-            "digest": found.pin.digest,
-            "at": found.pin.at,
-            "problem": found.problem or None,
-            "newer": found.newer or None,
-        }
-    print_json({"project": where, "loaded": loaded})
+def _value(found: Loaded) -> dict[str, Any] | None:
+    standing = found.standing
+    if standing is None:
+        return None
+    return {
+        "name": standing.pin.name,
+        "digest": standing.pin.digest,
+        "at": standing.pin.at,
+        "problem": standing.problem or None,
+        "newer": standing.newer or None,
+    }
 
 
-def _say(where: str, found: "Standing | None") -> None:
-    from preheat.cli.screen import hint
-    from preheat.templates.digest import short
-
-    place = printable(short_path(where))
+def _say(loaded: Loaded) -> None:
+    place, found = printable(short_path(loaded.project)), loaded.standing
     if found is None:
         print(f"No template is loaded for `{place}`: new sessions there start with what was learned.")
         hint("`preheat warm load NAME` loads one; `preheat warm list` shows them.")
@@ -87,5 +79,7 @@ def _say(where: str, found: "Standing | None") -> None:
     if found.problem:
         print(f"  but not now: {printable(found.problem)}; until then they start with what was learned")
     elif found.newer:
-        print(f"  `{found.pin.name}` is at {short(found.newer)} now; `preheat warm load {found.pin.name}` takes that")
+        print(
+            f"  `{found.pin.name}` is at {short_digest(found.newer)} now; `preheat warm load {found.pin.name}` takes that"
+        )
     hint(f'`preheat warm test {found.pin.title} "TASK"` shows what they are told; `preheat warm load --none` ends it.')

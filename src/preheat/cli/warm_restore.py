@@ -1,10 +1,10 @@
 """`preheat warm restore`: a deleted template stands again for what it stood for."""
 
-import time
-
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 
 
@@ -18,13 +18,9 @@ from preheat.cli.template_names import TemplateName
 @json_option
 def command(name: str, as_json: bool) -> int:
     """Bring a deleted template back."""
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_names import store
-
-    kept = store()
-    kept.restore(name, time.time())
+    digest = home().library.restore(name)
     if as_json:
-        print_json({"restored": name, "digest": kept.state(name).live})
+        print_json({"restored": name, "digest": digest})
     else:
         print(f"`{name}` is back.")
     return 0

@@ -1,17 +1,17 @@
 """`preheat warm review`: every text of an imported template, what speaks against it, and the answer of a person."""
 
-import time
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import click
 
+from preheat.amounts import by_reason
+from preheat.app.template_sharing import Answer, Review, spell_out
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.template_names import TemplateName
-
-if TYPE_CHECKING:
-    from preheat.model.template import Template
-    from preheat.templates.findings import Finding
+from preheat.cli.text import count
+from preheat.model.template import short_digest
 
 
 @click.command(
@@ -30,81 +30,42 @@ addresses, what looks like a secret. The addendum counts as one: it would stand 
 @click.option("--accept-all", "answer", flag_value="accept-all", help="Use it, findings and all.")
 @click.option("--reject", "answer", flag_value="reject", help="Do not use it.")
 @json_option
-def command(name: str, answer: str | None, as_json: bool) -> int:
+def command(name: str, answer: Answer | None, as_json: bool) -> int:
     """Look through an imported template, and accept or reject it."""
-    from preheat.cli.screen import hint, print_json
-    from preheat.cli.template_checks import COMING
-    from preheat.cli.template_names import store
-    from preheat.errors import UserError
-    from preheat.templates.digest import short
-    from preheat.templates.findings import findings
-    from preheat.templates.sharing import reviewed
-
-    kept = store()
-    if kept.state(name).deleted or (digest := kept.state(name).waiting) is None:
-        raise UserError(f"nothing of `{name}` waits for a review; `preheat warm list` shows what does")
-    template = kept.read(digest)
-    found = findings(template, COMING)
-    result = digest
-    if answer == "reject":
-        kept.reject(name, time.time())
-    elif answer:
-        fit = reviewed(template, found, everything=answer == "accept-all")
-        result = kept.keep(fit, "accepted", time.time(), _note(fit)).digest
+    library = home().library
+    found = library.answer_review(name, answer) if answer else library.review(name)
     if as_json:
-        print_json({"name": name, "digest": result, "answer": answer, "findings": found, "template": template})
+        facts = {"name": name, "digest": found.digest, "answer": answer}
+        print_json({**facts, "findings": found.findings, "template": found.template})
     elif answer is None:
-        _show(template, found)
+        _show(found)
         hint(f"`preheat warm review {name} --accept` uses it, `--reject` does not.")
     elif answer == "reject":
-        print(f"`{name}` {short(digest)} was rejected.")
+        print(f"`{name}` {short_digest(found.digest)} was rejected.")
     else:
-        print(f"`{name}` {short(result)} may be used: {_note(fit)}.")
+        locked = len(found.template.lessons) - found.in_use
+        print(
+            f"`{name}` {short_digest(found.digest)} may be used: {found.in_use} lessons in use, {locked} quarantined."
+        )
     return 0
 
 
-def _note(template: "Template") -> str:
-    locked = sum(lesson.status == "quarantined" for lesson in template.lessons)
-    return f"{len(template.lessons) - locked} lessons in use, {locked} quarantined"
-
-
-def _show(template: "Template", found: "list[Finding]") -> None:
-    from preheat.cli.screen import console, say
-    from preheat.cli.text import count
-    from preheat.templates.choice import reasons
-    from preheat.templates.findings import texts
-
-    screen = console()
-    why: dict[tuple[str, str, str], list[str]] = {}
-    for each in found:
-        why.setdefault((each.lesson, each.field, each.text), []).append(each.why)
-    for lesson, group in groupby(texts(template), key=lambda text: text.lesson):
+def _show(found: Review) -> None:
+    screen, template = console(), found.template
+    for lesson, group in groupby(found.texts, key=lambda text: text.lesson):
         say(screen, lesson or "The template itself", "bold")
         for text in group:
             if not text.text:
                 continue
-            say(screen, f"  {text.field}: {shown(text.text)}")
-            for reason in why.get((text.lesson, text.field, text.text), []):
-                say(screen, f"    ! {shown(reason)}", "red")
+            say(screen, f"  {text.field}: {spell_out(text.text)}")
+            for reason in text.reasons:
+                say(screen, f"    ! {spell_out(reason)}", "red")
         if not lesson and template.addendum:
             say(screen, "    ! an addendum stands before everything else; only `--accept-all` keeps it", "red")
     kinds: dict[str, int] = {}
-    for each in found:
+    for each in found.findings:
         kind = each.why.partition(":")[0].partition(" (")[0].partition(" in `")[0]
         kinds[kind] = kinds.get(kind, 0) + 1
-    faulty = len({each.lesson for each in found if each.lesson})
+    faulty = len({each.lesson for each in found.findings if each.lesson})
     lessons = f"{count(len(template.lessons), 'lesson')}, {faulty:,} with findings"
-    say(screen, f"{lessons}: {reasons(kinds)}" if kinds else f"{lessons}.")
-
-
-def shown(text: str) -> str:
-    """A text, whole, with everything that would not be seen written out."""
-    return "".join(map(_visible, text))
-
-
-def _visible(letter: str) -> str:
-    from preheat.templates.findings import hidden
-
-    if letter == "\n":
-        return "⏎"
-    return f"<U+{ord(letter):04X}>" if hidden(letter) or not letter.isprintable() else letter
+    say(screen, f"{lessons}: {by_reason(kinds)}" if kinds else f"{lessons}.")

@@ -1,10 +1,10 @@
 """`preheat warm rollback`: a name stands for an earlier version again."""
 
-import time
-
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 
 
@@ -21,12 +21,9 @@ Nothing is lost: going back is one more line of the history, and a later version
 @json_option
 def command(name: str, digest: str | None, as_json: bool) -> int:
     """Go back to an earlier version."""
-    from preheat.cli.screen import print_json
-    from preheat.cli.template_names import store, title
-
-    found = store().roll_back(f"{name}@{digest}" if digest else name, time.time())
+    found = home().library.roll_back(name, digest or "")
     if as_json:
         print_json({"name": found.name, "digest": found.digest})
     else:
-        print(f"`{found.name}` stands for `{title(found)}` again.")
+        print(f"`{found.name}` stands for `{found.title}` again.")
     return 0

@@ -2,7 +2,9 @@
 
 import click
 
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import print_json
 
 
 @click.command(
@@ -13,8 +15,5 @@ from preheat.cli.options import Examples, json_option
 @json_option
 def command(as_json: bool) -> int:
     """Print the JSON schema of template files."""
-    from preheat.cli.screen import print_json
-    from preheat.templates.schema import schema
-
-    print_json(schema())
+    print_json(home().library.schema())
     return 0

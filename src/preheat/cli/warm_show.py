@@ -4,7 +4,11 @@ import time
 
 import click
 
+from preheat.cli.home import home
+from preheat.cli.lesson_cards import show_list, show_one
 from preheat.cli.options import Examples, json_option
+from preheat.cli.screen import console, print_json, say
+from preheat.cli.template_cards import show_head
 from preheat.cli.template_names import TemplateName
 
 
@@ -21,28 +25,19 @@ from preheat.cli.template_names import TemplateName
 @json_option
 def command(template: str, evidence: bool, as_json: bool) -> int:
     """Show what is in a template, and what it rests on."""
-    from preheat.cli.screen import console, print_json, say
-    from preheat.cli.template_cards import show_head
-    from preheat.cli.template_names import store, version_value
-    from preheat.cli.template_tracking import together, tracked_by_version
-
-    kept = store()
-    found = kept.find(template, waiting=True)
-    state = kept.state(found.name)
-    track = together(tracked_by_version(), [found.digest])
-    waiting = found.digest not in state.versions
+    found = home().library.show(template)
+    version = found.version
     if as_json:
-        print_json(version_value(found, tracked=track, waiting=waiting))
+        facts = {"name": version.name, "digest": version.digest, "template": version.template}
+        print_json({**facts, "tracked": found.tracked, "waiting": found.waiting})
         return 0
-    from preheat.cli.lesson_cards import show_list, show_one
-
-    show_head(found, track, waiting)
+    show_head(found)
     screen = console()
     say(screen)
     if not evidence:
-        show_list(found.template.lessons, time.time())
+        show_list(version.template.lessons, time.time())
         return 0
-    for lesson in found.template.lessons:
+    for lesson in version.template.lessons:
         show_one(lesson, {}, time.time())
         say(screen)
     return 0

@@ -6,12 +6,10 @@ What is chosen and how it is worded is `preheat.provisioning`.
 import os
 import shlex
 import sys
-import time
-from typing import TYPE_CHECKING
 
 import click
 
-from preheat.agents import begin_of
+from preheat.app import open as open_home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.text import printable
 from preheat.cli.warming import (
@@ -26,13 +24,8 @@ from preheat.cli.warming import (
     summary,
     task_of,
 )
-from preheat.errors import UserError
-from preheat.files import AS_USUAL, write_whole
-from preheat.model.session import PREHEAT_MARK
-
-if TYPE_CHECKING:
-    from preheat.model.context import Context
-    from preheat.model.rendering import Begun, Rendered, Renderer
+from preheat.model.context import Context
+from preheat.model.rendering import Begun, Rendered
 
 
 @click.command(
@@ -75,17 +68,13 @@ def command(
     as_json: bool,
 ) -> int:
     """Print what a new session should know, for a task."""
-    from preheat.app.context import note_use
-    from preheat.provisioning import render
-    from preheat.settings import data_folder
-
-    renderer = form_of(form)
-    context = context_for(task_of(task), renderer, agent, project, budget, template)
-    rendered = render(context, renderer)
-    written = _write(rendered, renderer, output, force) if output and output != "-" else ""
+    home, renderer = open_home(), form_of(form)
+    context = context_for(home, task_of(task), renderer, agent, project, budget, template)
+    rendered = home.render(context, renderer)
+    written = home.write_rendered(rendered, renderer, output, force) if output and output != "-" else ""
     begun = None
     if renderer.begins and rendered.text and not (output or only_print or explain):
-        begun = begin_of(renderer.agent)(rendered, _folder(project), os.environ)
+        begun = home.begin_session(renderer, rendered, _folder(project))
     if as_json:
         added = {**({"written": written} if written else {}), **({"begun": begun} if begun else {})}
         print_document({**as_document(context, rendered), **added})
@@ -100,7 +89,7 @@ def command(
     if context.template and not template:
         note(f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` ends that")
     if context.template and not explain:
-        note_use(data_folder(), context, time.time())
+        home.note_use(context)
     return 0
 
 
@@ -110,60 +99,14 @@ def _folder(project: str | None) -> str:
     return named if named and os.path.isdir(named) else os.getcwd()
 
 
-def _print_begun(begun: "Begun", context: "Context") -> None:
+def _print_begun(begun: Begun, context: Context) -> None:
     print(f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summary(context))}.")
     print(f"  go on with it   {printable(shlex.join(begun.resume))}")
     print(f"  delete it       {printable(shlex.join(begun.undo))}")
 
 
-def _print(rendered: "Rendered", context: "Context") -> None:
+def _print(rendered: Rendered, context: Context) -> None:
     if rendered.text:
         sys.stdout.write(rendered.text.rstrip("\n") + "\n")
     if not context.items:
         note(summary(context))
-
-
-def _write(rendered: "Rendered", renderer: "Renderer", output: str, force: bool) -> str:
-    """Where it was written; empty if there was nothing to write."""
-    if renderer.place is not None:
-        before = _contents(output)
-        after = renderer.place(before, rendered.text)
-        if after == before:
-            return output if before else ""
-        _save(output, after)
-        return output
-    if rendered.files:
-        if os.path.exists(output) and not os.path.isdir(output):
-            raise UserError(f"`{output}` is a file; this form needs a folder")
-        for name, text in rendered.files.items():
-            path = os.path.join(output, name)
-            _refuse(path, force)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            _save(path, text)
-        return os.path.join(output, next(iter(rendered.files)))
-    if not rendered.text:
-        return ""
-    _refuse(output, force)
-    _save(output, rendered.text.rstrip("\n") + "\n")
-    return output
-
-
-def _refuse(path: str, force: bool) -> None:
-    """What a person wrote is not lost by a wrong name; what Preheat wrote is replaced."""
-    if os.path.isdir(path):
-        raise UserError(f"`{path}` is a folder; name a file in it")
-    if not force and (before := _contents(path)).strip() and PREHEAT_MARK not in before:
-        raise UserError(f"`{path}` is there already and not by Preheat; `--force` overwrites it")
-
-
-def _contents(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return ""
-
-
-def _save(path: str, text: str) -> None:
-    """Whole or not at all."""
-    write_whole(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=AS_USUAL, like=path)

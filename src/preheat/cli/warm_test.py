@@ -3,10 +3,9 @@
 What is chosen and how it is worded is `preheat.provisioning`.
 """
 
-from typing import TYPE_CHECKING
-
 import click
 
+from preheat.app import open as open_home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.text import count, printable
 from preheat.cli.warming import (
@@ -20,10 +19,8 @@ from preheat.cli.warming import (
     task_of,
     tokens_of,
 )
-
-if TYPE_CHECKING:
-    from preheat.model.context import Context
-    from preheat.model.rendering import Rendered
+from preheat.model.context import Context
+from preheat.model.rendering import Rendered
 
 
 @click.command(
@@ -41,11 +38,9 @@ The forms are those of `preheat warm start`. Tokens are estimated offline; the e
 @json_option
 def command(name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool) -> int:
     """Show the exact messages that a template gives for a task."""
-    from preheat.provisioning import render
-
-    renderer = form_of(form)
-    context = context_for(task_of(task), renderer, agent, project, budget, name)
-    rendered = render(context, renderer)
+    home, renderer = open_home(), form_of(form)
+    context = context_for(home, task_of(task), renderer, agent, project, budget, name)
+    rendered = home.render(context, renderer)
     if as_json:
         print_document(as_document(context, rendered))
     else:
@@ -53,7 +48,7 @@ def command(name: str, task: str, agent: str | None, project: str | None, budget
     return 0
 
 
-def _lines(context: "Context", rendered: "Rendered") -> list[str]:
+def _lines(context: Context, rendered: Rendered) -> list[str]:
     lines: list[str] = []
     for number, said in enumerate(rendered.said, 1):
         about = f" calls {said.call.tool} ({said.call.id})" if said.call and said.role == "assistant" else ""

@@ -1,35 +1,27 @@
 """`preheat warm train`: runs a suite of tasks with a real agent, and keeps what it learned as a template.
 
-The work is done by `preheat.training`; this reads the options and shows how it goes.
+The work is done by `preheat.app.training`; this reads the options and shows how it goes.
 """
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.table import Table
 
-from preheat.agents import places_of
+from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
+from preheat.cli.lab_progress import RunProgress
 from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.screen import console, hint, print_json, print_table
 from preheat.cli.text import count, printable
-from preheat.errors import UserError
-from preheat.settings import data_folder
 
 if TYPE_CHECKING:
-    from preheat.tasks.suite import Suite
-    from preheat.training.run import Plan
-    from preheat.training.train import Outcome
+    from preheat.app.training import Outcome
 
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _GOOD = 10
 """Fewer tasks teach little that holds elsewhere."""
-
-
-def _able() -> tuple[str, ...]:
-    from preheat.agents.headless import headless_agents
-
-    return headless_agents()
 
 
 @click.command(
@@ -57,7 +49,11 @@ One that was interrupted goes on where it stopped when it is started again in th
 @click.argument("options", nargs=-1, metavar="[-- AGENT'S OPTIONS]")
 @click.option("--suite", "path", required=True, type=click.Path(), metavar="FILE", help="The tasks, as YAML or JSON.")
 @click.option(
-    "--agent", required=True, type=AgentName(_able, "Preheat can start"), metavar="NAME", help="Which agent does them."
+    "--agent",
+    required=True,
+    type=AgentName(lambda: home().training.agents(), "Preheat can start"),
+    metavar="NAME",
+    help="Which agent does them.",
 )
 @click.option("--program", metavar="PATH", help="The agent's program, where it is not on the PATH.")
 @click.option("--model", default="", metavar="NAME", help="The model, as the agent calls it.")
@@ -81,55 +77,16 @@ def command(name: str, path: str, limit: int | None, strategy: str, as_json: boo
     The sessions go into the archive, are made shorter so that what the agent learned remains, and become a version of
     the template NAME. Tasks that do not end well are left out; if none does, nothing is kept.
     """
-    from preheat.cli.training_progress import TrainingProgress
-    from preheat.tasks.suite import Suite, read_suite
-    from preheat.templates.names import check_name
-    from preheat.training.train import train
-
-    check_name(name)
-    suite = read_suite(path)
-    if limit is not None:
-        suite = Suite(suite.name, suite.tasks[:limit])
-    plan = _plan(given)
-    progress = TrainingProgress(as_json)
-    try:
-        with ending_is_interrupting():
-            outcome = train(data_folder(), name, suite, plan, strategy, progress)
-    finally:
-        progress.close()
+    training = home().training
+    suite = training.suite(path, limit)
+    given = {each: value or "" if each in ("program", "project") else value for each, value in given.items()}
+    with RunProgress(as_json) as progress, ending_is_interrupting():
+        outcome = training.train(name, suite, strategy=strategy, progress=progress, **given)
     if as_json:
-        from preheat.cli.screen import print_json
-
         print_json(_figures(name, outcome, strategy))
     else:
-        _show(name, suite, outcome, plan)
+        _show(name, outcome, given["keep_work"])
     return 0 if all(ran.good for ran in outcome.ran) else 1
-
-
-def _plan(given: dict[str, Any]) -> "Plan":
-    from preheat.agents.headless import headless_agents, headless_of
-    from preheat.training.run import Plan
-
-    agent = given["agent"]
-    headless = headless_of(agent)
-    if headless is None:
-        known = ", ".join(headless_agents())
-        raise UserError(
-            f"Preheat does not know how to start {places_of(agent).title} without a terminal; it knows {known}"
-        )
-    wanted = given["program"] or headless.program
-    program = shutil.which(os.path.expanduser(wanted))
-    if program is None:
-        raise UserError(f"`{wanted}` is not installed, or not on the PATH; --program says where it is")
-    project = given["project"]
-    if project is not None:
-        project = os.path.realpath(os.path.expanduser(project))
-        if not os.path.isdir(project):
-            raise UserError(f"`{given['project']}` is no folder")
-    return Plan(
-        agent, headless, os.path.abspath(program), dict(os.environ), given["model"], tuple(given["options"]),
-        given["timeout"], project or "", given["keep_work"],
-    )  # fmt: skip
 
 
 def _figures(name: str, outcome: "Outcome", strategy: str) -> dict[str, Any]:
@@ -156,11 +113,7 @@ def _figures(name: str, outcome: "Outcome", strategy: str) -> dict[str, Any]:
     }
 
 
-def _show(name: str, suite: "Suite", outcome: "Outcome", plan: "Plan") -> None:
-    from rich.table import Table
-
-    from preheat.cli.screen import console, hint, print_table
-
+def _show(name: str, outcome: "Outcome", keep_work: bool) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for title in ("task", "", "seconds", "session"):
         table.add_column(title, justify="right" if title == "seconds" else "left")
@@ -175,12 +128,12 @@ def _show(name: str, suite: "Suite", outcome: "Outcome", plan: "Plan") -> None:
     lessons = outcome.template.lessons
     shown = sum(lesson.example is not None for lesson in lessons)
     print(f"Kept `{name}@{outcome.digest[:12]}`: {count(len(lessons), 'lesson')}, {shown} of them examples.")
-    if plan.keep_work:
+    if keep_work:
         print(
             f"The folders of the tasks are below `{printable(os.path.dirname(os.path.dirname(outcome.ran[0].folder)))}`."
         )
-    if len(suite.tasks) < _GOOD:
+    if len(outcome.ran) < _GOOD:
         hint(
-            f"{count(len(suite.tasks), 'task')}: with ten or more of different sorts, what is learned holds more widely."
+            f"{count(len(outcome.ran), 'task')}: with ten or more of different sorts, what is learned holds more widely."
         )
     hint(f'`preheat warm test {name} "a task"` shows what a session would be told.')

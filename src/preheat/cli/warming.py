@@ -6,22 +6,20 @@ No table, colour or database library: a session waits for this. Knows nothing of
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
+import msgspec
 
-from preheat.agents import RENDERING, renderers_of
+from preheat.app import Preheat
+from preheat.app.context import TASK_READ, estimate_tokens, formats
 from preheat.cli.options import AgentName
 from preheat.cli.text import columns, count, printable
-from preheat.model.context import BUDGET
-from preheat.provisioning import FORMATS, TASK_READ, estimate
-
-if TYPE_CHECKING:
-    from preheat.model.context import Context
-    from preheat.model.rendering import Rendered, Renderer, Said
+from preheat.model.context import BUDGET, Context
+from preheat.model.rendering import Rendered, Renderer, Said
 
 F = TypeVar("F", bound=Callable[..., Any])
-FORMS: "tuple[Renderer, ...]" = (*FORMATS, *(form for agent in RENDERING for form in renderers_of(agent)))
+FORMS = formats()
 _LONGEST_TASK = 10_000_000
 
 
@@ -53,7 +51,7 @@ def forms_listed() -> str:
     return "\n".join(f"  {line}" for line in columns([(each.name, each.says) for each in FORMS], left=2))
 
 
-def form_of(name: str) -> "Renderer":
+def form_of(name: str) -> Renderer:
     return next(each for each in FORMS if each.name == name)
 
 
@@ -68,17 +66,19 @@ def task_of(given: str) -> str:
 
 
 def context_for(
-    task: str, renderer: "Renderer", agent: str | None, project: str | None, budget: int, template: str | None
-) -> "Context":
+    home: Preheat,
+    task: str,
+    renderer: Renderer,
+    agent: str | None,
+    project: str | None,
+    budget: int,
+    template: str | None,
+) -> Context:
     """What a session is given in a form: out of a template, the one that is loaded for the project unless one is named, or
-    out of the archive."""
-    from preheat.app import stages as pipeline
-    from preheat.settings import data_folder
-
+    out of the archive. No use is noted."""
     if project and (project[0] in ".~" or os.sep in project):
         project = os.path.abspath(os.path.expanduser(project))
-    return pipeline.provision(
-        data_folder(),
+    return home.provision(
         task,
         agent=agent or renderer.agent,
         project=project or "",
@@ -86,6 +86,7 @@ def context_for(
         template=template or "",
         examples=renderer.messages,
         loaded=True,
+        note=False,
     )
 
 
@@ -96,12 +97,10 @@ def note(text: str) -> None:
 
 def print_document(value: Any) -> None:
     """One JSON document on standard output."""
-    import msgspec
-
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
-def as_document(context: "Context", rendered: "Rendered") -> dict[str, Any]:
+def as_document(context: Context, rendered: Rendered) -> dict[str, Any]:
     """All of it for programs."""
     return {
         "context": context,
@@ -111,11 +110,11 @@ def as_document(context: "Context", rendered: "Rendered") -> dict[str, Any]:
     }
 
 
-def tokens_of(said: "Said") -> int:
-    return estimate(said.read)
+def tokens_of(said: Said) -> int:
+    return estimate_tokens(said.read)
 
 
-def summary(context: "Context") -> str:
+def summary(context: Context) -> str:
     """One line on what there is."""
     if not context.items and not context.addendum:
         advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat learn`"
@@ -124,7 +123,7 @@ def summary(context: "Context") -> str:
     return f"{found}; {context.reason}" if context.reason else found
 
 
-def explanation(context: "Context") -> list[str]:
+def explanation(context: Context) -> list[str]:
     """Why each item was chosen, and what was left out."""
     lines = [f"Context {context.id}: {summary(context)}"]
     for item in context.items:
@@ -136,7 +135,7 @@ def explanation(context: "Context") -> list[str]:
     return [printable(line) for line in lines]
 
 
-def left_out(context: "Context") -> list[str]:
+def left_out(context: Context) -> list[str]:
     if not context.left_out:
         return []
     total = sum(context.left_out.values())

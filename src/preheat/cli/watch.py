@@ -1,18 +1,21 @@
-"""`preheat watch`: the running sessions on one screen, again and again. What is measured of them is `preheat.daemon`'s work."""
+"""`preheat watch`: the running sessions on one screen, again and again. Nothing is measured here."""
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import click
+from rich.console import RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
+from preheat.app.agents import title_of
+from preheat.app.watching import LiveSession
+from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
-    from preheat.daemon.glance import Glance
+from preheat.cli.screen import clean, console, print_json, print_table
+from preheat.cli.text import one_line, span
+from preheat.model.live import without_marks
 
 _MOST = 40
 _LOW, _FAIR = 40.0, 70.0
@@ -40,36 +43,26 @@ def command(once: bool, every: float, within: float, as_json: bool) -> int:
     Sessions whose agent has Preheat's hooks are shown as the hooks tell; of others the transcript is read. Nothing is changed,
     and nothing is said to any agent.
     """
-    from preheat.app.live_settings import thresholds_in
-    from preheat.cli.screen import console, print_json, print_table
-    from preheat.daemon.glance import Looking
-    from preheat.settings import data_folder
-
-    looking = Looking(data_folder(), thresholds=thresholds_in(data_folder()))
+    watching = home().watching
     if as_json:
-        print_json(looking.look(within=within * 60))
+        print_json(watching.look(within=within * 60))
         return 0
     screen = console()
     if once or not sys.stdout.isatty():
-        print_table(screen, frame(looking.look(within=within * 60), time.time(), screen.width))
+        print_table(screen, frame(watching.look(within=within * 60), time.time(), screen.width))
         return 0
-    from rich.live import Live
-
     try:
         with Live(console=screen, screen=True, auto_refresh=False, transient=True) as live:
             while True:
-                live.update(frame(looking.look(within=within * 60), time.time(), screen.width), refresh=True)
+                live.update(frame(watching.look(within=within * 60), time.time(), screen.width), refresh=True)
                 time.sleep(every)
     except KeyboardInterrupt:
         return 0  # that is how one ends it
 
 
-def frame(glances: "list[Glance]", now: float, width: int = 160) -> "RenderableType":
+def frame(sessions: list[LiveSession], now: float, width: int = 160) -> RenderableType:
     """One look at all sessions."""
-    from rich.table import Table
-    from rich.text import Text
-
-    if not glances:
+    if not sessions:
         return Text(
             "No session runs. `preheat install AGENT` lets an agent tell of its sessions; transcripts that grow are shown, too."
         )
@@ -79,31 +72,22 @@ def frame(glances: "list[Glance]", now: float, width: int = 160) -> "RenderableT
     for name in ("turn", "trust", "focus", "debt", "heard"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("last said", ratio=1, overflow="ellipsis", no_wrap=True)
-    for each in glances[:_MOST]:
+    for each in sessions[:_MOST]:
         table.add_row(*_cells(each, now, width))
-    if len(glances) > _MOST:
-        table.add_row("", "", f"and {len(glances) - _MOST} more")
+    if len(sessions) > _MOST:
+        table.add_row("", "", f"and {len(sessions) - _MOST} more")
     return table
 
 
-def _cells(each: "Glance", now: float, width: int) -> "list[Text]":
-    from rich.text import Text
-
-    from preheat.cli.heading import agent_title
-    from preheat.cli.screen import clean
-    from preheat.cli.text import one_line, span
-    from preheat.live.advise import CLOSE, OPEN
-
+def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
     project = clean(each.project).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     phase = f"{each.phase}, loop" if each.loop else each.phase
-    said = each.advisory
-    for mark in (OPEN, CLOSE):
-        said = said.replace(mark, "")
+    said = without_marks(each.advisory)
     if said and not each.told:
         said = f"(not told) {said}"
     return [
         Text(clean(each.session)[:8], "bold"),
-        Text(one_line(agent_title(each.agent), 14)),
+        Text(one_line(title_of(each.agent), 14)),
         Text(one_line(project, 24) or "-"),
         Text(phase, _PHASES[each.phase]),
         Text(str(each.turn)),

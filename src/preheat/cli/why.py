@@ -1,15 +1,15 @@
 """`preheat why`: the arithmetic of every signal at one turn of a session. Nothing is measured here."""
 
-from typing import TYPE_CHECKING
-
 import click
+from rich.console import Console
 
+from preheat.app.watching import Explanation
+from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, json_option
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from preheat.app.watching import Moment, Timeline
+from preheat.cli.screen import clean, console, print_json, say
+from preheat.cli.text import clock, one_line
+from preheat.cli.timeline import said
+from preheat.model.live import Called
 
 _LABEL = 38
 
@@ -29,29 +29,20 @@ def command(session: str, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (the last one unless
     given). Each signal stands with the numbers that its formula takes.
     """
-    from preheat.app.replay import moment_after, why
-    from preheat.cli.screen import console, print_json
-    from preheat.cli.watched import at_turn
-
-    found, turn = at_turn(session)
-    moment = moment_after(found.timeline, turn)
+    found, turn = archived().watching.replay_turn(session)
+    explained = found.explain(turn)
     if as_json:
-        print_json(why(found.timeline, moment))
+        print_json(explained)
         return 0
-    _show(console(), found.timeline, moment)
+    _show(console(), explained)
     return 0
 
 
-def _show(screen: "Console", timeline: "Timeline", moment: "Moment") -> None:
-    from preheat.cli.screen import clean, say
-    from preheat.cli.text import clock, one_line
-    from preheat.cli.timeline import said
-    from preheat.model.live import Called
-
+def _show(screen: Console, moment: Explanation) -> None:
     event = moment.event
     done = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
     at = f", {clock(event.at)}" if event.at is not None else ""
-    say(screen, f"Turn {moment.turn} of {timeline.turns}{at}{done}", "bold")
+    say(screen, f"Turn {moment.turn} of {moment.turns}{at}{done}", "bold")
     for reading in moment.readings:
         say(screen)
         state = "over its threshold" if reading.fired else ""

@@ -1,11 +1,10 @@
 """From what a hook tells to what it is answered: event, journal, fold, and at most one text.
 
-Knows no agent, no socket and no clock. Each of the stages comes from `app.hooks`; here is their order, what is left
+Knows no agent, no socket and no clock. What each step does is `app.hooks`'; here is their order, what is left
 alone, and that nothing is answered that is not on disk.
 """
 
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -13,18 +12,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.app.hooks import Given
-from preheat.daemon import packet
+from preheat.app.hooks import Given, Hooks, LiveState
+from preheat.app.running import Running
 from preheat.daemon.budget import Budget, Overrun
-from preheat.daemon.journal import Entry, Journal, NotWritten
+from preheat.daemon.journal import Journal, NotWritten
 from preheat.daemon.owed import Owed
-from preheat.daemon.sessions import Running, Sessions, applied
-from preheat.daemon.stages import Stages
-from preheat.live.advise import OPEN
-from preheat.live.state import LiveState
+from preheat.daemon.sessions import Sessions
 from preheat.model.experiment import Lot
-from preheat.model.live import Called, HookAnswer, HookEvent, LiveEvent
-from preheat.model.session import PREHEAT_MARK, PREHEAT_RUN
+from preheat.model.journal import Entry
+from preheat.model.live import OPEN, Called, HookAnswer, HookEvent, LiveEvent, without_marks
+from preheat.model.session import PREHEAT_RUN
 
 QUICK = 0.05
 """Seconds that one event may take; then nothing is answered, and it is looked at again later."""
@@ -34,7 +31,6 @@ TWICE = 2.0
 """Seconds within which the same hook, told again, has fired twice: installed in two places."""
 _FIRED = 1_000
 _AFTER = {"after_tool": "after", "tool_failed": "after"}
-_MARK = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
 _IGNORED = frozenset(["subagent_start", "subagent_stop", "other"])
 
 
@@ -53,14 +49,14 @@ NOTHING = Step()
 class Engine:
     """All running sessions, and how they go on."""
 
-    def __init__(self, live: str, stages: Stages, budget: Budget | None = None) -> None:
-        self._stages = stages
+    def __init__(self, live: str, hooks: Hooks, budget: Budget | None = None) -> None:
+        self._hooks = hooks
         self._budget = budget or Budget()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
-        self._owed = Owed(stages.keep_lots)
+        self._owed = Owed(hooks.keep_lots)
         missing = self._owed.noted(self.journal.replay(self.journal.flushed))  # no session's file has them yet
-        self.rebuilt = self.sessions.rebuild(missing, stages.thresholds)
+        self.rebuilt = self.sessions.rebuild(missing, hooks.apply)
         self._fired: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self.full: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
         """Tokens before the model and what its window holds, by agent and session, as far as somebody knows."""
@@ -88,8 +84,8 @@ class Engine:
         if step.event is None:
             return step.answer
         if step.event.name == "session_end":
-            return self.end(step.event, self._stages.scored(step.event))
-        return self.start(step.event, self._stages.context(step.event, step.task))
+            return self.end(step.event, self._hooks.scored(step.event))
+        return self.start(step.event, self._hooks.context(step.event, step.task))
 
     def take(self, agent: str, payload: bytes, at: float, seconds: float = QUICK, answered: bool = True) -> Step:
         """Take a hook in, and say what to answer; nothing is said if nobody waits for the answer (`answered`).
@@ -99,7 +95,7 @@ class Engine:
         self.touched = None
         try:
             with self._budget(seconds):
-                event = self._stages.read(agent, payload, at)
+                event = self._hooks.read(agent, payload, at)
             if event is None or not event.session:
                 return NOTHING
             if answered and event.name == "before_tool" and (why := self._refusal(event, seconds)):
@@ -143,7 +139,7 @@ class Engine:
         if answered and state is not None:
             answer = self._shortened(event, answer, state, seconds)
         with self._budget(seconds):
-            told = self._stages.write(event, answer) if answer is not None else b""
+            told = self._hooks.write(event, answer) if answer is not None else b""
         wants_context = answered and self._wants_context(event, running)
         if wants_context:
             entry = self._assigned(event, running, entry)
@@ -164,24 +160,24 @@ class Engine:
         """What happened, what is answered, and the state then, if it is at hand. Pure: it may be cut at any moment."""
         state = running.state
         if event.name == "before_tool":
-            advisory = self._stages.before(state, event) if answered else None
+            advisory = self._hooks.before(state, event) if answered else None
             entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
             entry = self._by_lot(event, running, entry)
             return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
-        events = tuple(self._filled(each, event) for each in self._stages.events(event))
+        events = tuple(self._filled(each, event) for each in self._hooks.events(event))
         advisory = None
         for each in events:
-            state, advisory = self._stages.step(state, each, event)
+            state, advisory = self._hooks.step(state, each, event)
         if not answered:  # what nobody hears was not said
             return msgspec.structs.replace(entry, events=events), None, None
         entry = msgspec.structs.replace(entry, events=events, advisory=advisory)
         if event.name == "before_compaction":  # where the program takes it there
-            return entry, HookAnswer(context=packet.words(running.progress)), state
+            return entry, HookAnswer(context=self._hooks.resume_packet(running)), state
         if advisory is None:
             return entry, None, state
         if event.name == "stop":  # more context would send the agent on; the person is told instead
-            plain = _MARK.sub("", advisory.text)
-            if self._stages.choices.hold_stop and not event.stop_again and not running.held:
+            plain = without_marks(advisory.text)
+            if self._hooks.choices.hold_stop and not event.stop_again and not running.held:
                 entry = msgspec.structs.replace(entry, held=True)
                 return entry, HookAnswer(block=advisory.text, person=plain), state
             return entry, HookAnswer(person=plain), state
@@ -194,7 +190,7 @@ class Engine:
         known = running.assigned
         if known is None and event.parent:
             known = self.sessions.get(event.agent, event.parent).assigned
-        found = self._stages.assign(event, known, running.state.calls > 0)
+        found = self._hooks.assign(event, known, running.state.calls > 0)
         if found is None or running.assigned is not None:
             return entry
         return msgspec.structs.replace(entry, lots=(*entry.lots, found))
@@ -204,7 +200,7 @@ class Engine:
         if entry.advisory is None:
             return entry
         root = running.assigned.root if running.assigned is not None else ""
-        lot = self._stages.lot(event, entry.advisory, root)
+        lot = self._hooks.lot(event, entry.advisory, root)
         if lot is None:
             return entry
         entry = msgspec.structs.replace(entry, lots=(*entry.lots, lot))
@@ -220,11 +216,11 @@ class Engine:
     # What is done only where the person asked for it.
     def _refusal(self, event: HookEvent, seconds: float) -> str:
         """Of subagents too, and however often the call is tried: whoever asks for a guard wants it everywhere."""
-        if self._stages.choices.block == "never":
+        if self._hooks.choices.block == "never":
             return ""
         unsaved = self.sessions.get(event.agent, event.session).progress.unsaved
         with self._budget(seconds):
-            return self._stages.refusal(event, unsaved)
+            return self._hooks.refusal(event, unsaved)
 
     def _refused(self, event: HookEvent, why: str, at: float) -> bytes:
         """The answer to a call that is refused. It is written down if it can be: a full disk is no reason to let it pass."""
@@ -235,17 +231,17 @@ class Engine:
             self._keep(running, entry)
         except NotWritten as error:
             self.trouble["journal"] = f"events cannot be written down ({error})"
-        return self._stages.write(event, HookAnswer(block=why))
+        return self._hooks.write(event, HookAnswer(block=why))
 
     def _shortened(
         self, event: HookEvent, answer: HookAnswer | None, state: LiveState, seconds: float
     ) -> HookAnswer | None:
         """The answer with the output in short; as it is where that would take too long."""
-        if not self._stages.choices.shorten_output or event.name != "after_tool":
+        if not self._hooks.choices.shorten_output or event.name != "after_tool":
             return answer
         try:
             with self._budget(seconds):
-                output = self._stages.output(event, state.phase.phase)
+                output = self._hooks.output(event, state.phase.phase)
         except Overrun:
             return answer
         return answer if output is None else msgspec.structs.replace(answer or HookAnswer(), output=output)
@@ -259,11 +255,11 @@ class Engine:
 
     def _wants_score(self, event: HookEvent) -> bool:
         """At the end, where the program has a place for a line to the person: else nothing is counted."""
-        return event.name == "session_end" and self._stages.write(event, HookAnswer(person="?")) != b""
+        return event.name == "session_end" and self._hooks.write(event, HookAnswer(person="?")) != b""
 
     def end(self, event: HookEvent, line: str) -> bytes:
         """The answer for a session that is over."""
-        return self._stages.write(event, HookAnswer(person=line)) if line else b""
+        return self._hooks.write(event, HookAnswer(person=line)) if line else b""
 
     def start(self, event: HookEvent, given: Given | None) -> bytes:
         """The answer for a session that is to be given a context."""
@@ -271,7 +267,7 @@ class Engine:
         lots = given.lots if given is not None else ()
         if given is not None and event.source == "resume" and running.context == given.id:
             given = None  # it is still before the model
-        parts = [packet.words(running.progress)] if event.source == "compact" else []
+        parts = [self._hooks.resume_packet(running)] if event.source == "compact" else []
         parts += [given.text] if given is not None else []
         text = "\n".join(part for part in parts if part)
         messages = given.messages if given is not None else ()
@@ -287,7 +283,7 @@ class Engine:
         if nothing:
             return b""
         self.count["contexts"] += 1
-        return self._stages.write(event, HookAnswer(context=text, messages=messages))
+        return self._hooks.write(event, HookAnswer(context=text, messages=messages))
 
     # What is known of a session.
     def found(self, running: Running, events: list[LiveEvent], at: float) -> None:
@@ -303,7 +299,7 @@ class Engine:
         written = self.journal.append(entry)
         if entry.lots:
             self._keep_lots(entry.lots)
-        self.touched = applied(running, written, self._stages.thresholds, folded)
+        self.touched = self._hooks.apply(running, written, folded)
         self.sessions.put(self.touched)
         self.trouble.pop("journal", None)
 

@@ -11,8 +11,7 @@ import msgspec
 
 from preheat.errors import PreheatError
 from preheat.files import write_whole
-from preheat.model.experiment import Lot
-from preheat.model.live import Advisory, LiveEvent
+from preheat.model.journal import Entry
 
 SEGMENT = 4_000_000
 """Bytes of one file; so much has to be folded again after a crash at most."""
@@ -22,39 +21,6 @@ KEPT = 6
 
 class NotWritten(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
     """An entry could not be put on disk, and so what it tells did not happen."""
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one hook (or a look at the transcript) told, and what was told back."""
-
-    seq: int = 0
-    """Its place in the journal; given by `append`."""
-    at: float
-    agent: str
-    session: str
-    hook: str = ""
-    """The name of the hook; `transcript` for what no hook told."""
-    key: str = ""
-    """Equal for a hook that fired twice."""
-    call_id: str = ""
-    cwd: str = ""
-    transcript: str = ""
-    model: str = ""
-    events: tuple[LiveEvent, ...] = ()
-    advisory: Advisory | None = None
-    """What was said after them."""
-    withheld: Advisory | None = None
-    """What would have been said, had a lot not decided otherwise."""
-    lots: tuple[Lot, ...] = ()
-    """That were drawn: which arm, which items, what is said."""
-    context: str = ""
-    """The id of the context that was handed out."""
-    held: bool = False
-    """A stop was held up, because the person asked for that."""
-    refused: str = ""
-    """Why a call was refused, because the person asked for that."""
-    own: bool = False
-    """It is a session that Preheat itself started."""
 
 
 _encode = msgspec.json.Encoder().encode

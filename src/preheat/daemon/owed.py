@@ -5,14 +5,14 @@ Knows nothing of what a lot decides, nor where it is kept.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from preheat.daemon.journal import Entry
 from preheat.model.experiment import Lot
+from preheat.model.journal import Entry
 
 
 class Owed:
     """What could not be written yet is written with the next ones."""
 
-    def __init__(self, keep: Callable[[Sequence[Lot], bool], None]) -> None:
+    def __init__(self, keep: Callable[[Sequence[Lot]], None]) -> None:
         self._keep = keep
         self._lots: list[Lot] = []
 
@@ -24,10 +24,9 @@ class Owed:
 
     def settle(self, lots: Sequence[Lot]) -> str:
         """Keep what is owed and these; why that failed, or nothing."""
-        again = bool(self._lots)
         self._lots += lots
         try:
-            self._keep(self._lots, again)
+            self._keep(self._lots)
         except OSError as error:
             return f"the lots of a trial cannot be written down: {error.strerror or error}"
         self._lots.clear()

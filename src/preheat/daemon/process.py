@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import IO, TypeAlias
 
 import preheat
-from preheat.app.hooks import Hooking
+from preheat.app.daemon import SOCKET, Daemon
+from preheat.app.hooks import Hooks
 from preheat.app.live_settings import SETTINGS
-from preheat.daemon import place
 from preheat.daemon.budget import Budget
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Listening, Server, Times
@@ -30,49 +30,46 @@ SETTLED = 3.0
 Stamp: TypeAlias = tuple[int, int] | None
 
 
-def serve(folder: str, times: Times) -> int:
-    """Be the daemon until there is nothing more to do; 0 also if there is one already. Raises OSError."""
+def serve(folder: str, exit_after: float) -> int:
+    """Be the daemon until there is nothing more to do, or nothing came for so many seconds; 0 also if there is one already.
+    Raises OSError."""
     os.umask(0o077)
-    live = place.prepare(folder)
+    daemon = Daemon(folder)
     handed = [int(each) for each in os.environ.pop(HANDED, "").split(",") if each.isdigit()]
-    lock = handed[0] if handed else place.hold(live)
+    lock = daemon.claim(handed[0] if handed else None)
     if lock is None:
         return 0
-    place.sign(lock)
-    place.write_start(live)
-    if os.path.exists(os.path.join(folder, place.CLIENT[0])):
-        place.write_client(folder)
-    with _log(live) as log:
-        listening = _listening(live, folder, handed[1:])
+    with _log(daemon.live) as log:
+        listening = _listening(daemon, handed[1:])
         print(f"{_now()} preheat {preheat.__version__} serves, process {os.getpid()}", file=log, flush=True)
-        why = asyncio.run(_run(folder, live, listening, log, times))
+        why = asyncio.run(_run(folder, daemon, listening, log, Times(exit_after=exit_after)))
         print(f"{_now()} ended: {why}", file=log, flush=True)
         if why.startswith("handing over"):
-            _hand_over(live, lock, listening)
-        _close(live, listening)
+            _hand_over(daemon, lock, listening)
+        _close(daemon.live, listening)
     return 0
 
 
-async def _run(folder: str, live: str, listening: Listening, log: IO[str], times: Times) -> str:
-    stages = Hooking(folder)
-    engine = Engine(live, stages, Budget())
-    address = place.address(folder)
-    server = Server(live, engine, stages, address, log, times)
+async def _run(folder: str, daemon: Daemon, listening: Listening, log: IO[str], times: Times) -> str:
+    hooks = Hooks(folder)
+    engine = Engine(daemon.live, hooks, Budget())
+    server = Server(daemon.live, engine, hooks, daemon.address(), log, times)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.stop, f"signal {number}")
     # What was made so far stays: looking through it again and again for garbage takes milliseconds.
     gc.collect()
     gc.freeze()
-    await server.run(listening, Changes(live).why)
+    await server.run(listening, Changes(folder).why)
     return server.why
 
 
 class Changes:
     """Whether another Preheat was put in place of the one that runs, or its settings were changed."""
 
-    def __init__(self, live: str) -> None:
-        self._live = live
+    def __init__(self, folder: str) -> None:
+        self._daemon = Daemon(folder)
+        self._settings = os.path.join(folder, SETTINGS)
         self._package = os.path.abspath(preheat.__file__)
         self._stamps = self._now()
         self._seen: Stamp = None
@@ -83,9 +80,8 @@ class Changes:
         stamps = self._now()
         if stamps[1] != self._stamps[1]:
             self._stamps = (self._stamps[0], stamps[1], self._stamps[2])
-            started = place.read_start(self._live)
-            if started and started != place.start_text():
-                return f"handing over to preheat {started.partition(chr(10))[0]}"
+            if version := self._daemon.successor():
+                return f"handing over to preheat {version}"
         if stamps[2] != self._stamps[2]:
             return "handing over with other settings"
         if stamps[0] == self._stamps[0] or stamps[0] is None:
@@ -96,8 +92,7 @@ class Changes:
         return "handing over to what was installed" if time.monotonic() - self._since >= SETTLED else ""
 
     def _now(self) -> tuple[Stamp, Stamp, Stamp]:
-        settings = os.path.join(os.path.dirname(self._live), SETTINGS)
-        return _stamp(self._package), _stamp(os.path.join(self._live, "start")), _stamp(settings)
+        return _stamp(self._package), _stamp(os.path.join(self._daemon.live, "start")), _stamp(self._settings)
 
 
 def _stamp(path: str) -> Stamp:
@@ -108,39 +103,38 @@ def _stamp(path: str) -> Stamp:
     return found.st_mtime_ns, found.st_size
 
 
-def _hand_over(live: str, lock: int, listening: Listening) -> None:
+def _hand_over(daemon: Daemon, lock: int, listening: Listening) -> None:
     """Become the new daemon; if that cannot be, end, and the next hook starts one."""
     sockets = [each for each in (listening.unix, listening.http) if each is not None]
     descriptors = [lock, *(each.fileno() for each in sockets)]
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     os.environ[HANDED] = ",".join(map(str, descriptors))
-    os.environ["PREHEAT_HOME"] = os.path.dirname(live)
-    command = place.read_start(live).rstrip("\n").split("\n")[1:] or place.start_command()
+    os.environ["PREHEAT_HOME"] = os.path.dirname(daemon.live)
+    command = daemon.start_command()
     try:
         os.execv(command[0], command)  # noqa: S606 - a command of our own
     except OSError:
         return
 
 
-def _listening(live: str, folder: str, handed: list[int]) -> Listening:
+def _listening(daemon: Daemon, handed: list[int]) -> Listening:
     """The sockets: those that were handed over, or new ones. Without a free port there is no HTTP, and the rest works."""
     if handed:
         found = [socket.socket(fileno=descriptor) for descriptor in handed]
         return Listening(found[0], found[1] if len(found) > 1 else None)
     # Bound from its own folder: a path of its own could be too long for a socket.
-    os.chdir(live)
-    if os.path.lexists(place.SOCKET):
-        os.unlink(place.SOCKET)
+    os.chdir(daemon.live)
+    if os.path.lexists(SOCKET):
+        os.unlink(SOCKET)
     unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    unix.bind(place.SOCKET)
-    os.chmod(place.SOCKET, 0o600)
-    return Listening(unix, _http(live, folder))
+    unix.bind(SOCKET)
+    os.chmod(SOCKET, 0o600)
+    return Listening(unix, _http(daemon))
 
 
-def _http(live: str, folder: str) -> socket.socket | None:
-    known = place.address(folder)
-    for port in (known.port, 0):
+def _http(daemon: Daemon) -> socket.socket | None:
+    for port in (daemon.address().port, 0):
         found = socket.socket()
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -149,7 +143,7 @@ def _http(live: str, folder: str) -> socket.socket | None:
             found.close()
             continue
         if not port:
-            place.write_address(live, place.Address(found.getsockname()[1], known.token))
+            daemon.keep_port(found.getsockname()[1])
         return found
     return None
 
@@ -159,7 +153,7 @@ def _close(live: str, listening: Listening) -> None:
         if each is not None:
             each.close()
     with suppress(OSError):  # whoever starts next removes it
-        os.unlink(os.path.join(live, place.SOCKET))
+        os.unlink(os.path.join(live, SOCKET))
 
 
 def _log(live: str) -> IO[str]:

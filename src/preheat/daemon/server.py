@@ -15,14 +15,13 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
-from preheat.app.hooks import Given
+from preheat.app.daemon import SEEN, Address
+from preheat.app.hooks import Given, Hooks
+from preheat.app.running import Running
 from preheat.daemon.budget import Overrun
 from preheat.daemon.engine import LATER, Engine
 from preheat.daemon.idle import Idle
-from preheat.daemon.place import Address
-from preheat.daemon.sessions import Running
 from preheat.daemon.spool import Spool
-from preheat.daemon.stages import Stages
 from preheat.daemon.tail import Tails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.files import write_whole
@@ -38,8 +37,6 @@ SCORE = 0.7
 """Seconds that a session's scorecard may take at its end."""
 BACKLOG = 512
 FLUSH = 2.0
-SEEN = "last-seen.json"
-"""The last event of each agent."""
 _SPOOLED = 0.3
 """Seconds at a time for events that waited."""
 _IN_FLIGHT = 3.0
@@ -59,15 +56,15 @@ class Times(NamedTuple):
 class Server:
     """One daemon."""
 
-    def __init__(self, live: str, engine: Engine, stages: Stages, address: Address, log: IO[str], times: Times) -> None:
+    def __init__(self, live: str, engine: Engine, hooks: Hooks, address: Address, log: IO[str], times: Times) -> None:
         self._live = live
         self._engine = engine
-        self._stages = stages
+        self._hooks = hooks
         self._address = address
         self._log = log
         self._times = times
         self._spool = Spool(os.path.join(live, "spool"))
-        self._tails = Tails(stages)
+        self._tails = Tails(hooks)
         engine.full = self._tails.full
         engine.seen.update(_seen_before(live))
         self._idle = Idle(log.fileno(), times.idle_after, times.idle_again)
@@ -114,14 +111,14 @@ class Server:
             self._idle.ended()
         if running.transcript:
             self._tails.heard_of(running)
-        if running.cwd not in self._preparing and not self._stages.prepared(running.cwd):
+        if running.cwd not in self._preparing and not self._hooks.prepared(running.cwd):
             self._preparing.add(running.cwd)
             self._begin(self._prepare(running.cwd))
 
     async def _prepare(self, cwd: str) -> None:
         """A daemon that was started in the middle of a session has not read what is known there."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._slow, self._stages.prepare, cwd)
+            await asyncio.get_running_loop().run_in_executor(self._slow, self._hooks.prepare, cwd)
         except Exception as error:  # noqa: BLE001 - nothing is known then
             self._engine.trouble["known"] = f"what was learned cannot be read: {type(error).__name__}: {error}"[:300]
         finally:
@@ -137,7 +134,7 @@ class Server:
         given: Given | None = None
         try:
             loop = asyncio.get_running_loop()
-            given = await asyncio.wait_for(loop.run_in_executor(self._slow, self._stages.context, event, task), limit)
+            given = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.context, event, task), limit)
         except TimeoutError:
             self._engine.trouble["context"] = (
                 f"a session was given nothing: reading what was learned took over {limit:.1f} s"
@@ -152,7 +149,7 @@ class Server:
         line = ""
         try:
             loop = asyncio.get_running_loop()
-            line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._stages.scored, event), SCORE)
+            line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.scored, event), SCORE)
         except TimeoutError:
             pass  # `preheat scorecard` tells it to whoever asks
         except Exception as error:  # noqa: BLE001 - a session ends without
@@ -232,7 +229,7 @@ class Server:
         if not self._looking:
             self._begin(self._look_at_transcripts())
         if self._idle.look(now, self._last_event, self._engine.count["events"]):
-            self._stages.forget()
+            self._hooks.forget()
         if why := changed():
             self.stop(why)
         elif now - self._last_event > self._patience() and not self._idle.busy:

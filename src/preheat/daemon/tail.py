@@ -5,12 +5,11 @@ it. Only where hooks name their calls as the transcript does: elsewhere nobody c
 """
 
 import os
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from preheat.agents import LIVE, reader_of
-from preheat.agents.reader import Parser
-from preheat.daemon.sessions import Running
-from preheat.model.live import Called, LiveEvent
+from preheat.app.hooks import Hooks, Parser
+from preheat.app.running import Running
+from preheat.model.live import LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import CONTEXT_WINDOW, AssistantMessage, Compaction, Other, Session, ToolCall, ToolResult
 
@@ -19,12 +18,6 @@ EVERY = 2.0
 MOST_BYTES = 1_000_000
 MOST = 64
 _WAITING = 200
-
-
-class Judging(Protocol):
-    """Whoever makes an event of a call."""
-
-    def called(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> Called | None: ...
 
 
 class Full(NamedTuple):
@@ -45,10 +38,10 @@ class Look(NamedTuple):
 class _Tail:
     """One transcript."""
 
-    def __init__(self, agent: str, session: str, path: str) -> None:
+    def __init__(self, session: str, path: str, parser: Parser) -> None:
         self.path = path
         self._session = session
-        self._parser: Parser = reader_of(agent).parser(path)
+        self._parser = parser
         self._offset, self._whole = _end(path)
         self._line = 1
         self._calls: dict[str, ToolCall] = {}
@@ -115,8 +108,8 @@ class _Tail:
 class Tails:
     """The transcripts of the sessions that were heard of last. `look` may run in another thread, one at a time for each."""
 
-    def __init__(self, judging: Judging) -> None:
-        self._judging = judging
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
         self._tails: dict[tuple[str, str], _Tail | None] = {}
         self._heard: dict[tuple[str, str], Running] = {}
 
@@ -128,9 +121,13 @@ class Tails:
             return
         if key not in self._tails or (tail is not None and tail.path != running.transcript):
             self._tails.pop(key, None)
-            self._tails[key] = _opened(running)
+            self._tails[key] = self._opened(running)
             while len(self._tails) > MOST:
                 del self._tails[next(iter(self._tails))]
+
+    def _opened(self, running: Running) -> _Tail | None:
+        parser = self._hooks.parser(running.agent, running.transcript)
+        return _Tail(running.session, running.transcript, parser) if parser is not None else None
 
     def due(self, now: float) -> list[Running]:
         """The sessions to look at now."""
@@ -172,7 +169,7 @@ class Tails:
         found: list[LiveEvent] = []
         for call, result in ripe:
             if call.call_id not in running.calls:
-                event = self._judging.called(running.agent, call, result, running.cwd)
+                event = self._hooks.called(running.agent, call, result, running.cwd)
                 if event is not None and event.status in FAILURES:
                     found.append(event)
         return found
@@ -181,15 +178,6 @@ class Tails:
         """How full the context is, as far as the transcript tells."""
         tail = self._tails.get((agent, session))
         return tail.full if tail is not None else Full()
-
-
-def _opened(running: Running) -> _Tail | None:
-    """None for what is no file of lines, or of no agent that leaves such."""
-    if running.agent not in LIVE or not os.path.isfile(running.transcript):
-        return None
-    if reader_of(running.agent).framing(running.transcript) != "lines":
-        return None
-    return _Tail(running.agent, running.session, running.transcript)
 
 
 def _end(path: str) -> tuple[int, bool]:

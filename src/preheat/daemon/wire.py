@@ -14,14 +14,13 @@ from typing import Protocol
 
 import h11
 
+from preheat.app.daemon import STATUS
 from preheat.daemon.spool import LARGEST
 
 MOST = 50_000_000
 """Bytes of a payload that are received; of one over `LARGEST` nothing is kept."""
 TIME = 10.0
 """Seconds for a request to arrive."""
-STATUS = "?"
-"""In the place of an agent's name: a request for the daemon's status."""
 _HEAD = 200
 
 Reply = Callable[[bytes], None]

@@ -7,7 +7,6 @@ copied from another session: it stands there.
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from preheat.calls.clean import one_line, relative
 from preheat.calls.form import command_form
 from preheat.calls.touched import Touch, touches
 from preheat.commands import text_of, understand
@@ -15,6 +14,8 @@ from preheat.model.episode import CheckUse, Ending, Episode, FileUse, Rename, Us
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Event, Session, ToolCall, UserMessage, standing
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.paths import relative
 
 VERSION = 1
 """Of the rules: a session taken apart by older ones is taken apart again."""

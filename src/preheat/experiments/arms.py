@@ -6,8 +6,6 @@ sessions found out is not for another's.
 
 from collections.abc import Callable, Iterator, Sequence
 
-MATCHED = 0.05
-"""How far the tokens of a placebo may be from those of what it stands for."""
 _FIRST, _STEP = 13, 7
 """Numbers that the sums begin with; any would do."""
 

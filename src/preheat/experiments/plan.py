@@ -7,17 +7,8 @@ from hashlib import blake2b
 import msgspec
 
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, METRICS, STANDING, Arm, MetricName, Plan
+from preheat.model.experiment import ARMS, MARGINS, METRICS, SHARES, STANDING, Arm, MetricName, Plan
 
-MARGINS: dict[MetricName, float] = {
-    "misuse": 0.01, "errors": 0.01, "success": 0.1, "seconds": 60.0, "tokens": 10_000.0, "cost": 10_000.0,
-    "corrections": 0.1, "rating": 0.1,
-}  # fmt: skip
-"""What a difference must be to matter, unless a person says otherwise."""
-SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
-"""Metrics that cannot differ by more than 1."""
-WORSE = 0.1
-"""By what share of its level a guardrail may get worse."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STOP = re.compile(r"n=([1-9]\d{0,6})")
 _FEWEST = 20

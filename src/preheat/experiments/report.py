@@ -6,16 +6,15 @@ Pure; knows no archive. Loads the statistics: import it where a result is asked 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from preheat.amounts import counted
 from preheat.experiments.measure import Line, Measured, epoch_of, epochs_of, units
-from preheat.experiments.plan import WORSE
-from preheat.model.experiment import METRICS, Delivery, Estimate, MetricName, Plan, Unit
+from preheat.model.experiment import METRICS, WORSE, Delivery, Estimate, MetricName, Plan, Unit
+from preheat.model.experiment_report import Epoch, Report
 from preheat.statistics.adjust import adjusted
-from preheat.statistics.conclude import Conclusion, Guarded, Guardrail, conclude
+from preheat.statistics.conclude import Conclusion, Guardrail, conclude
 from preheat.statistics.fisher import fisher
 from preheat.statistics.multiplicity import holm
 from preheat.statistics.ratio import RISK, difference
@@ -23,53 +22,9 @@ from preheat.statistics.sequence import HORIZON, always
 from preheat.statistics.spread import chance, quantile
 from preheat.statistics.srm import Ratios, sample_ratio
 
-State: TypeAlias = Literal["running", "stopped", "standing"]
 _AGAINST = ("cold", "placebo", "note")
 _DIFFERS = 0.01
 """By chance, arms lose sessions so differently less often than this."""
-
-
-class Epoch(msgspec.Struct, frozen=True, kw_only=True):
-    """Sessions that were drawn under the same shares."""
-
-    shares: dict[str, float]
-    drawn: dict[str, int]
-    since: float
-    until: float
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is known of a comparison."""
-
-    name: str
-    experiment: str
-    state: State
-    plan: Plan
-    sentence: str
-    verdict: str
-    final: bool
-    """The planned end is reached: the interval for one look counts, else the one that holds at every look."""
-    drawn: dict[str, int]
-    """Lines of sessions by arm, and those of them that are measured."""
-    measured: dict[str, int]
-    estimates: tuple[Estimate, ...] = ()
-    """Warm against each other arm, in the metric of the plan; the first one decides."""
-    guardrails: tuple[Guarded, ...] = ()
-    """Metrics that must not get worse by more than a tenth, and how they stand; and their estimates."""
-    guarded: tuple[Estimate, ...] = ()
-    secondary: tuple[Estimate, ...] = ()
-    """The other metrics, warm against the first: for looking, not for deciding."""
-    corrected: dict[str, float] = {}
-    """By metric, the p-value of those when it is counted how many there are (Holm)."""
-    ratios: str = ""
-    ratios_broken: bool = False
-    given: dict[str, int] = {}
-    """By arm: sessions that were given something; and sessions for which there was nothing to give, in any arm."""
-    nothing_to_give: int = 0
-    epochs: tuple[Epoch, ...] = ()
-    projects: int = 0
-    since: float = 0.0
-    problems: tuple[str, ...] = ()
 
 
 def report(

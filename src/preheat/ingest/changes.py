@@ -6,7 +6,7 @@ Knows nothing of what is inside a source.
 import os
 import sqlite3
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found, storable
@@ -15,9 +15,6 @@ from preheat.archive.known import known_files, known_source
 from preheat.archive.rows import Known
 from preheat.archive.seen import entry, forgotten_entry
 from preheat.errors import UserError
-
-if TYPE_CHECKING:
-    from preheat.quick import Look
 
 
 class Change(NamedTuple):
@@ -74,16 +71,21 @@ def _changed(agent: str, found: Found, before: Known | None) -> list[Change]:
     return [Change(agent, found, version, before)]
 
 
-def survey_again(connection: sqlite3.Connection, seen: "Look") -> Survey:
-    """The same from a look that was taken already: only what differed then is compared with the archive."""
+def survey_again(
+    connection: sqlite3.Connection,
+    changed: list[tuple[str, Found]],
+    counts: dict[str, int],
+    entries: list[tuple[str, str]],
+) -> Survey:
+    """The same from a look that was taken already: only what differed then (agent and file) is compared with the archive."""
     changes: list[Change] = []
     forgotten = _forgotten(connection)
-    for agent, found in seen.changed:
+    for agent, found in changed:
         name = storable(found.path)
         before = known_source(connection, name)
         if before is not None or name not in forgotten:
             changes += _changed(agent, found, before)
-    return Survey(changes, seen.counts, seen.entries)
+    return Survey(changes, counts, entries)
 
 
 class _Forgotten:

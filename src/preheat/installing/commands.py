@@ -9,7 +9,7 @@ import shlex
 import sys
 
 from preheat.agents.hooking import Client
-from preheat.daemon.place import CLIENT, Address
+from preheat.running.place import CLIENT, Address
 
 OPTIONS = ("-I", "-S", "-E")
 """Nothing of the person's environment is imported: it starts faster, and nothing can be in its way."""

@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 
 from preheat.agents import hooks_of, places_of
 from preheat.agents.hooking import Hooks, Setup
-from preheat.daemon.place import Address, address, known_address, write_client
 from preheat.errors import UserError
 from preheat.files import write_whole
 from preheat.installing.commands import client_of
 from preheat.installing.ledger import Installed, digest, entry, note
 from preheat.installing.merging import document, events_of, merged, without
+from preheat.running.place import Address, address, known_address, write_client
 
 BACKUP = ".preheat-backup-"
 _SHOWN = Address(0, "the-daemon's-token")

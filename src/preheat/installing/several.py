@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeAlias
 from preheat.agents import places_of
 from preheat.agents.pythons import look
 from preheat.agents.ways import Around, Folder, Item, Package, Several, Target, Way
-from preheat.daemon.place import write_client
 from preheat.errors import UserError
 from preheat.installing import folders, items, packages
 from preheat.installing.commands import client_of
@@ -19,6 +18,7 @@ from preheat.installing.folders import FolderPlan
 from preheat.installing.ledger import Installed, entries_of, entry, note
 from preheat.installing.packages import Cannot, PackagePlan
 from preheat.installing.plans import Plan, carry_out, hooks_for
+from preheat.running.place import write_client
 
 Planned: TypeAlias = PackagePlan | FolderPlan | Plan
 

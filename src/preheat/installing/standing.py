@@ -13,13 +13,13 @@ import msgspec
 
 from preheat.agents import HOOKED, places_of
 from preheat.agents.hooking import Setup, State
-from preheat.daemon.place import CLIENT, holder, known_address, live_folder
 from preheat.errors import UserError
 from preheat.installing.commands import OPTIONS, client_of, missing
 from preheat.installing.ledger import load
 from preheat.installing.looking import looked
 from preheat.installing.merging import document, events_of
 from preheat.installing.plans import WRITTEN, contents, hooks_for
+from preheat.running.place import CLIENT, SEEN, holder, known_address, live_folder
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,7 +253,7 @@ def _advice(setup: Setup, doubles: list[str], environment: Mapping[str, str], pr
 
 # What is known of the daemon.
 def _last_seen(folder: str) -> dict[str, Any]:
-    data = contents(os.path.join(live_folder(folder), "last-seen.json"))
+    data = contents(os.path.join(live_folder(folder), SEEN))
     try:
         found = msgspec.json.decode(data or b"{}")
     except msgspec.DecodeError:

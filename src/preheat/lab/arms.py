@@ -1,6 +1,7 @@
 """What each arm gives for each task: nothing, what was learned, that as prose, as much of no use, fewer items, a past session.
 
-Made once, before the first run. Knows nothing of runs and of what comes of them.
+Made once, before the first run. What was learned, and how a text is put before a model, is handed over (`Sources`). Knows nothing
+of runs and of what comes of them.
 """
 
 import os
@@ -8,17 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
-from preheat.app import stages as pipeline
-from preheat.app.arms import as_note, as_placebo, framed
 from preheat.errors import UserError
-from preheat.experiments.arms import FACTS, MATCHED, note
 from preheat.lab.plan import COLD, ITEMS, STRATEGIES, Given, items_of
-from preheat.model.context import Context
-from preheat.provisioning import without
-from preheat.provisioning.safe import harmless
-from preheat.provisioning.tokens import estimate
-from preheat.provisioning.words import words
-from preheat.tasks.suite import Task
+from preheat.lab.tasks.suite import Task
+from preheat.model.experiment import MATCHED
 
 PLAIN = (COLD, "warm", "placebo", "note")
 _LARGEST_FILE = 1_000_000
@@ -27,22 +21,60 @@ _LONGEST_HISTORY = 200_000
 """Tokens of a past session: no model takes more."""
 
 
-class Sources(NamedTuple):
-    """What contexts are made from."""
+class Known(Protocol):
+    """What is known for a task."""
 
-    folder: str
-    """Preheat's own."""
-    template: str = ""
-    lessons: str = ""
-    """A project, by its name or a folder in it."""
+    @property
+    def why(self) -> str:
+        """If that is nothing: why."""
+
+    @property
+    def count(self) -> int:
+        """How many items it has."""
+
+    def whole(self) -> str:
+        """All of it, in its frame; empty: nothing."""
+
+    def first(self, items: int) -> str:
+        """The same with so many items, those of most worth."""
+
+    def prose(self) -> str:
+        """The same as one paragraph, without a frame."""
+
+
+class Wording(NamedTuple):
+    """How a text is put before a model, and what it costs: as Preheat does it everywhere."""
+
+    framed: Callable[[str, str], str]
+    """An id and a text: the text in the frame by which it is known again."""
+    estimate: Callable[[str], int]
+    """The tokens of a text."""
+    harmless: Callable[[str], str]
+    """A text that neither ends its frame nor opens another."""
+    prose: Callable[[Sequence[str]], str]
+    """Facts as one paragraph."""
+    placebo: Callable[[str, str], str]
+    """General facts that cost about what a text costs, for a frame with that id."""
+    facts: str
+    """All general facts."""
+
+
+class Sources(NamedTuple):
+    """What contexts are made from; each is asked for only if an arm needs it."""
+
+    wording: Wording
+    learned: Callable[[Task], Known]
+    """What Preheat would give for a task."""
+    lines: Callable[[str, str], list[str]]
+    """What `template` or `project` of a name says, an item a line: for a placebo. Raises UserError."""
+    messages: Callable[[str], Sequence[dict[str, Any]]]
+    """The past session by a strategy, as messages of a chat."""
     context: str = ""
-    """A file."""
+    """A file that is given instead of what was learned."""
     placebo: str = ""
     """A file, or `template:NAME`, or `project:NAME`; empty: general facts."""
     session: str = ""
-    """The past session that the strategies make shorter, by its key."""
-    budget: int = 2000
-    agent: str = ""
+    """The past session, as a person names it."""
 
 
 class Contexts(NamedTuple):
@@ -89,48 +121,13 @@ def contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) -> Co
             " `--template`, `--lessons PROJECT` or a `--context FILE`"
         )
     histories = _histories([arm for arm in arms if arm in STRATEGIES], sources)
-    instead = _placebo_from(sources) if "placebo" in arms else _general
+    placebo = _placebo_from(sources) if "placebo" in arms else _general(sources.wording)
     for arm in arms:
         made.given[arm] = {}
         for task in tasks:
-            text = histories[arm] if arm in histories else _text(arm, warm.get(task.id), instead)
-            made.given[arm][task.id] = _keep(made.texts, arm, text, warm.get(task.id))
+            text = histories[arm] if arm in histories else _text(arm, warm.get(task.id), sources.wording, placebo)
+            made.given[arm][task.id] = _keep(made.texts, arm, text, warm.get(task.id), sources.wording.estimate)
     return made
-
-
-class _Warm(Protocol):
-    """What is known for a task."""
-
-    @property
-    def why(self) -> str: ...
-    @property
-    def count(self) -> int: ...
-    def whole(self) -> str: ...
-    def first(self, items: int) -> str: ...
-    def prose(self) -> str: ...
-
-
-class _Learned:
-    """Items that were chosen for a task out of lessons or a template."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self.why = context.reason
-
-    @property
-    def count(self) -> int:
-        return len(self._context.items)
-
-    def whole(self) -> str:
-        return pipeline.render(self._context).text
-
-    def first(self, items: int) -> str:
-        """The items of most worth, in the order in which they always stand."""
-        best = sorted(self._context.items, key=lambda item: (-item.value, item.lesson))
-        return pipeline.render(without(self._context, frozenset(item.lesson for item in best[items:]))).text
-
-    def prose(self) -> str:
-        return as_note(self._context) if self._context.items or self._context.addendum else ""
 
 
 class _Written:
@@ -138,9 +135,9 @@ class _Written:
 
     why = "the file is empty"
 
-    def __init__(self, text: str) -> None:
-        lines = [line.rstrip() for line in harmless(text).strip().splitlines()]
-        self._lines = lines
+    def __init__(self, text: str, wording: Wording) -> None:
+        lines = [line.rstrip() for line in wording.harmless(text).strip().splitlines()]
+        self._lines, self._wording = lines, wording
         self.count = sum(line.startswith("- ") for line in lines)
 
     def whole(self) -> str:
@@ -157,28 +154,19 @@ class _Written:
         return self._framed("\n".join(kept))
 
     def prose(self) -> str:
-        return note("", [line for line in self._lines if line]).strip()
+        return self._wording.prose([line for line in self._lines if line])
 
     def _framed(self, said: str) -> str:
-        return framed(_identity(said), said) if said else ""
+        return self._wording.framed(_identity(said), said) if said else ""
 
 
-def _warm(task: Task, sources: Sources) -> _Warm:
+def _warm(task: Task, sources: Sources) -> Known:
     if sources.context:
-        return _Written(_read(sources.context))
-    return _Learned(
-        pipeline.provision(
-            sources.folder,
-            task.prompt,
-            agent=sources.agent,
-            project=sources.lessons,
-            budget=sources.budget,
-            template=sources.template,
-        )
-    )
+        return _Written(_read(sources.context), sources.wording)
+    return sources.learned(task)
 
 
-def _text(arm: str, warm: _Warm | None, placebo: Callable[[str, str], str]) -> str:
+def _text(arm: str, warm: Known | None, wording: Wording, placebo: Callable[[str, str], str]) -> str:
     """What an arm gives, in its frame; empty: nothing."""
     if arm == COLD or warm is None:
         return ""
@@ -190,11 +178,11 @@ def _text(arm: str, warm: _Warm | None, placebo: Callable[[str, str], str]) -> s
         return warm.first(items)
     identity = _identity(f"{arm} {whole}")
     if arm == "note":
-        return framed(identity, warm.prose())
-    return framed(identity, placebo(whole, identity))
+        return wording.framed(identity, warm.prose())
+    return wording.framed(identity, placebo(whole, identity))
 
 
-def _keep(texts: dict[str, str], arm: str, text: str, warm: _Warm | None) -> Given:
+def _keep(texts: dict[str, str], arm: str, text: str, warm: Known | None, estimate: Callable[[str], int]) -> Given:
     if not text:
         return Given(why="" if arm == COLD or warm is None else warm.why)
     identity = text.partition('id="')[2].partition('"')[0]
@@ -214,43 +202,33 @@ def _identity(text: str) -> str:
 # As many tokens that are of no use.
 def _placebo_from(sources: Sources) -> Callable[[str, str], str]:
     """How a placebo is made for a text, under an id."""
+    wording = sources.wording
     if not sources.placebo:
-        return _general
+        return _general(wording)
     kind, _, name = sources.placebo.partition(":")
-    if kind == "template" and name:
-        from preheat.templates.store import Store
-
-        store = Store(sources.folder)
-        other = store.find(name)
-        if sources.template and other.name == store.find(sources.template).name:
-            raise UserError(f"`{name}` is what warm runs are given: a placebo comes from another template")
-        pool = [f"- {words(lesson)}" for lesson in other.template.lessons]
-    elif kind == "project" and name:
-        pool = [f"- {words(lesson)}" for lesson in _lessons(sources.folder, name)]
+    if kind in ("template", "project") and name:
+        pool = [f"- {line}" for line in sources.lines(kind, name)]
     else:
-        pool = harmless(_read(sources.placebo)).strip().splitlines()
+        pool = wording.harmless(_read(sources.placebo)).strip().splitlines()
     if not any(line.strip() for line in pool):
         raise UserError(f"there is nothing in `{sources.placebo}` to make a placebo of")
-    return lambda text, identity: matched(pool, estimate(text), lambda said: estimate(framed(identity, said)))
+    return lambda text, identity: matched(pool, wording.estimate(text), _cost(wording, identity))
 
 
-def _general(text: str, identity: str) -> str:
+def _general(wording: Wording) -> Callable[[str, str], str]:
     """General facts; where whole sentences do not come near enough, the last one is cut."""
 
-    def cost(said: str) -> int:
-        return estimate(framed(identity, said))
+    def placebo(text: str, identity: str) -> str:
+        cost = _cost(wording, identity)
+        said, tokens = wording.placebo(text, identity), wording.estimate(text)
+        return said if abs(cost(said) - tokens) <= MATCHED * tokens else matched([wording.facts], tokens, cost)
 
-    said, tokens = as_placebo(text, identity), estimate(text)
-    return said if abs(cost(said) - tokens) <= MATCHED * tokens else matched([" ".join(FACTS)], tokens, cost)
+    return placebo
 
 
-def _lessons(folder: str, name: str) -> list[Any]:
-    connection = pipeline.opened(folder)
-    try:
-        project = pipeline.project_named(connection, name)
-    finally:
-        connection.close()
-    return [lesson for lesson in pipeline.known_lessons(folder, project) if lesson.scope.project == project]
+def _cost(wording: Wording, identity: str) -> Callable[[str], int]:
+    """What a text costs in the frame with that id."""
+    return lambda said: wording.estimate(wording.framed(identity, said))
 
 
 def matched(pool: Sequence[str], tokens: int, cost: Callable[[str], int]) -> str:
@@ -281,18 +259,14 @@ def _histories(strategies: Sequence[str], sources: Sources) -> dict[str, str]:
             f"the arms {', '.join(strategies)} make a past session shorter: name it with `--session`"
             " (`preheat sessions list` shows them)"
         )
-    connection = pipeline.opened(sources.folder)
-    try:
-        session = pipeline.load(connection, sources.session)
-    finally:
-        connection.close()
-    found = {}
+    found, wording = {}, sources.wording
     for strategy in strategies:
-        said = _history(pipeline.compress(session, strategy).messages)
-        text = framed(_identity(f"{strategy} {said}"), said)
-        if estimate(text) > _LONGEST_HISTORY:
+        said = wording.harmless(_history(sources.messages(strategy)))
+        text = wording.framed(_identity(f"{strategy} {said}"), said)
+        tokens = wording.estimate(text)
+        if tokens > _LONGEST_HISTORY:
             raise UserError(
-                f"`{sources.session}` has {estimate(text):,} tokens by `{strategy}`: no model takes so much; choose a shorter"
+                f"`{sources.session}` has {tokens:,} tokens by `{strategy}`: no model takes so much; choose a shorter"
                 " session, or leave that arm out"
             )
         found[strategy] = text
@@ -310,7 +284,7 @@ def _history(messages: Sequence[dict[str, Any]]) -> str:
             f"call: {call['function']['name']} {call['function']['arguments']}"
             for call in message.get("tool_calls", ())
         )
-    return harmless("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _read(path: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from preheat.files import write_whole
 from preheat.lab.state import Ending
-from preheat.tasks.process import run
+from preheat.lab.tasks.process import run
 
 SYSTEM = (
     "You are a coding agent. You work in a folder by running shell commands with the bash tool. "

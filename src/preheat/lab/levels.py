@@ -7,8 +7,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from preheat.experiments.plan import SHARES
-from preheat.model.experiment import MetricName, Unit
+from preheat.model.experiment import SHARES, MetricName, Unit
 from preheat.statistics.paired import by_task
 from preheat.statistics.spread import quantile
 from preheat.statistics.wilson import wilson

@@ -1,18 +1,12 @@
-"""A run's transcripts into the archive, and what they show: calls, mistakes, tokens, and the contexts that reached the model.
+"""What the transcripts of a run show: calls, mistakes, tokens, and the contexts that reached the model. Pure; knows no arms."""
 
-Knows nothing of arms. The sessions carry Preheat's mark, and so ordinary learning and measuring leave them out.
-"""
-
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeGuard
 
 import msgspec
 
-from preheat.app import stages as pipeline
-from preheat.archive.queries import keys_at
-from preheat.errors import PreheatError
+from preheat.model.profile import SessionProfile
 from preheat.model.session import AssistantMessage, Event, Other, Session, ToolCall, UserMessage
 
 _CONTEXT = re.compile(r'<preheat-context id=\\?"([0-9a-f]{12})\\?">')
@@ -33,28 +27,11 @@ class Measures(NamedTuple):
     problem: str = ""
 
 
-def take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
-    """Read what a run wrote into the archive, and measure it."""
-    if not files:
-        return Measures(problem="the agent left no transcript")
-    try:
-        report = pipeline.sync(folder, files=[(agent, path) for path in files])
-        if report.failures:
-            return Measures(problem=f"the transcript could not be read: {report.failures[0]}"[:400])
-        connection = pipeline.opened(folder)
-        try:
-            keys = keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
-            sessions = [pipeline.load(connection, key) for key in keys]
-        finally:
-            connection.close()
-    except PreheatError as error:
-        return Measures(problem=f"the transcript could not be read: {error}"[:400])
-    return measured(keys, sessions)
-
-
-def measured(keys: Sequence[str], sessions: Sequence[Session]) -> Measures:
-    """The sum over the sessions of a run: what an agent delegates belongs to it."""
-    profiles = [pipeline.assess(session).profile for session in sessions]
+def measured(found: Sequence[tuple[str, Session, SessionProfile]]) -> Measures:
+    """The sum over the sessions of a run, each by its key in the archive: what an agent delegates belongs to it."""
+    keys = [key for key, _, _ in found]
+    sessions = [session for _, session, _ in found]
+    profiles = [profile for _, _, profile in found]
     return Measures(
         sessions=tuple(keys),
         tokens=sum(profile.tokens for profile in profiles),

@@ -8,20 +8,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.compress import NAMES as STRATEGIES
-from preheat.experiments.arms import MATCHED
-from preheat.model.experiment import MetricName
+from preheat.lab.tasks.suite import Task
+from preheat.model.experiment import MATCHED, MetricName
 from preheat.model.session import PREHEAT_RUN
-from preheat.tasks.suite import Task
-
-__all__ = [
-    "CHAT", "COLD", "ITEMS", "MARGINS", "METRICS", "STRATEGIES", "Cell", "Give", "Given", "LabPlan", "Limit", "digest",
-    "items_of", "mark", "order", "prompt", "unmatched",
-]  # fmt: skip
 
 COLD = "cold"
 CHAT = "chat"
 """The agent that is no program: our own plain loop."""
+STRATEGIES = ("none", "mask", "headtail", "markers")
+"""The arms that give a past session, made shorter by that strategy."""
 ITEMS = re.compile(r"k=(\d{1,3})")
 """The name of an arm with so many items."""
 Give: TypeAlias = Literal["prompt", "file"]

@@ -1,29 +1,23 @@
 """From a suite and options to a plan: what is asked for is checked, and the contexts are made, before anything runs."""
 
 import os
-import shutil
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 import msgspec
 
-from preheat.agents import places_of
-from preheat.agents.headless import headless_of, settled_agents
 from preheat.errors import UserError
 from preheat.lab.arms import Sources, arms_named, contexts
 from preheat.lab.plan import CHAT, MARGINS, METRICS, STRATEGIES, Give, LabPlan, Limit, digest, order, prompt
 from preheat.lab.run import Bench
-from preheat.lab.state import Lab, labs
+from preheat.lab.state import Lab
+from preheat.lab.tasks.suite import Settings, Suite, Task
 from preheat.model.context import BUDGET
 from preheat.model.experiment import MetricName
-from preheat.tasks.suite import Settings, Suite, Task
-from preheat.templates.names import check_name
 
-_PATHS = ("context", "project")
 _ARGUMENT = 120_000
 """Bytes that a system lets a program have as one word."""
 _PATIENCE = 10.0
@@ -38,47 +32,22 @@ class Wanted(Settings, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
 
 
-def wanted_with(suite: Suite, path: str, wanted: Wanted) -> Wanted:
-    """What is asked for, with what the suite says where nothing is. Paths in a suite begin at its folder."""
+def wanted_with(suite: Suite, wanted: Wanted) -> Wanted:
+    """What is asked for, with what the suite says where nothing is."""
     found: dict[str, Any] = {}
-    folder = os.path.dirname(os.path.abspath(path))
     for name in type(suite.settings).__struct_fields__:
         own, theirs = getattr(wanted, name), getattr(suite.settings, name)
         if own in ("", None, ()) and theirs not in ("", None, ()):
-            is_path = name in _PATHS or (name == "placebo" and not theirs.startswith(("template:", "project:")))
-            found[name] = os.path.join(folder, os.path.expanduser(theirs)) if is_path else theirs
+            found[name] = theirs
     return msgspec.structs.replace(wanted, **found)
 
 
-def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_work: bool = False) -> Bench:
-    """What it takes on this machine. Raises UserError with what is missing."""
-    if wanted.key and not environment.get(wanted.key):
-        raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
-    if wanted.agent in ("", CHAT):
-        return Bench(folder, environment, key=wanted.key, keep_work=keep_work)
-    headless = headless_of(wanted.agent)
-    if headless is None or headless.settle is None:
-        raise UserError(
-            f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows"
-            f" {', '.join(lab_agents())}"
-        )
-    name = wanted.program or headless.program
-    program = shutil.which(os.path.expanduser(name))
-    if program is None:
-        raise UserError(f"`{name}` is not installed, or not on the PATH; `--program` says where it is")
-    return Bench(folder, environment, headless, os.path.abspath(program), wanted.key, keep_work)
-
-
-def lab_agents() -> tuple[str, ...]:
-    """Who can do the tasks of a lab."""
-    return (CHAT, *settled_agents())
-
-
-def prepare(suite: Suite, wanted: Wanted, bench: Bench, name: str, restart: bool = False) -> tuple[Lab, LabPlan]:
-    """The plan of a lab: the one that is under way if the same is asked for, else a new one. What cannot be is refused first:
-    whether there is another lab of that name does not matter then."""
-    chosen = _chosen(suite, wanted, bench, name)
-    lab = Lab(os.path.join(labs(bench.folder), name))
+def prepare(
+    lab: Lab, name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, restart: bool = False
+) -> LabPlan:
+    """The plan of a lab: the one that is under way if the same is asked for, else a new one, with the old one put aside. What
+    cannot be is refused first: whether there is another lab of that name does not matter then."""
+    chosen = _chosen(suite, wanted, bench)
     asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
     if lab.exists and not restart:
         plan = lab.plan()
@@ -87,16 +56,17 @@ def prepare(suite: Suite, wanted: Wanted, bench: Bench, name: str, restart: bool
                 f"there is a lab `{name}` that was started in another way ({len(lab.tried())} of {len(order(plan))} runs are"
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
-        return lab, plan
-    plan = _planned(suite, wanted, bench, name, chosen, asked)
+        return plan
+    plan = _planned(name, suite, wanted, bench, sources, chosen, asked)
     if lab.exists:
         lab.set_aside()
-    return lab, plan
+    lab.begin(plan)
+    return plan
 
 
-def planned(suite: Suite, wanted: Wanted, bench: Bench, name: str) -> LabPlan:
+def planned(name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources) -> LabPlan:
     """A plan with its contexts. Nothing is written."""
-    return _planned(suite, wanted, bench, name, _chosen(suite, wanted, bench, name))
+    return _planned(name, suite, wanted, bench, sources, _chosen(suite, wanted, bench))
 
 
 class _Chosen(NamedTuple):
@@ -108,27 +78,16 @@ class _Chosen(NamedTuple):
     project: str
 
 
-def _chosen(suite: Suite, wanted: Wanted, bench: Bench, name: str) -> _Chosen:
-    check_name(name, "a lab")
+def _chosen(suite: Suite, wanted: Wanted, bench: Bench) -> _Chosen:
     arms = arms_named(wanted.arms or ("cold", "warm"))
     _checked(wanted, bench)
     metric = _metric(wanted.metric, suite.tasks)
     return _Chosen(arms, metric, _margin(wanted.margin, metric), _project(wanted.project))
 
 
-def _planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, chosen: _Chosen, asked: str = "") -> LabPlan:
-    session = wanted.session if any(arm in STRATEGIES for arm in chosen.arms) else ""
-    agent = wanted.agent or CHAT
-    sources = Sources(
-        bench.folder,
-        wanted.template,
-        wanted.lessons,
-        wanted.context,
-        wanted.placebo,
-        session,
-        wanted.budget or BUDGET,
-        "" if agent == CHAT else agent,
-    )
+def _planned(
+    name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, chosen: _Chosen, asked: str = ""
+) -> LabPlan:
     made = contexts(suite.tasks, chosen.arms, sources)
     plan = LabPlan(
         name=name,
@@ -139,7 +98,7 @@ def _planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, chosen: _Cho
         arms=chosen.arms,
         repeats=wanted.repeats or 1,
         seed=wanted.seed or 0,
-        agent=agent,
+        agent=wanted.agent or CHAT,
         endpoint=wanted.endpoint.rstrip("/"),
         model=wanted.model,
         options=wanted.options,
@@ -151,7 +110,7 @@ def _planned(suite: Suite, wanted: Wanted, bench: Bench, name: str, chosen: _Cho
         unheeded=_unheeded(wanted, bench),
         metric=chosen.metric,
         margin=chosen.margin,
-        sources=_told(sources),
+        sources=_named(wanted, chosen.arms),
         given=made.given,
         texts=made.texts,
         asked=asked,
@@ -207,15 +166,11 @@ def _project(wanted: str) -> str:
     return folder
 
 
-def _told(sources: Sources) -> dict[str, str]:
-    named = {
-        "template": sources.template,
-        "lessons": sources.lessons,
-        "context": sources.context,
-        "placebo": sources.placebo,
-        "session": sources.session,
-    }
-    return {name: value for name, value in named.items() if value} | {"budget": str(sources.budget)}
+def _named(wanted: Wanted, arms: tuple[str, ...]) -> dict[str, str]:
+    """What the contexts are made from, as the person named it."""
+    names = ["template", "lessons", "context", "placebo", *(["session"] if set(arms) & set(STRATEGIES) else [])]
+    found = {name: value for name in names if (value := getattr(wanted, name))}
+    return found | {"budget": str(wanted.budget or BUDGET)}
 
 
 def _fits(plan: LabPlan, bench: Bench) -> None:

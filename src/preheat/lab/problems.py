@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from preheat.amounts import counted
 from preheat.lab.plan import COLD, LabPlan, Limit, order, unmatched
 from preheat.lab.state import Tried
-from preheat.lessons.failures import plural
 
 _NAMED = 5
 
@@ -18,24 +18,24 @@ def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
     silent = [each for each in tried if each.status != "not set up" and not each.sessions]
     if silent:
         yield (
-            f"{plural(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
+            f"{counted(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
             f" {_few(f'`{each.cell.id}` ({each.note[-120:]})' for each in silent)}"
         )
     quiet = [each for each in tried if each.ending == "no answer"]
     if quiet:
-        yield f"the model gave no answer in {plural(len(quiet), 'run')}: {_cells(quiet)}"
+        yield f"the model gave no answer in {counted(len(quiet), 'run')}: {_cells(quiet)}"
     failed = [each for each in tried if each.ending == "failed"]
     if failed:
         reason = failed[0].note[-160:] or "no reason was given"
-        yield f"the agent ended with an error in {plural(len(failed), 'run')}: {_cells(failed)}; the first: {reason}"
+        yield f"the agent ended with an error in {counted(len(failed), 'run')}: {_cells(failed)}; the first: {reason}"
     late = [each for each in tried if each.status == "verify timed out"]
     if late:
-        yield f"`verify` ran out of time in {plural(len(late), 'run')}, counted as not passed: {_cells(late)}"
+        yield f"`verify` ran out of time in {counted(len(late), 'run')}, counted as not passed: {_cells(late)}"
     yield from _over(plan, tried)
     unverified = [task.id for task in plan.tasks if not task.verify]
     if unverified:
         named = _few(f"`{name}`" for name in unverified)
-        yield f"without a `verify`, {plural(len(unverified), 'task')} can say nothing of success: {named}"
+        yield f"without a `verify`, {counted(len(unverified), 'task')} can say nothing of success: {named}"
     empty = {
         arm: [task for task, each in some.items() if not each.context]
         for arm, some in plan.given.items()
@@ -45,10 +45,10 @@ def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
         if tasks:
             why = plan.given[arm][tasks[0]].why
             named = _few(f"`{task}`" for task in tasks)
-            yield f"`{arm}` gave nothing for {plural(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
+            yield f"`{arm}` gave nothing for {counted(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
     if uneven := unmatched(plan):
         named = _few(f"`{task}`" for task in uneven)
-        yield f"the placebo of {plural(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
+        yield f"the placebo of {counted(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
 
 
 def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
@@ -60,9 +60,9 @@ def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
         yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {some[0].note[-160:] or 'no reason was given'}"
     if blocks:
         others = sum(each.cell.block in blocks and each.status != "not set up" for each in tried)
-        with_others = f", with {plural(others, 'run')} of the other arms" if others else ""
+        with_others = f", with {counted(others, 'run')} of the other arms" if others else ""
         yield (
-            f"{plural(len(blocks), 'task')} with a set-up that failed in some arm: counted here, left out of"
+            f"{counted(len(blocks), 'task')} with a set-up that failed in some arm: counted here, left out of"
             f" every comparison{with_others}"
         )
 
@@ -72,12 +72,12 @@ def _deliveries(tried: Sequence[Tried]) -> Iterator[str]:
     missing = [each for each in looked if each.context and each.context not in each.shown]
     if missing:
         yield (
-            f"the context that was to be given does not show in {plural(len(missing), 'run')}: {_cells(missing)}; the agent may"
+            f"the context that was to be given does not show in {counted(len(missing), 'run')}: {_cells(missing)}; the agent may"
             " not have got it, or not record it"
         )
     wrong = [each for each in looked if set(each.shown) - {each.context}]
     if wrong:
-        yield f"a context that was for others shows in {plural(len(wrong), 'run')}: {_cells(wrong)}"
+        yield f"a context that was for others shows in {counted(len(wrong), 'run')}: {_cells(wrong)}"
 
 
 def _over(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
@@ -90,12 +90,12 @@ def _over(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
             largest = max(getattr(each, limit) for each in over)
             yield (
                 f"`{options[limit]}` was not enforced, with {plan.agent} it is only measured:"
-                f" {plural(len(over), 'run')} took more (up to {largest:,}): {_cells(over)}"
+                f" {counted(len(over), 'run')} took more (up to {largest:,}): {_cells(over)}"
             )
 
 
 def _are(number: int, name: str) -> str:
-    return f"{plural(number, name)} {'is' if number == 1 else 'are'}"
+    return f"{counted(number, name)} {'is' if number == 1 else 'are'}"
 
 
 def _cells(some: Sequence[Tried]) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.lab.levels import Level, level
 from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, items_of, order
 from preheat.lab.problems import problems
 from preheat.lab.state import Tried
-from preheat.lessons.failures import plural
 from preheat.model.experiment import Estimate, MetricName, Unit, Verdict
 from preheat.statistics.conclude import Conclusion, Guarded, Guardrail, conclude, figure, words_of
 from preheat.statistics.dose import Doses, minimum_dose
@@ -257,7 +257,7 @@ def _held(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
             arm=arm,
             against="none",
             not_inferior=None,
-            sentence=f"`{arm}`: too little data ({plural(estimate.clusters, 'task')})",
+            sentence=f"`{arm}`: too little data ({counted(estimate.clusters, 'task')})",
         )
     tested = found.margin(plan.margin, words.better)
     within = estimate.high < plan.margin if words.better == "lower" else estimate.low > -plan.margin
@@ -280,12 +280,12 @@ def _given(plan: LabPlan, arm: str) -> str:
     tokens = [each.tokens for each in some]
     reach = f"{min(tokens):,}" if min(tokens) == max(tokens) else f"{min(tokens):,} to {max(tokens):,}"
     items = [each.items for each in some if each.items]
-    counted = (
+    with_items = (
         f", {min(items)}{f' to {max(items)}' if max(items) > min(items) else ''} item{'s' if max(items) > 1 else ''}"
         if items
         else ""
     )
-    return f"{reach} tokens{counted}, for {len(some)} of {plural(len(plan.tasks), 'task')}"
+    return f"{reach} tokens{with_items}, for {len(some)} of {counted(len(plan.tasks), 'task')}"
 
 
 def _endings(tried: Iterable[Tried]) -> dict[str, dict[str, int]]:

@@ -10,22 +10,24 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from preheat.agents.headless import Asked, Endpoint, Headless
 from preheat.errors import UserError
 from preheat.files import write_whole
 from preheat.lab.chat import TURNS, Chat, converse
-from preheat.lab.measure import Measures, take_in
-from preheat.lab.plan import CHAT, Cell, LabPlan, order, prompt
+from preheat.lab.measure import Measures
+from preheat.lab.plan import Cell, LabPlan, order, prompt
 from preheat.lab.state import Ending, Lab, Running, Status, Tried
-from preheat.tasks.folders import fresh
-from preheat.tasks.process import Ended, run, run_shell, short
-from preheat.tasks.suite import Task
-from preheat.tasks.transcripts import stamps, written
+from preheat.lab.tasks.folders import fresh
+from preheat.lab.tasks.process import Ended, run, run_shell, short
+from preheat.lab.tasks.suite import Task
+from preheat.lab.tasks.transcripts import written
+from preheat.model.headless import Asked, Endpoint, Files, Headless
+from preheat.model.progress import SILENT, Progress
 
 _PRINTED = 100_000
 """Bytes that are looked through for a program's word that its turns are used up: an answer may stand behind it."""
@@ -37,53 +39,46 @@ _KEPT = (
     "no_proxy", "SYSTEMROOT", "PATHEXT", "COMSPEC",
 )  # fmt: skip
 """Of the person's environment: what a program needs to run and to reach an endpoint, and nothing that says who they are."""
-_CHAT_READER = "openai_chat"
 
 
 class Bench(NamedTuple):
     """What a lab needs of this machine."""
 
-    folder: str
-    """Preheat's own."""
     environment: Mapping[str, str]
+    take_in: Callable[[Sequence[str]], Measures]
+    """Reads what a run wrote into the archive, and measures it."""
     headless: Headless | None = None
     """None for our own loop."""
     program: str = ""
+    files: Files = lambda environment: {}
+    """The files of the agent that is run."""
     key: str = ""
     """The variable that holds the endpoint's key."""
-    keep_work: bool = False
+    keep_in: str = ""
+    """The folder in which the runs' folders stay; empty: they are thrown away."""
 
 
-class Watcher:
-    """Told how a lab goes on; this one keeps silent."""
-
-    def begin(self, runs: int, done: int) -> None:
-        """So many runs, of which so many are over already."""
-
-    def ran(self, tried: Tried) -> None:
-        """One more is."""
-
-    def kept(self, folder: str) -> None:
-        """The folders of the runs are left below that one."""
-
-
-def run_lab(lab: Lab, plan: LabPlan, bench: Bench, watcher: Watcher | None = None) -> list[Tried]:
+def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) -> list[Tried]:
     """Run what is not over yet. Raises UserError when the model has stopped answering."""
-    watcher = watcher or Watcher()
     end_leftover(lab)
     known = {each.cell: each for each in lab.tried()}
     cells = order(plan)
-    watcher.begin(len(cells), sum(cell in known for cell in cells))
-    base = os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
+    over = sum(cell in known for cell in cells)
+    passed: Counter[str] = Counter()
+    base = bench.keep_in or os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
     silent: list[Tried] = []
 
     def keep(some: list[Tried]) -> None:
         for each in some:
             lab.add(each)
             known[each.cell] = each
-            watcher.ran(each)
+            passed[each.arm] += each.status == "passed"
+            progress.advance(1, _note(each, passed))
 
+    progress.begin("Lab", len(cells))
     try:
+        if over:
+            progress.advance(over, "over already")
         for cell in (cell for cell in cells if cell not in known):
             tried = run_cell(lab, plan, cell, bench, base)
             silent.append(tried)
@@ -98,12 +93,18 @@ def run_lab(lab: Lab, plan: LabPlan, bench: Bench, watcher: Watcher | None = Non
                 )
         keep(silent)
     finally:
+        progress.end()
         lab.note_running(None)
-        if bench.keep_work:
-            watcher.kept(os.path.join(base, "runs"))
-        else:
+        if not bench.keep_in:
             shutil.rmtree(base, ignore_errors=True)
     return [known[cell] for cell in cells]
+
+
+def _note(tried: Tried, passed: Mapping[str, int]) -> str:
+    """What came of a run, and how many passed in each arm by now."""
+    ending = "" if tried.ending == "well" else f", {tried.ending}"
+    counts = ", ".join(f"{arm} {number}" for arm, number in sorted(passed.items()))
+    return f"{tried.cell.id}: {tried.status}{ending}, {tried.seconds:.0f} s (passed: {counts})"
 
 
 def end_leftover(lab: Lab) -> None:
@@ -139,7 +140,7 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
                 return _tried(plan, cell, at, "not set up", note=prepared.note)
         done = _asked(lab, plan, cell, bench, folder, surroundings, base)
         status, note = _verified(task, folder, theirs, limit)
-        found = take_in(bench.folder, _CHAT_READER if plan.agent == CHAT else plan.agent, done.files)
+        found = bench.take_in(done.files)
         ending = _ending(plan, done, found)
         said = "; ".join(part for part in (done.note if ending != "well" else "", note, found.problem) if part)
         return _tried(
@@ -148,7 +149,7 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
             shown=found.shown, note=said,
         )  # fmt: skip
     finally:
-        if bench.keep_work:  # the next arm of this task works under the same name
+        if bench.keep_in:  # the next arm of this task works under the same name
             with contextlib.suppress(OSError):  # the agent may have taken it away
                 shutil.move(os.path.dirname(folder), os.path.join(own, "work"))
         else:
@@ -218,14 +219,14 @@ def _asked(
     # Hooks of ours that are installed leave such a run alone.
     environment = {**surroundings, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
     record = bench.headless.record(home, f"{plan.run}-{cell.id}")
-    known = stamps(plan.agent, environment)
+    before = bench.files(environment)
     asked = Asked(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
     command = [bench.program, *bench.headless.arguments(asked)]
     read = text if bench.headless.reads_input else None
     ended = run(
         command, folder, environment, limit, read, lambda process: lab.note_running(Running(base, process)), _PRINTED
     )
-    files = written(plan.agent, environment, known, record)
+    files = written(before, bench.files(environment), record)
     stopped = bool(bench.headless.out_of_turns) and bench.headless.out_of_turns in ended.said
     return _Done(_program_ending(ended), ended.seconds, ended.note, files, stopped)
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.lessons import examples
 from preheat.lessons.duplicates import without_duplicates
-from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import Lesson, LessonKind
 
@@ -72,7 +72,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     shown = [lesson for lesson in lessons if lesson.kind == "example" and lesson.status == "active"]
     tools = {lesson.scope.tool for lesson in shown}
     return (
-        f"{plural(len(shown), 'example')} of {plural(len(tools), 'tool')}"
+        f"{counted(len(shown), 'example')} of {counted(len(tools), 'tool')}"
         if shown
         else "no call that several sessions made so"
     )

@@ -11,14 +11,15 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.calls.clean import junk
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import told
 from preheat.commands import Command, text_of, understand
 from preheat.commands.understand import is_trivial
 from preheat.lessons.called import called_in
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import missing, touches
+from preheat.mistakes.identity import MISTAKEN
+from preheat.safe_text.reasons import junk
 
 Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
 """What stood in the way: a program or a file that is not there, anything else that a command or a tool met, a person."""
@@ -108,7 +109,7 @@ def note(seen: Seen) -> AttemptNotes | None:
         if each.ran:
             worked.update(_proved(seen, each))
             versions.update(_versions(each))
-        elif each.record.status == "denied" or (each.failed and each.record.cause in ("misuse", "environment")):
+        elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKEN):
             attempt = _attempt(seen, place)
             if attempt is not None:
                 failed.append(attempt)

@@ -6,7 +6,7 @@ The name alone says little: nearly every session edits something, and what a too
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.lessons.seen import Seen, SeenCall
+from preheat.calls.seen import Seen, SeenCall
 
 _MOST = 2
 _LONGEST = 80

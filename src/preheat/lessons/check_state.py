@@ -8,12 +8,12 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from preheat.calls.clean import dangerous, junk, orders
 from preheat.calls.form import command_form
+from preheat.calls.seen import SeenCall
 from preheat.calls.shell import told
 from preheat.commands import CHECKS, Purpose, text_of, understand
-from preheat.lessons.seen import SeenCall
 from preheat.lessons.typed import typed
+from preheat.safe_text.reasons import dangerous, junk, orders
 
 LONGEST = 160
 _SURE = 0.8

@@ -6,8 +6,8 @@ was tried for the same purpose and failed. A failing test is no failure of the c
 
 from collections.abc import Sequence
 
-from preheat.calls.clean import junk, one_line, orders
-from preheat.lessons.generalised import without_tests
+from preheat.amounts import counted
+from preheat.calls.generalised import without_tests
 from preheat.lessons.ways import (
     ENOUGH_CALLS,
     ENOUGH_SESSIONS,
@@ -23,6 +23,8 @@ from preheat.lessons.ways import (
     ways,
 )
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 HALF_LIFE = 120.0
 MOST_FORMS = 6
@@ -115,7 +117,7 @@ def _lesson(
     shown, avoid, signatures = _shown(variants, use)
     status, why = standing
     begins = "single tests run with" if single else _SAYS.get(aspect.purpose, "in use here:")
-    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {_sessions(tally.sessions)})"
+    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {counted(tally.sessions, 'session')})"
     return Lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
         kind="convention",
@@ -176,10 +178,6 @@ def _standing(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[Les
     if not newest.ran and expected >= _MISSED:
         return "weak", f"not used in the newest {recent} sessions, where about {expected:.0f} would have"
     return "active", ""
-
-
-def _sessions(number: int) -> str:
-    return f"{number} session{'' if number == 1 else 's'}"
 
 
 def support(tally: Tally) -> Support:

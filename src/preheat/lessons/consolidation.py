@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
-from preheat.lessons.failures import plural
 from preheat.lessons.joining import told_together
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.occurrences import Occurred, met, note, reach
@@ -69,7 +69,7 @@ def _reaching(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
 
 def says(lessons: Sequence[Lesson]) -> str:
     active = sum(1 for lesson in lessons if lesson.status == "active")
-    return f"{plural(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
+    return f"{counted(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
 
 
 def _bounded(lesson: Lesson) -> Lesson:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from preheat.amounts import counted
+from preheat.calls.seen import Seen
 from preheat.lessons.commands_here import learn_commands
 from preheat.lessons.corrections import Rule, Ruled, learn_corrections, rules_in
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.needs import learn_needs
 from preheat.lessons.placement import Laid, Made, learn_placement, made_in
-from preheat.lessons.seen import Seen
 from preheat.lessons.style import Styled, Written, learn_style, written_in
 from preheat.lessons.used import Commands, commands_of
 from preheat.lessons.ways import Told
@@ -78,13 +79,13 @@ def says(lessons: Sequence[Lesson]) -> str:
     active = [lesson for lesson in lessons if lesson.status == "active"]
     if not active:
         return "no conventions yet"
-    counted = Counter(lesson.topic for lesson in active)
+    topics_of = Counter(lesson.topic for lesson in active)
     topics = ", ".join(
-        f"{number} on {topic}" for topic, number in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        f"{number} on {topic}" for topic, number in sorted(topics_of.items(), key=lambda item: (-item[1], item[0]))
     )
     warned = sum(bool(lesson.avoid) for lesson in active)
     more = f"; {warned} of them with a variant that fails" if warned else ""
-    return f"{len(active)} convention{'' if len(active) == 1 else 's'} ({topics}){more}"
+    return f"{counted(len(active), 'convention')} ({topics}){more}"
 
 
 LEARN_CONVENTIONS = Learner("LearnConventions", 2, Notes, note, learn, says=says)

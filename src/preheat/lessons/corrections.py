@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen
 from preheat.commands import text_of
 from preheat.commands.words import names
 from preheat.lessons.rule_words import holds, ruling
-from preheat.lessons.seen import Seen
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
 from preheat.model.session import ToolCall, UserMessage
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk
 
 HALF_LIFE = 120.0
 LONGEST_MESSAGE = 400

@@ -8,12 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.calls.clean import one_line, orders
+from preheat.amounts import counted
 from preheat.calls.words import telling_words
 from preheat.lessons.attempts import Attempt, AttemptNotes, note
-from preheat.lessons.failures import plural
 from preheat.lessons.learner import Learner, Noted
+from preheat.mistakes.identity import commonest, title
 from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 EXPIRES = 30.0
 """Days. What the world around was to blame for (a network, a program that is not there) changes sooner."""
@@ -104,8 +106,8 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
         use=instead,
         avoid=shown,
         error=error,
-        signatures=_first(each.attempt.signature for each in tries),
-        forms=_first(each.attempt.form for each in tries) if _is_whole(attempt) else _as_called(attempt),
+        signatures=commonest((each.attempt.signature for each in tries), _MOST),
+        forms=commonest((each.attempt.form for each in tries), _MOST) if _is_whole(attempt) else _as_called(attempt),
         files=(attempt.shown,) if attempt.wall == "file" else (),
         recheck=attempt.recheck,
         environment=_fingerprint(last.session),
@@ -132,8 +134,8 @@ def _status(tries: list[_Tried], error: str) -> tuple[LessonStatus, str]:
 
 
 def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, instead: str) -> str:
-    where = f"{count} times in {sessions} session{'s' if sessions > 1 else ''}"
-    quoted = f" (`{one_line(error, 100)}`)" if error else ""
+    where = f"{count} times in {counted(sessions, 'session')}"
+    quoted = f" (`{title(error)}`)" if error else ""
     if attempt.wall == "denied":
         return f"`{shown}` was refused {where}, and never allowed since"
     if attempt.wall == "file":
@@ -162,13 +164,7 @@ def _common_text(shown: list[str]) -> str:
 
 def _usual(texts: Iterable[str], but: str = "") -> str:
     """The commonest of the texts that say something."""
-    counts = Counter(text for text in texts if text and text != but)
-    return min(counts, key=lambda text: (-counts[text], text)) if counts else ""
-
-
-def _first(texts: Iterable[str]) -> tuple[str, ...]:
-    counts = Counter(text for text in texts if text)
-    return tuple(sorted(counts, key=lambda text: (-counts[text], text))[:_MOST])
+    return next(iter(commonest(text for text in texts if text != but)), "")
 
 
 def _fingerprint(session: Noted[AttemptNotes]) -> dict[str, str]:
@@ -183,9 +179,9 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "nothing that was tried in vain"
     active = sum(each.status == "active" for each in lessons)
-    return f"{plural(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
+    return f"{counted(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
 
 
 BUILD_DEAD_END_MEMORY = Learner(
-    name="BuildDeadEndMemory", version=2, notes=AttemptNotes, note=note, learn=learn, says=says
+    name="BuildDeadEndMemory", version=3, notes=AttemptNotes, note=note, learn=learn, says=says
 )

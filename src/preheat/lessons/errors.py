@@ -6,33 +6,20 @@ Knows no archive, and not how they are put right: repairs are another learner's.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.clean import junk, orders
+from preheat.amounts import counted, lasting
 from preheat.calls.files import file_of
-from preheat.calls.words import telling_words
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of, understand
-from preheat.lessons.failures import (
-    commonest,
-    family,
-    form_of,
-    forms_that_ran,
-    is_help,
-    is_mistake,
-    lasting,
-    plural,
-    shown,
-    signature_of,
-    silent,
-    title,
-    why_unfit,
-)
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.own import runs_own
-from preheat.lessons.seen import Seen, SeenCall
+from preheat.mistakes.failure import form_of, forms_that_ran, is_mistake, shown, signature_of
+from preheat.mistakes.identity import Key, commonest, family, mistake_key, title, why_unfit
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
+from preheat.safe_text.reasons import junk, orders
 
 MOST = 200
 """Failures that are noted of one session."""
@@ -57,8 +44,6 @@ _FILE = re.compile(r"(?!-)(?=.*\w)(?=.*[./])[^\s*?\[{$'\"`|<>;]{3,100}")
 """A word that is a path, and neither an option nor a pattern."""
 _SAYS_NOT_WHAT = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
 """A message that is worth knowing only with the name that was masked in it."""
-
-_Key: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -160,11 +145,12 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
     """The errors that at least two sessions met, and as weak ones those that one met often. Without a project only what
     several projects have."""
     ordered = sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
-    groups: defaultdict[_Key, list[_Met]] = defaultdict(list)
+    groups: defaultdict[Key, list[_Met]] = defaultdict(list)
     for noted in ordered:
         for failure in noted.notes.failures:
-            if not silent(failure.signature) and not is_help(failure.signature):
-                groups[failure.family, telling_words(failure.signature)].append(_Met(noted, failure))
+            key = mistake_key(failure.family, failure.signature)
+            if key is not None:
+                groups[key].append(_Met(noted, failure))
     ran: Counter[str] = Counter()
     for noted in ordered:
         ran.update(noted.notes.ran)
@@ -178,7 +164,7 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
 
 
 def _lesson(
-    project: str, key: _Key, group: list[_Met], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
+    project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
 ) -> Lesson:
     signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
     forms = commonest((met.failure.form for met in group), MOST_FORMS)
@@ -187,8 +173,8 @@ def _lesson(
         for met in group
     ]
     since = _sessions_since(group, forms, ordered)
-    counted = support_of(evidence)
-    support = Support(counted.calls_for, counted.sessions_for, len(since), len(since))
+    found = support_of(evidence)
+    support = Support(found.calls_for, found.sessions_for, len(since), len(since))
     subjects = _subjects(group, general=not project)
     subjects = tuple(subject for subject in subjects if not _was_there(subject, ordered))
     status, why = _status(group, support, subjects, _share(group, forms, ran))
@@ -282,10 +268,10 @@ def _scope(project: str, group: Sequence[_Met]) -> Scope:
 def _text(group: Sequence[_Met], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support) -> str:
     seconds = sum(met.failure.seconds for met in group)
     cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
-    counts = f"{plural(support.calls_for, 'call')} in {plural(support.sessions_for, 'session')}{cost}"
+    counts = f"{counted(support.calls_for, 'call')} in {counted(support.sessions_for, 'session')}{cost}"
     about = f", again and again with {_quoted(subjects)}" if subjects else ""
     since = support.sessions_against
-    over = f"; not met in the last {plural(since, 'session')} that did the same" if since >= _GONE else ""
+    over = f"; not met in the last {counted(since, 'session')} that did the same" if since >= _GONE else ""
     return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
 
 
@@ -298,7 +284,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     usable = [lesson for lesson in lessons if lesson.status == "active"]
     calls = sum(lesson.support.calls_for for lesson in usable)
     seconds = sum(lesson.cost_seconds for lesson in usable)
-    return f"{plural(len(usable), 'error')} that came again in {plural(calls, 'call')}, {lasting(seconds)} lost"
+    return f"{counted(len(usable), 'error')} that came again in {counted(calls, 'call')}, {lasting(seconds)} lost"
 
 
 CLUSTER_ERRORS = Learner("ClusterErrors", 2, Notes, note, learn, general=True, says=says)

@@ -13,18 +13,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.calls.clean import dangerous, junk, one_line, orders
+from preheat.amounts import counted
 from preheat.calls.form import command_form
+from preheat.calls.generalised import without_number
 from preheat.calls.intent import Intent, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import CHECKS, text_of, understand
 from preheat.lessons.called import called
-from preheat.lessons.command_difference import STARTING
-from preheat.lessons.failures import plural
-from preheat.lessons.generalised import without_number
 from preheat.lessons.learner import Noted
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.typed import typed
+from preheat.mistakes.command_difference import STARTING
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, kept_evidence, lesson_id
+from preheat.safe_text.letters import CONTROL, ESCAPES, one_line
+from preheat.safe_text.reasons import dangerous, junk, orders
 
 MOST = 20
 HALF_LIFE = 90.0
@@ -66,8 +67,7 @@ _USUAL, _USUAL_IF_FAILING = 0.25, 0.1
 to all of the earlier sessions used, later sessions used six in ten; of rarer ones one in eight."""
 _PER_SORT = 3
 """Examples of one tool and purpose: more of them show the same."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(f"{ESCAPES.pattern}|{CONTROL.pattern}")
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -247,7 +247,7 @@ def _result(seen: Seen, text: str) -> str:
 
 def _without_signs(text: str) -> str:
     """Without what a terminal obeys."""
-    return _ANSI.sub("", text) if _CONTROL.search(text) else text
+    return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
 def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
@@ -314,7 +314,7 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         scope=scope,
         topic=chosen.purpose or chosen.kind,
         text=f"{done} works; calls {'of this form' if shell else 'with such arguments'} did {support.calls_for} of {total} "
-        f"times in {plural(len(worked), 'session')}.",
+        f"times in {counted(len(worked), 'session')}.",
         use=chosen.same if shell else "",
         forms=(command_form(chosen.same) if shell else called(chosen.tool, chosen.arguments),),
         example=Example(chosen.tool, chosen.arguments, chosen.result, chosen.kind, group.agent),

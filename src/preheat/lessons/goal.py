@@ -7,7 +7,7 @@ logs and plain questions, unless there is nothing else.
 import re
 from collections.abc import Callable, Sequence
 
-from preheat.calls.clean import one_line
+from preheat.safe_text.letters import one_line
 
 MOST = 300
 _SHORT = 80

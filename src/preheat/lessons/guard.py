@@ -6,13 +6,13 @@ goal of a resume packet) may order: it is theirs. Knows no learner.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from preheat.calls.clean import dangerous, orders
 from preheat.commands.dangers import ruinous
 from preheat.model.lesson import Lesson
+from preheat.safe_text.quotation import texts_in
+from preheat.safe_text.reasons import dangerous, orders
 
 _SAID = frozenset(["correction", "style"])
 """Topics that quote a person."""
@@ -42,7 +42,7 @@ def _read(lesson: Lesson) -> Iterator[str]:
     else:
         yield lesson.text
     if example is not None:
-        yield from (example.tool, *_texts(example.arguments), " ".join(example.result.split()))
+        yield from (example.tool, *texts_in(example.arguments), " ".join(example.result.split()))
 
 
 def _done(lesson: Lesson) -> Iterator[str]:
@@ -56,19 +56,6 @@ def _done(lesson: Lesson) -> Iterator[str]:
     if lesson.packet is not None:
         yield from (lesson.packet.next_command, *(check.command for check in lesson.packet.checks))
     if lesson.example is not None:
-        yield from _texts(lesson.example.arguments)
+        yield from texts_in(lesson.example.arguments)
     if not dangerous(lesson.avoid) and lesson.packet is None:  # a warning names what it warns of
         yield lesson.text
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The texts in an argument, however deep, with the names they go by."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield str(name)
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.calls.clean import one_line
 from preheat.model.lesson import Lesson, Support, kept_evidence
+from preheat.safe_text.letters import one_line
 
 _ERRORS, _LONGEST = 3, 60
 """Complaints that are named, and letters of each."""

@@ -8,7 +8,7 @@ give the same lessons, in whichever order and however often it runs.
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from preheat.lessons.seen import Seen
+from preheat.calls.seen import Seen
 from preheat.model.lesson import Lesson
 
 Notes = TypeVar("Notes")

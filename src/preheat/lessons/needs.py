@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.calls.clean import one_line, orders
+from preheat.amounts import counted
 from preheat.lessons.commands_here import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.used import Stuck
 from preheat.lessons.ways import Tally, Told, Use, home_folders, ways
+from preheat.mistakes.identity import commonest
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 _RUNNERS = (
     frozenset(("npm", "pnpm", "yarn", "bun")),
@@ -244,11 +247,8 @@ def _lesson(
 
 def _quoted(met: Sequence[_Met]) -> str:
     """The commonest message, if it may be shown."""
-    counted = Counter(each.stuck.signature for each in met if each.stuck.signature and not orders(each.stuck.signature))
-    if not counted:
-        return ""
-    message = min(counted, key=lambda text: (-counted[text], text))
-    return f": `{one_line(message, 80)}`"
+    messages = commonest(each.stuck.signature for each in met if not orders(each.stuck.signature))
+    return f": `{one_line(messages[0], 80)}`" if messages else ""
 
 
 def _times(number: int) -> str:
@@ -256,8 +256,7 @@ def _times(number: int) -> str:
 
 
 def _sessions(met: Sequence[_Met]) -> str:
-    number = len({each.told.session for each in met})
-    return f"{number} session{'' if number == 1 else 's'}"
+    return counted(len({each.told.session for each in met}), "session")
 
 
 def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:

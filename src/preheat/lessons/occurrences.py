@@ -11,11 +11,11 @@ from hashlib import blake2b
 import msgspec
 
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen
 from preheat.calls.words import telling_words
 from preheat.commands import is_trivial, text_of, understand
 from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
-from preheat.lessons.seen import Seen
 from preheat.lessons.touched import touches
 from preheat.model.lesson import Lesson
 

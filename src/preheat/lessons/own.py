@@ -6,9 +6,9 @@ What such a script meets is a matter of what is in it, and says nothing about th
 import re
 
 from preheat.calls.files import base_name, changed, names_in
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of, understand
 from preheat.commands.words import names
-from preheat.lessons.seen import Seen, SeenCall
 
 _INTERPRETERS = names("python python3 node ruby perl php deno bun tsx")
 _INLINE = frozenset(("-c", "-e", "--eval", "-"))

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.clean import junk
 from preheat.calls.files import base_name, changed, file_of
-from preheat.lessons.seen import Seen
+from preheat.calls.seen import Seen
 from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_id, support_of
+from preheat.safe_text.reasons import junk
 
 HALF_LIFE = 120.0
 MOST_FILES = 100

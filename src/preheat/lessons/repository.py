@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from preheat.calls.seen import SeenCall
 from preheat.commands import Command, text_of, understand
-from preheat.lessons.seen import SeenCall
 
 _ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s+[\"']?(?:/|~|\.\.|\$|[A-Za-z]:)|\bgit\s+(?:-C|--git-dir)\b|worktrees[\\/]")
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\s]+|detached HEAD)(?: \(root-commit\))? (?P<head>[0-9a-f]{7,40})\] ", re.M)

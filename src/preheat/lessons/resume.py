@@ -10,17 +10,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line, orders
+from preheat.amounts import counted
 from preheat.calls.intent import Intent, intent
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of
 from preheat.lessons.check_state import CheckRun, last_states, runs
-from preheat.lessons.failures import plural
 from preheat.lessons.goal import goal, is_housekeeping
 from preheat.lessons.learner import Learner, Noted
 from preheat.lessons.repository import place
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import touches
 from preheat.model.lesson import DAY, Check, Evidence, Lesson, ResumePacket, Scope, lesson_id, support_of
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
 
 HALF_LIFE = 3.0
 EXPIRES = 14.0
@@ -118,7 +119,7 @@ def staleness(
     if packet.ended_at is not None:
         parts.append(_age(now - packet.ended_at))
     if commits_since:
-        parts.append(f"{commits_since} commit{'s' if commits_since > 1 else ''}")
+        parts.append(counted(commits_since, "commit"))
     notes = [f"{' and '.join(parts)} old"] if parts else []
     if packet.head and head_now and not _same_commit(packet.head, head_now):
         notes.append(f"HEAD was {packet.head[:8]}, is {head_now[:8]}")
@@ -161,7 +162,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     if not packets:
         return "no session to go on with"
     clean = sum(map(is_clean, packets))
-    return f"{plural(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
+    return f"{counted(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
 
 
 def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
@@ -266,7 +267,7 @@ def _sentence(packet: ResumePacket) -> str:
         return f'The last session ended clean; it was asked: "{wanted}".'
     failing = next((f"`{check.command}` failed at its end" for check in packet.checks if not check.passed), "")
     left = len(packet.unverified)
-    unverified = f"{left} edited file{'s' if left != 1 else ''} not checked" if left else ""
+    unverified = f"{counted(left, 'edited file')} not checked" if left else ""
     state = " and ".join(filter(None, (failing, unverified))) or "nothing was left failing"
     return f'The last session was asked: "{wanted}"; {state}.'
 
@@ -291,7 +292,7 @@ def _age(seconds: float) -> str:
     if hours < 1:
         return "less than an hour"
     if hours < 48:
-        return f"{hours:.0f} hour{'s' if round(hours) != 1 else ''}"
+        return counted(round(hours), "hour")
     return f"{hours / 24:.0f} days"
 
 

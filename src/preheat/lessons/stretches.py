@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from preheat.calls.clean import junk
 from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.shell import told
 from preheat.commands import CHECKS, text_of
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.session import ToolCall, UserMessage
+from preheat.safe_text.reasons import junk
 
 LONGEST = 20
 """Calls of a stretch: what lies further back has little to do with its end."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.lessons.seen import Seen
+from preheat.calls.seen import Seen
 from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_id, support_of
 
 HALF_LIFE = 120.0

@@ -2,11 +2,11 @@
 
 from functools import lru_cache
 
-from preheat.calls.clean import orders
+from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.touched import Touch, is_file, project_path, says_missing
 from preheat.calls.touched import touches as touched_by
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.model.session import ToolCall
+from preheat.safe_text.reasons import orders
 
 __all__ = ["Touch", "is_file", "missing", "project_path", "touches"]
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from preheat.calls.form import command_form
 from preheat.commands import Command, Purpose, understand
-from preheat.commands.memory import remembered
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.words import names
+from preheat.memory import remembered
 
 LONGEST = 2000
 """Characters of a text that is looked at."""

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from preheat.calls.clean import junk, one_line
 from preheat.calls.files import base_name, changed, names_in
+from preheat.calls.seen import Seen, SeenCall
 from preheat.commands import text_of, understand
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.typed import Typed, moved, typed
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk
 
 MOST_USED = 300
 MOST_TEXTS = 3

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from preheat.calls.generalised import exact, generalised
 from preheat.commands.words import names
-from preheat.lessons.generalised import exact, generalised
 from preheat.lessons.used import Commands, Used
 
 ENOUGH_CALLS = 3

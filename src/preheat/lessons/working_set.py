@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from preheat.calls.seen import Seen, SeenCall
 from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.seen import Seen, SeenCall
 from preheat.lessons.touched import is_file, missing, touches
 from preheat.model.lesson import DAY, Evidence, Lesson, Scope, Support, kept_evidence, lesson_id
 

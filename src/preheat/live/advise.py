@@ -6,7 +6,6 @@ has ended and come back, and no more in ten turns than phase and trust allow.
 
 import msgspec
 
-from preheat.calls.clean import orders
 from preheat.live.debt import DEBT
 from preheat.live.fold import fired, fold
 from preheat.live.mistake import noted
@@ -15,14 +14,12 @@ from preheat.live.state import LiveState, Told
 from preheat.live.thresholds import DEFAULTS, Thresholds
 from preheat.live.trust import FULL
 from preheat.live.trust import value as trust_of
-from preheat.model.live import Advisory, Called, LiveEvent, Reading, SignalName, Stopped
+from preheat.model.live import CLOSE, OPEN, Advisory, Called, LiveEvent, Reading, SignalName, Stopped
 from preheat.model.session import PREHEAT_MARK
+from preheat.safe_text.reasons import orders
 
 PRIORITY: tuple[SignalName, ...] = ("mistake", "loop", "debt", "drift", "focus", "pressure")
 """Of several reasons to speak, the first: what is known to help, then what costs most."""
-
-OPEN = f"{PREHEAT_MARK}advisory>"
-CLOSE = f"</{PREHEAT_MARK[1:]}advisory>"
 
 _TURNS = 10
 _WORTH = (Called, Stopped)

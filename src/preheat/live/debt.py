@@ -9,11 +9,12 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.calls.clean import one_line, orders
 from preheat.live.covers import covers
 from preheat.live.part import Frame, Part, passed
 from preheat.live.places import short
 from preheat.model.live import Began, Called, LiveEvent, Reading
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import orders
 
 _MOST = 64
 """Files that are remembered: so many are as bad as more."""

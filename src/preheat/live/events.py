@@ -11,7 +11,6 @@ from typing import Protocol
 
 from msgspec import structs
 
-from preheat.calls.clean import one_line, relative
 from preheat.calls.form import command_form
 from preheat.calls.shell import shell
 from preheat.calls.summary import LONGEST_SUMMARY, summarise
@@ -34,6 +33,8 @@ from preheat.model.session import (
     ToolResult,
     UserMessage,
 )
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.paths import relative
 
 MOST_WORDS, MOST_FILES = 60, 20
 _LONGEST_PROMPT = 8_000

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.calls.clean import one_line
 from preheat.calls.vocabulary import told_words
 from preheat.calls.words import telling_words
 from preheat.live.results import plain_command
 from preheat.model.lesson import Lesson
+from preheat.safe_text.letters import one_line
 
 _FEWEST_SESSIONS, _FEWEST_TO_WARN = 2, 3
 """Sessions that a lesson rests on: before anything has failed more is asked of it. Seen in one project: all four warnings

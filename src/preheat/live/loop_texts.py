@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from preheat.calls.clean import orders
 from preheat.calls.words import MASK
 from preheat.live.loop_state import Line, Repeat, Retry, Still
+from preheat.safe_text.reasons import orders
 
 Way = Literal["repeat", "retry", "cycle", "still"]
 

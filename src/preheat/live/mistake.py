@@ -6,11 +6,11 @@ events give the same state whatever has been learned since.
 
 import msgspec
 
-from preheat.calls.clean import one_line
 from preheat.live.known import NOTHING, Hint, Known, after, before, error_words
 from preheat.live.part import Frame, Part
 from preheat.model.live import Began, Called, LiveEvent, Reading
 from preheat.model.outcome import FAILURES
+from preheat.safe_text.letters import one_line
 
 __all__ = ["MISTAKE", "MistakeState", "about_to", "happened", "noted"]
 

@@ -1,12 +1,11 @@
 """The prompt `warm_start`: a task with what earlier sessions found out for it. Nothing is chosen or worded here."""
 
 import os
-import time
 from collections.abc import Mapping
 
 from mcp import types
 
-from preheat.app import stages as pipeline
+from preheat.app import Preheat
 from preheat.errors import NotFound, UserError
 
 WARM_START = types.Prompt(
@@ -32,6 +31,6 @@ def answer(name: str, arguments: Mapping[str, str] | None, folder: str, cwd: str
     project = given.get("project", "").strip()
     if project and project[0] in ".~":
         project = os.path.abspath(os.path.join(cwd, os.path.expanduser(project)))
-    found = pipeline.provision(folder, task, project=project, cwd=cwd, loaded=True)
-    pipeline.note_use(folder, found, time.time())
-    return types.GetPromptResult.model_validate(pipeline.render(found, "mcp-prompt").document)
+    home = Preheat(folder)
+    found = home.provision(task, project=project, cwd=cwd, loaded=True)
+    return types.GetPromptResult.model_validate(home.render(found, "mcp-prompt").document)

@@ -5,12 +5,10 @@ from urllib.parse import unquote
 import msgspec
 from mcp import types
 
-from preheat.app import stages as pipeline
-from preheat.errors import NotFound, UserError
+from preheat.app import Preheat
+from preheat.app.model_text import harmless_line, in_value, visible
+from preheat.errors import NotFound
 from preheat.model.context import BUDGET
-from preheat.provisioning.safe import line
-from preheat.templates.store import Store
-from preheat.tools.fitting import clean
 
 SCHEME = "preheat://templates/"
 AS_JSON = "/json"
@@ -35,17 +33,17 @@ _DESCRIPTION = 200
 
 def listed(folder: str) -> list[types.Resource]:
     """The templates that can be handed out, each as text; one that cannot be read is listed with the reason."""
-    store = Store(folder)
     found: list[types.Resource] = []
-    for name in store.names():
-        try:
-            if store.state(name).live is None:
-                continue  # imported, and not reviewed yet
-            template = store.find(name).template
-            says = line(template.description, _DESCRIPTION) or f"{len(template.lessons):,} lessons"
-        except UserError as error:
-            says = line(str(error), _DESCRIPTION)
-        found.append(types.Resource(name=name, uri=f"{SCHEME}{name}", description=says, mime_type="text/plain"))
+    for each in Preheat(folder).library.summaries():
+        if each.problem:
+            says = harmless_line(each.problem, _DESCRIPTION)
+        elif each.live and each.template is not None:
+            says = harmless_line(each.template.description, _DESCRIPTION) or f"{len(each.template.lessons):,} lessons"
+        else:
+            continue  # imported, and not reviewed yet
+        found.append(
+            types.Resource(name=each.name, uri=f"{SCHEME}{each.name}", description=says, mime_type="text/plain")
+        )
     return found
 
 
@@ -55,12 +53,14 @@ def read(folder: str, address: str) -> types.TextResourceContents:
         raise NotFound(f"there is no resource `{address[:100]}`; there are `{SCHEME}NAME` and `{SCHEME}NAME{AS_JSON}`")
     name = unquote(address.removeprefix(SCHEME))
     as_json = name.endswith(AS_JSON)
-    version = Store(folder).find(name.removesuffix(AS_JSON))
+    home = Preheat(folder)
+    version = home.library.find(name.removesuffix(AS_JSON))
     if as_json:
-        value = clean({**msgspec.to_builtins(version.template), "digest": version.digest})
+        value = in_value(visible, {**msgspec.to_builtins(version.template), "digest": version.digest})
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         return types.TextResourceContents(uri=address, mime_type="application/json", text=text)
     task = " ".join((version.template.description, version.name, *version.template.tags))
-    context = pipeline.provision(folder, task, template=f"{version.name}@{version.digest}", budget=2 * BUDGET)
-    text = pipeline.render(context).text or f"Nothing of it can be handed out now: {context.reason}"
+    address_of = f"{version.name}@{version.digest}"
+    context = home.provision(task, template=address_of, budget=2 * BUDGET, note=False)
+    text = home.render(context).text or f"Nothing of it can be handed out now: {context.reason}"
     return types.TextResourceContents(uri=address, mime_type="text/plain", text=text)

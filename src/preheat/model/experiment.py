@@ -75,6 +75,17 @@ ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
 METRICS: tuple[MetricName, ...] = (
     "misuse", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
 )  # fmt: skip
+MARGINS: dict[MetricName, float] = {
+    "misuse": 0.01, "errors": 0.01, "success": 0.1, "seconds": 60.0, "tokens": 10_000.0, "cost": 10_000.0,
+    "corrections": 0.1, "rating": 0.1,
+}  # fmt: skip
+"""What a difference must be to matter, unless a person says otherwise."""
+SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
+"""Metrics that cannot differ by more than 1."""
+WORSE = 0.1
+"""By what share of its level a guardrail may get worse."""
+MATCHED = 0.05
+"""How far the tokens of a placebo may be from those of what it stands for."""
 STANDING = "standing"
 """The name of the comparison that goes on by itself: warm against the sessions that are held out."""
 

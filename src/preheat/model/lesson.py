@@ -6,7 +6,7 @@ calls and from tools: they are data, and whoever shows them to a model or a term
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -203,3 +203,25 @@ def kept_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     against = [each for each in ordered if each.against][: MOST_EVIDENCE // 4]
     good = [each for each in ordered if not each.against][: MOST_EVIDENCE - len(against)]
     return tuple(sorted((*good, *against), key=lambda each: (each.at or 0.0, each.session, each.seq or 0)))
+
+
+# What a person said of one.
+Mark: TypeAlias = Literal["pinned", "retired"]
+
+
+class Marked(NamedTuple):
+    """A mark on a lesson: `pinned` is handed out whenever it fits, `retired` never again."""
+
+    mark: Mark
+    why: str = ""
+    at: float = 0.0
+
+
+class Approval(NamedTuple):
+    """A lesson that a person read and approved."""
+
+    lesson: str
+    digest: str
+    """Of what it said then: one that says something else by now was not approved."""
+    why: str = ""
+    at: float = 0.0

@@ -57,6 +57,16 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class ForgetPlan(msgspec.Struct, frozen=True):
+    """What is going to be deleted."""
+
+    sessions: list[Summary]
+    files: list[str]
+    """The agents' own files, which stay."""
+    copies: list[Summary]
+    """Sessions that came out of these, may repeat parts of them, and stay."""
+
+
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """What the archive holds of one agent."""
 

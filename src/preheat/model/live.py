@@ -4,12 +4,13 @@ signals and advice.
 Frozen values; how a state comes about is in `live`. The same events come out of hooks and out of a finished transcript.
 """
 
+import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from preheat.model.outcome import Cause, Status
-from preheat.model.session import ToolKind
+from preheat.model.session import PREHEAT_MARK, ToolKind
 
 Phase: TypeAlias = Literal["warmup", "productive", "exploring", "struggling", "late"]
 PHASES: tuple[Phase, ...] = ("warmup", "productive", "exploring", "struggling", "late")
@@ -118,6 +119,17 @@ class Advisory(msgspec.Struct, frozen=True, kw_only=True):
     turn: int
     lesson: str = ""
     """The id of the lesson it hands out."""
+
+
+OPEN = f"{PREHEAT_MARK}advisory>"
+CLOSE = f"</{PREHEAT_MARK[1:]}advisory>"
+"""What an advisory stands between."""
+_MARKS = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
+
+
+def without_marks(text: str) -> str:
+    """What was said, as a person reads it."""
+    return _MARKS.sub("", text)
 
 
 # Hooks, in no agent's form.

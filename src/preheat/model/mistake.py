@@ -1,28 +1,19 @@
 """Repeated mistakes: a failure that several sessions met, what it cost, and what usually put it right.
 
-Frozen values; how they are found is in `profiles.mistakes`. Texts in here came out of tools: they are data, and whoever
+Frozen values; how they are found is in `mistakes`. Texts in here came out of tools: they are data, and whoever
 shows them takes away what a terminal or a page would obey.
 """
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from preheat.model.outcome import Cause
-from preheat.model.session import ToolKind
 
 CostBy: TypeAlias = Literal["calls", "minutes", "tokens"]
 """What mistakes are ranked by."""
 
 COSTS: tuple[CostBy, ...] = ("calls", "minutes", "tokens")
-
-
-class Step(NamedTuple):
-    """One call on the way from a failure to its recovery."""
-
-    tool: str
-    kind: ToolKind
-    summary: str
 
 
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,16 +35,16 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """What usually put a mistake right: the form that the repairing calls share, and one of them."""
+    """What usually put a mistake right, as the lesson about it says, and an example."""
 
     form: str
-    """Tools, and for commands the program and its options, with what changes from case to case masked."""
+    """What was different in what worked, in words: `after reading the file`, "with `rg` instead of `grep`"."""
     count: int
-    """How many failures were put right in this form."""
+    """How many failures were put right so."""
     failed: str
-    """What the failed call was given, in the example; empty where no two calls are alike enough to show anything."""
+    """The failed call of the example; empty where there is none to show beside what worked."""
     worked: str
-    """What the call was given that succeeded, in the same example."""
+    """What worked in the example; empty where none shows it."""
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +70,8 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     first_seen: float | None
     last_seen: float | None
     recovered: int
-    """How many of the calls were followed by a success of the same intent within five calls."""
+    """How many of the calls were followed, within five calls, by a success of the same intent, or by a right call of it that
+    brought bad news: a test command that finds failing tests."""
     repair: Repair | None
     """None when fewer than two recoveries look alike: one lucky call is no usual repair."""
     occurrences: tuple[Occurrence, ...]

@@ -44,6 +44,10 @@ def in_points(value: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
+TOP = 12
+"""Cells of a grouping that are shown unless all are wanted."""
+
+
 class Estimate(msgspec.Struct, frozen=True, gc=False):
     """A number with its 95 % interval; all None when there is too little data."""
 

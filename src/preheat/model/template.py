@@ -12,6 +12,14 @@ from preheat.model.lesson import Lesson
 FORMAT = 1
 """The form of the files. A newer Preheat reads every earlier one; a newer form is refused with a clear message."""
 
+SHORT = 10
+"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
+
+
+def short_digest(digest: str) -> str:
+    """What a version is called where people read it."""
+    return digest[:SHORT]
+
 
 class UserPattern(msgspec.Struct, frozen=True):
     """How the person whose sessions these are asks and answers."""
@@ -84,3 +92,35 @@ class Tracked(msgspec.Struct, frozen=True):
     """Of those, the ones whose last check passed."""
     failed: int = 0
     """…and failed. A session without any check counts as neither."""
+
+
+class Pin(msgspec.Struct, frozen=True):
+    """One version that new sessions of a project start with."""
+
+    name: str
+    digest: str
+    at: float
+
+    @property
+    def address(self) -> str:
+        """As `Store.find` takes it."""
+        return f"{self.name}@{self.digest}"
+
+    @property
+    def title(self) -> str:
+        """`name@3fa2b1c0d4`, for people."""
+        return f"{self.name}@{short_digest(self.digest)}"
+
+
+class Use(msgspec.Struct, frozen=True, kw_only=True):
+    """One handing-out. The task itself is not kept, only what makes it known again."""
+
+    at: float
+    template: str
+    """The digest of the version."""
+    context: str
+    """The id of the context: the session carries it in its first lines."""
+    agent: str = ""
+    project: str = ""
+    task: str = ""
+    """A hash."""

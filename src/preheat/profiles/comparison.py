@@ -7,15 +7,15 @@ A difference counts as shown if the 95 % interval leaves zero out and the test g
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from preheat.model.comparison import Comparison, Difference, Finding, Side, Unit
 from preheat.profiles.counts import Counted, Counts, count_calls
+from preheat.statistics.bootstrap import SEED, Floats, bounds, effective, ratios, resampled
 from preheat.statistics.fisher import fisher
 from preheat.statistics.two_shares import newcombe
-
-if TYPE_CHECKING:
-    from preheat.statistics.bootstrap import Floats
 
 FEWEST_CALLS = 5
 FEWEST_SESSIONS = 5
@@ -70,10 +70,9 @@ _Given = tuple[str, int, Sequence[Counts]]
 
 def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int) -> Comparison:
     totals = _sum(a[2]), _sum(b[2])
-    resampled = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
+    redrawn = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
     differences = tuple(
-        _difference(of, measure, totals, resampled[place] if resampled else None)
-        for place, measure in enumerate(MEASURES)
+        _difference(of, measure, totals, redrawn[place] if redrawn else None) for place, measure in enumerate(MEASURES)
     )
     return Comparison(
         a=_side(a, totals[0]),
@@ -98,16 +97,16 @@ def _sum(parts: Sequence[Counts]) -> Counts:
 
 
 def _difference(
-    of: Literal["sessions", "sets"], measure: _Measure, totals: tuple[Counts, Counts], resampled: "_Resampled | None"
+    of: Literal["sessions", "sets"], measure: _Measure, totals: tuple[Counts, Counts], redrawn: "_Resampled | None"
 ) -> Difference:
     count_a, count_b = (getattr(total, measure.events) for total in totals)
     total_a, total_b = (getattr(total, measure.total) for total in totals)
     value_a, value_b = (_value(measure, total) for total in totals)
     low = high = p = None
     finding: Finding = "too little data"
-    if value_a is not None and value_b is not None and resampled is not None and resampled.enough:
+    if value_a is not None and value_b is not None and redrawn is not None and redrawn.enough:
         difference = value_a - value_b  # percentiles of draws may lie on one side of what was found
-        low, high, p = min(resampled.low, difference), max(resampled.high, difference), resampled.p
+        low, high, p = min(redrawn.low, difference), max(redrawn.high, difference), redrawn.p
         if measure.unit == "share":
             exact = newcombe(count_a, total_a, count_b, total_b)
             if of == "sessions":
@@ -161,10 +160,6 @@ class _Resampled(NamedTuple):
 
 def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     """Every measure's interval by drawing units anew, and its test by dealing them out to the two sides anew."""
-    import numpy as np
-
-    from preheat.statistics.bootstrap import SEED, bounds, effective, ratios, resampled
-
     rows = [
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
         for units in (a, b)
@@ -183,14 +178,12 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     return found
 
 
-def _dealt(a: "Floats", b: "Floats") -> "Floats":
+def _dealt(a: Floats, b: Floats) -> Floats:
     """For every measure, how often a deal of the units to the two sides at random parts them as much as they are.
 
     Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
     that a side with few large ones would look surprising too often.
     """
-    import numpy as np
-
     both = np.concatenate([a, b])
     events, total = both[:, 0::2], both[:, 1::2]
     columns = np.concatenate([events, total, events * events, events * total, total * total], axis=1)
@@ -206,10 +199,8 @@ def _dealt(a: "Floats", b: "Floats") -> "Floats":
     return chance
 
 
-def _parting(sums: "Floats", everything: "Floats", units_a: int, units_b: int) -> "Floats":
+def _parting(sums: Floats, everything: Floats, units_a: int, units_b: int) -> Floats:
     """The difference of the two sides' shares in standard errors, from the sums of one side."""
-    import numpy as np
-
     shares, variances = [], []
     for side, units in ((sums, units_a), (everything - sums, units_b)):
         events, total, events_2, product, total_2 = np.split(side, 5, axis=1)

@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from math import ceil, exp, inf, log, log10
 from typing import NamedTuple
 
+import numpy as np
+
 from preheat.model.comparison import Change, Verdict
 from preheat.model.profile import Rate
 from preheat.profiles.counts import Counts
+from preheat.statistics.bootstrap import bounds, effective, rate, ratios, resampled
 from preheat.statistics.rates import share
 from preheat.statistics.two_shares import Z_ONE_SIDED_95, Z_POWER_80, ratio_bounds
 
@@ -127,10 +130,6 @@ def _rounded(number: float) -> int:
 
 def _drawn(sums: Sequence[Pair], total: Pair) -> "list[_Drawn | None]":
     """By measure. Half an event is put on both sides of every draw, so that one without events gives a number."""
-    import numpy as np  # later: with the next, slow to load, and one session needs neither
-
-    from preheat.statistics.bootstrap import bounds, effective, rate, ratios, resampled
-
     matrix = np.array([[number for measure in MEASURES for number in _numbers(measure, pair)] for pair in sums], float)
     draws = resampled(matrix)
     found: list[_Drawn | None] = []

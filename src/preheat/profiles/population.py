@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from preheat.amounts import counted
 from preheat.model.outcome import STATUSES
-from preheat.model.population import Estimate, EvenBucket, Group, Marathon, Measure, Population
+from preheat.model.population import TOP, Estimate, EvenBucket, Group, Marathon, Measure, Population
 from preheat.model.profile import CallFact, SessionFact
 from preheat.profiles.cells import COLUMN, Counted, Sheet
 from preheat.profiles.gathering import (
@@ -29,8 +30,6 @@ from preheat.profiles.marathon import BUCKETS, bucket_of, lengths, marathon, of_
 from preheat.profiles.verdict import within
 from preheat.statistics.bootstrap import RESAMPLES, difference, resampled
 
-TOP = 12
-"""Cells of a grouping that are shown unless all are wanted."""
 LEAST_PROJECTS = 5
 _LEAST_PROJECT_CALLS = 10
 """A project with fewer calls in a bucket has no rate worth a full vote."""
@@ -168,6 +167,4 @@ def _too_little(
 
 
 def _amount(sessions: int, calls: int) -> str:
-    return (
-        f"only {sessions:,} session{'' if sessions == 1 else 's'} with {calls:,} judged call{'' if calls == 1 else 's'}"
-    )
+    return f"only {counted(sessions, 'session')} with {counted(calls, 'judged call')}"

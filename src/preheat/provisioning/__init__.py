@@ -14,10 +14,11 @@ from preheat.provisioning.frame import NO_ID, block
 from preheat.provisioning.messages import example_tokens, exchange
 from preheat.provisioning.pack import pack
 from preheat.provisioning.render import FORMATS, render
-from preheat.provisioning.safe import harmless, visible
 from preheat.provisioning.select import LEAST_VALUE, SELDOM, TASK_READ, Candidate, Selection, place, select, sessions_of
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import words
+from preheat.safe_text.letters import visible
+from preheat.safe_text.quotation import harmless
 
 __all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render", "without"]
 

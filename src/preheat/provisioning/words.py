@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from preheat.model.lesson import Example, Lesson, LessonKind
-from preheat.provisioning.safe import code, harmless, line, quoted, value
 from preheat.provisioning.select import RULES
+from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes, in_value
 
 _TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
 _WHOLE_RESULT = 1200
@@ -20,12 +20,12 @@ _VAGUE = frozenset(["", "other", "run"])
 
 def words(lesson: Lesson) -> str:
     """The lesson for a model."""
-    return _SAYS[lesson.kind](lesson) or line(lesson.text, _TEXT)
+    return _SAYS[lesson.kind](lesson) or harmless_line(lesson.text, _TEXT)
 
 
 def shown(example: Example) -> tuple[dict[str, Any], str]:
     """Arguments and result as a history may show them."""
-    arguments = {harmless(name): value(each) for name, each in example.arguments.items()}
+    arguments = {harmless(name): in_value(harmless, each) for name, each in example.arguments.items()}
     result = harmless(example.result).strip()
     if len(result) > _WHOLE_RESULT:
         result = f"{result[: _WHOLE_RESULT - 200]}\n…\n{result[-190:]}"
@@ -35,7 +35,7 @@ def shown(example: Example) -> tuple[dict[str, Any], str]:
 def _convention(lesson: Lesson) -> str:
     if not _is_code(lesson) or lesson.topic in RULES:
         return ""
-    about = "in use here" if lesson.topic in _VAGUE else line(lesson.topic, 40)
+    about = "in use here" if lesson.topic in _VAGUE else harmless_line(lesson.topic, 40)
     support = lesson.support
     total = support.calls_for + support.calls_against
     ran = f" ({support.calls_for:,} of {total:,} ran, in {support.sessions_for:,} sessions)" if total else ""
@@ -46,22 +46,24 @@ def _repair(lesson: Lesson) -> str:
     failed = lesson.avoid or next(iter(lesson.forms), "")
     if not failed or not lesson.error:
         return ""
-    error = f"{code(failed, _CODE)} fails here: {quoted(lesson.error, _ERROR)}"
+    error = f"{code(failed, _CODE)} fails here: {in_quotes(lesson.error, _ERROR)}"
     support = lesson.support
     total = support.calls_for + support.calls_against
     share = f" ({support.calls_for:,} of {total:,})" if total else ""
     if _is_code(lesson):
         return f"{error}; {code(lesson.use, _CODE)} works{share}"
-    return f"{error}; {line(lesson.difference, _CODE).rstrip(',')}, it works{share}" if lesson.difference else ""
+    return (
+        f"{error}; {harmless_line(lesson.difference, _CODE).rstrip(',')}, it works{share}" if lesson.difference else ""
+    )
 
 
 def _dead_end(lesson: Lesson) -> str:
     again = f"; {code(lesson.recheck, _CODE)} shows whether that still holds" if lesson.recheck else ""
     if not lesson.avoid:
-        return f"{line(lesson.text, _TEXT)}{again}" if again else ""
+        return f"{harmless_line(lesson.text, _TEXT)}{again}" if again else ""
     tried = lesson.support.calls_for
     times = f" {tried} times" if tried > 1 else ""
-    error = f": {quoted(lesson.error, _ERROR)}" if lesson.error else ""
+    error = f": {in_quotes(lesson.error, _ERROR)}" if lesson.error else ""
     instead = f"; what was done instead: {code(lesson.use, _CODE)}" if lesson.use else ""
     return f"{code(lesson.avoid, _CODE)} was tried{times} and never worked{error}{instead}{again}"
 
@@ -72,7 +74,7 @@ def _error(lesson: Lesson) -> str:
     support = lesson.support
     forms = ", ".join(code(form, 60) for form in lesson.forms[:3])
     met = f" from {forms}" if forms else ""
-    return f"{quoted(lesson.error, _ERROR)}{met}: {support.calls_for} times in {support.sessions_for} sessions"
+    return f"{in_quotes(lesson.error, _ERROR)}{met}: {support.calls_for} times in {support.sessions_for} sessions"
 
 
 def _example(lesson: Lesson) -> str:
@@ -81,7 +83,7 @@ def _example(lesson: Lesson) -> str:
         return ""
     arguments, result = shown(example)
     call = code(f"{example.tool} {msgspec.json.encode(arguments).decode()}", _CODE)
-    return f"worked: {call} gave {quoted(result, _RESULT)}"
+    return f"worked: {call} gave {in_quotes(result, _RESULT)}"
 
 
 def _working_set(lesson: Lesson) -> str:
@@ -97,13 +99,13 @@ def _sequence(lesson: Lesson) -> str:
     if not lesson.steps:
         return ""
     support = lesson.support
-    steps = " → ".join(line(step, 60) for step in lesson.steps)
+    steps = " → ".join(harmless_line(step, 60) for step in lesson.steps)
     return f"order of calls seen in {support.calls_for} good and {support.calls_against} bad stretches: {steps}"
 
 
 def _resume(lesson: Lesson) -> str:
     """Several lines: whoever knows how old the packet is has written them."""
-    return "\n  ".join(filter(None, (line(each, _TEXT) for each in lesson.text.splitlines())))
+    return "\n  ".join(filter(None, (harmless_line(each, _TEXT) for each in lesson.text.splitlines())))
 
 
 _SAYS: dict[LessonKind, Callable[[Lesson], str]] = {
@@ -126,5 +128,5 @@ def _is_code(lesson: Lesson) -> bool:
 def _fails(lesson: Lesson, before: str) -> str:
     if not lesson.avoid:
         return ""
-    error = f": {quoted(lesson.error, _ERROR)}" if lesson.error else ""
+    error = f": {in_quotes(lesson.error, _ERROR)}" if lesson.error else ""
     return f"{before}{code(lesson.avoid, _CODE)} fails here{error}"

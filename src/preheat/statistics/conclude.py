@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 from scipy.special import ndtri
 
 from preheat.model.experiment import Estimate, Verdict
+from preheat.model.experiment_report import Guarded as Guarded
+from preheat.model.experiment_report import GuardrailStanding
 from preheat.statistics.inferiority import Better
-
-Standing: TypeAlias = Literal["held", "broken", "not known"]
 
 
 class Words(NamedTuple):
@@ -43,12 +43,6 @@ class Guardrail(msgspec.Struct, frozen=True):
 
     estimate: Estimate
     margin: float
-
-
-class Guarded(msgspec.Struct, frozen=True):
-    metric: str
-    standing: Standing
-    sentence: str
 
 
 class Conclusion(msgspec.Struct, frozen=True):
@@ -157,7 +151,7 @@ def _guarded(guardrail: Guardrail, running: bool) -> Guarded:
     if ends is None or estimate.difference is None:
         return Guarded(estimate.metric, "not known", f"{estimate.metric}: not known: {_missing(estimate, running)}")
     worst, best = (ends[1], ends[0]) if words.better == "lower" else (-ends[0], -ends[1])
-    standing: Standing = "held" if worst <= margin else "broken" if best > 0 else "not known"
+    standing: GuardrailStanding = "held" if worst <= margin else "broken" if best > 0 else "not known"
     limit = f"{figure(margin * words.times)} {words.noun}"
     told = {
         "held": f"not worse by more than {limit}",

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from math import sqrt
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from scipy.special import ndtr
 
 from preheat.model.experiment import Verdict
+from preheat.model.experiment_report import Utility
 from preheat.model.exposure import Exposure, Measured
 from preheat.statistics.lots import FEWEST, first_lots
 from preheat.statistics.multiplicity import benjamini_hochberg
@@ -25,28 +25,6 @@ from preheat.statistics.spread import arm, chance, quantile, two_arms
 
 _RISK = 0.05
 _GRID = 200
-
-
-class Utility(msgspec.Struct, frozen=True):
-    """What showing an item does to the rate. Below zero is good: fewer mistakes."""
-
-    item: str
-    shown: int
-    withheld: int
-    raw: float | None
-    """Rate where shown minus rate where withheld, on its own."""
-    error: float | None
-    effect: float | None
-    """Drawn towards the others."""
-    low: float | None
-    high: float | None
-    """The ends of its 95 % credible interval."""
-    wrong_sign: float | None
-    """The chance that the effect has the other sign."""
-    q: float | None
-    """Benjamini and Hochberg's rate over all items, from the raw effect."""
-    verdict: Verdict
-    """`no difference`: the interval lies within the margin."""
 
 
 def utilities(
@@ -74,7 +52,9 @@ def utilities(
     reach = errors_to_hold(sessions, freedoms, risk=risk) if always else quantile(freedoms, risk)
     widened = errors * reach / float(quantile(1e9, risk)) if known else errors
     shrunk = dict(zip(known, shrink(effects, widened, risk), strict=True))
-    rates = dict(zip(known, benjamini_hochberg(list(chance(effects, errors, freedoms))) if known else [], strict=True))
+    rates = dict(
+        zip(known, benjamini_hochberg(chance(effects, errors, freedoms).tolist()) if known else [], strict=True)
+    )
     return [_utility(item, drawn[item], raw[item], shrunk.get(item), rates.get(item), margin) for item in raw]
 
 

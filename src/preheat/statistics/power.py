@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from preheat.errors import UserError
 from preheat.model.experiment import Unit
+from preheat.model.experiment_report import SampleSize
 from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, sample
 from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
 
@@ -30,29 +31,6 @@ _STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
 """Around the formula's count."""
 _FURTHER = 2.0
 """Where the formula's count was far too low: a power that was never reached in simulation is not promised."""
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What a trial needs."""
-
-    effect: float
-    base: float
-    """The metric as it is."""
-    wanted: float
-    """The power asked for."""
-    sessions: int
-    """In both arms together."""
-    arms: tuple[int, int]
-    power: float
-    """Seen in simulation with that many."""
-    formula: int
-    """What the delta method's formula says, in both arms together."""
-    curve: tuple[tuple[int, float], ...]
-    """Sessions and power, as simulated."""
-    draws: int
-    drawn_from: tuple[int, int]
-    """Sessions and clusters."""
-    named: tuple[str, ...] = ()
 
 
 class Pool(msgspec.Struct, frozen=True):
@@ -79,7 +57,7 @@ def plan(
     seed: int = 0,
     draws: int = 1000,
     risk: float = 0.05,
-) -> Plan:
+) -> SampleSize:
     """Sessions needed to see a difference of `effect` with that power, if `share` of them get the arm. `units`: earlier sessions,
     all of them started alike."""
     if not 0 < share < 1 or not 0 < power < 1 or not effect:
@@ -94,7 +72,7 @@ def plan(
     curve = _curve(pool, formula, effect, share, power, draws, random, risk)
     sessions = _crossing(curve[-len(_STEPS) :], power)
     held = round(sessions * share)
-    return Plan(
+    return SampleSize(
         effect,
         pool.base,
         power,

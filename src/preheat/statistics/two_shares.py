@@ -6,6 +6,8 @@ Knows nothing of calls or sessions: numbers go in, numbers come out, and never a
 from collections.abc import Callable
 from math import hypot, inf, sqrt
 
+from scipy.special import betaincinv
+
 from preheat.statistics.wilson import wilson
 
 Z_ONE_SIDED_95 = 1.6448536269514722
@@ -52,8 +54,6 @@ def ratio_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tupl
 
 def _exact_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tuple[float, float]:
     """From how the events fall on the two sides, given how many there are (Clopper and Pearson's bounds of that share)."""
-    from scipy.special import betaincinv  # later: slow to load, and most counts are not few
-
     scale = total_b / total_a
     low, high = 0.0, inf
     if count_a:

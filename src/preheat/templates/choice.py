@@ -4,7 +4,7 @@ The defaults of `Wanted` are those of the user's documents; those of `Best` leav
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -103,12 +103,6 @@ def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
         enough = len(fitting) >= wanted.min_sessions
         groups.append(Group(project, _newest(fitting, wanted.max_sessions, skipped), enough))
     return sorted(groups, key=lambda group: (-len(group.choice.chosen), group.project))
-
-
-def reasons(counts: Mapping[str, int]) -> str:
-    """`3 shorter than 30 messages, 1 a subagent's`: most first."""
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
 
 
 def _sifted(

@@ -9,9 +9,6 @@ from msgspec.structs import replace
 
 from preheat.model.template import Extraction, Template
 
-SHOWN = 10
-"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
-
 
 def canonical(value: Any) -> bytes:
     """Sorted keys, UTF-8, no blanks: equal values give equal bytes."""
@@ -25,10 +22,6 @@ def canonical(value: Any) -> bytes:
 
 def digest_of(data: bytes) -> str:
     return sha256(data).hexdigest()
-
-
-def short(digest: str) -> str:
-    return digest[:SHOWN]
 
 
 def same_content(one: Template, other: Template) -> bool:

@@ -28,18 +28,3 @@ def write_whole(path: str, data: bytes) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise UserError(f"`{path}` could not be written ({why}); nothing was changed") from error
-
-
-def append_line(path: str, data: bytes) -> None:
-    """One more line; what a killed writer left half-written stays a line of its own."""
-    try:
-        files.private_folder(os.path.dirname(path))
-        with open(os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600), "rb+", buffering=0) as stream:
-            size = stream.seek(0, os.SEEK_END)
-            torn = False
-            if size:
-                stream.seek(size - 1)
-                torn = stream.read(1) != b"\n"
-            stream.write((b"\n" if torn else b"") + data + b"\n")
-    except OSError as error:
-        raise UserError(f"`{path}` could not be written ({error.strerror or error})") from error

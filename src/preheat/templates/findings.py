@@ -3,16 +3,14 @@
 Knows no store. Every text that could reach a model is looked at; a finding is a reason to look twice, not a proof.
 """
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.commands.dangers import ruinous
 from preheat.model.lesson import Lesson
 from preheat.model.template import Template
+from preheat.safe_text.reasons import addressed, destructive, hidden, mixed
 
 Check = Callable[[str], str]
 """Gives the reason why a text is suspicious; nothing where it is not."""
@@ -34,61 +32,6 @@ class Finding(msgspec.Struct, frozen=True):
     field: str
     why: str
     text: str
-
-
-_INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u034f\u2800")
-"""Letters and signs that show nothing; what is invisible by its category needs no list."""
-_JOINED = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
-_LOOKALIKE = ("FULLWIDTH", "MATHEMATICAL", "CIRCLED", "SQUARED", "PARENTHESIZED")
-_SHORTEST_MIX = 4
-"""`μs` and `Δx` mix scripts too."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@]*@)?(?P<host>\[[^\]]*\]|[^\s/:'\"`<>()?#,]+)")
-_OWN = re.compile(
-    r"(?i)^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|(?:[\w-]+\.)*example\.(?:com|org|net)|\$.*)$"
-)
-
-
-def hidden(text: str) -> str:
-    """Characters that a person does not see and a model reads: joiners, direction marks, tags, controls."""
-    if text.isascii() and text.isprintable():
-        return ""
-    for letter in text:
-        if letter in "\n\t" or " " <= letter <= "~":
-            continue
-        category = unicodedata.category(letter)
-        if category == "Cc":
-            return "control characters"
-        if category in ("Cf", "Co", "Cs") or letter in _INVISIBLE or "\U000e0100" <= letter <= "\U000e01ef":
-            return f"hidden characters (U+{ord(letter):04X})"
-    return ""
-
-
-def mixed(text: str) -> str:
-    """Words written with letters that only look like others."""
-    if text.isascii():
-        return ""
-    for word in _WORD.findall(text):
-        if word.isascii():
-            continue
-        scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in word}
-        if scripts & set(_LOOKALIKE) or (len(word) >= _SHORTEST_MIX and len(scripts & set(_JOINED)) > 1):
-            return f"letters that look like others in `{word[:30]}`"
-    return ""
-
-
-def destructive(text: str) -> str:
-    """Commands that delete, overwrite or run what they fetch."""
-    found = ruinous(text)
-    return f"a destructive command: `{found[:60]}`" if found else ""
-
-
-def addressed(text: str) -> str:
-    """Addresses elsewhere."""
-    for found in _ADDRESS.finditer(text):
-        if not _OWN.match(found["host"]):
-            return f"an address: `{found['host'][:60]}`"
-    return ""
 
 
 CHECKS: tuple[Check, ...] = (hidden, mixed, destructive, addressed)

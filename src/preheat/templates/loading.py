@@ -4,7 +4,6 @@ The bytes may come from anywhere: they give a valid template or a `UserError`, n
 """
 
 import os
-import sys
 from collections.abc import Callable
 from math import isfinite
 from typing import Any, TypeAlias
@@ -74,14 +73,11 @@ def version_of(raw: Raw, where: str) -> int:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of a file, `-` for standard input; one that is too large is not even read."""
-    if path == "-":
-        data = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
-            raise too_large(path)
-        with open(path, "rb") as stream:
-            data = stream.read(LARGEST + 1)
+    """The bytes of a file; one that is too large is not even read."""
+    if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
+        raise too_large(path)
+    with open(path, "rb") as stream:
+        data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise too_large(path)
     return data

@@ -2,14 +2,12 @@
 
     objects/3f/3fa2….json   one version: canonical JSON, called by its hash, never changed
     names/NAME.json         the history of a name; its last lines say what it stands for
-    uses.jsonl              when a version was handed out
 
-Knows no lesson. An object is written before the history that names it, so a writer that is killed leaves at worst an object
-that nothing refers to.
+Knows no lesson, and nothing of when a version was handed out or for which project it is loaded: that is kept in the state. An
+object is written before the history that names it, so a writer that is killed leaves at worst an object that nothing refers to.
 """
 
 import os
-from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -17,16 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from preheat.errors import NotFound, UserError
-from preheat.model.template import Action, Entry, Template
-from preheat.templates.digest import canonical, digest_of, same_content, short
-from preheat.templates.files import append_line, locked, write_whole
+from preheat.model.template import Action, Entry, Template, short_digest
+from preheat.templates.digest import canonical, digest_of, same_content
+from preheat.templates.files import locked, write_whole
 from preheat.templates.history import State, state_of
 from preheat.templates.loading import load
 from preheat.templates.names import Address, address, check_name
-from preheat.templates.uses import Use
 
 _HISTORY = msgspec.json.Decoder(list[Entry])
-_USE = msgspec.json.Decoder(Use)
 
 
 class Version(NamedTuple):
@@ -36,6 +32,16 @@ class Version(NamedTuple):
     digest: str
     template: Template
 
+    @property
+    def short(self) -> str:
+        """Its digest as people see it."""
+        return short_digest(self.digest)
+
+    @property
+    def title(self) -> str:
+        """`name@3fa2b1c0d4`, for people."""
+        return f"{self.name}@{self.short}"
+
 
 class Kept(NamedTuple):
     """What came of keeping a template."""
@@ -43,6 +49,11 @@ class Kept(NamedTuple):
     digest: str
     new: bool
     """False where the name stands for exactly this already."""
+
+    @property
+    def short(self) -> str:
+        """The digest as people see it."""
+        return short_digest(self.digest)
 
 
 class Store:
@@ -126,8 +137,8 @@ class Store:
             history = self.history(where.name)
             before = state_of(history).live
             if found.digest == before:
-                raise UserError(f"`{where.name}` already stands for `{short(found.digest)}`")
-            note = f"from {short(before)}" if before else ""
+                raise UserError(f"`{where.name}` already stands for `{short_digest(found.digest)}`")
+            note = f"from {short_digest(before)}" if before else ""
             self._write_history(where.name, [*history, Entry(found.digest, at, "rolled back", note)])
         return found
 
@@ -147,24 +158,6 @@ class Store:
                 raise UserError(f"nothing of `{name}` waits for a review")
             self._write_history(name, [*self.history(name), Entry(state.waiting, at, "rejected")])
         return state.waiting
-
-    # Uses.
-    def record(self, use: Use) -> None:
-        """Note that a version was handed out."""
-        with locked(self.folder):
-            append_line(os.path.join(self.folder, "uses.jsonl"), canonical(use))
-
-    def uses(self) -> Iterator[Use]:
-        """Every use that was noted; a damaged line is passed over."""
-        try:
-            with open(os.path.join(self.folder, "uses.jsonl"), "rb") as stream:
-                for line in stream:
-                    try:
-                        yield _USE.decode(line)
-                    except (msgspec.MsgspecError, UnicodeDecodeError):
-                        continue  # torn when its writer was killed: one use less is no harm
-        except FileNotFoundError:
-            return
 
     # How.
     def _imported(self, template: Template, state: State) -> Kept:
@@ -223,7 +216,7 @@ class Store:
         for _ in range(where.back):
             parent = self.read(digest).parent
             if parent is None or parent not in state.versions:
-                raise NotFound(f"`{where.name}` has no version before `{short(digest)}`")
+                raise NotFound(f"`{where.name}` has no version before `{short_digest(digest)}`")
             digest = parent
         return digest
 

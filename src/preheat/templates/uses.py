@@ -5,21 +5,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.model.template import Tracked
-
-
-class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """One handing-out. The task itself is not kept, only what makes it known again."""
-
-    at: float
-    template: str
-    """The digest of the version."""
-    context: str
-    """The id of the context: the session carries it in its first lines."""
-    agent: str = ""
-    project: str = ""
-    task: str = ""
-    """A hash."""
+from preheat.model.template import Tracked, Use
 
 
 class Found(msgspec.Struct, frozen=True):

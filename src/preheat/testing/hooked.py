@@ -17,9 +17,9 @@ import msgspec
 
 from preheat.agents import hooks_of
 from preheat.agents.hooking import Hooks
-from preheat.daemon.place import CLIENT
 from preheat.installing.plans import Plan, carry_out, install_plan
 from preheat.model.live import HookAnswer, HookEvent, HookName
+from preheat.running.place import CLIENT
 
 Mode = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
 MARKS: Mapping[HookName, str] = {
@@ -109,7 +109,7 @@ def main(agent: str, folder: str, mode: Mode) -> None:
     if event is None:
         return
     if mode == "hang" and event.name == "after_tool":
-        time.sleep(300)
+        time.sleep(3600)
     said = hooks_for(agent).write(event, answer_of(event, mode))
     if said:
         sys.stdout.buffer.write(said)

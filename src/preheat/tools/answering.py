@@ -8,11 +8,10 @@ import sqlite3
 from difflib import get_close_matches
 from typing import Any
 
-from preheat.archive.connect import unusable
+from preheat.app.model_text import in_value, visible
 from preheat.errors import ArchiveBusy, PreheatError, UserError
-from preheat.settings import archive_path
 from preheat.tools.arguments import checked
-from preheat.tools.fitting import bounded, clean
+from preheat.tools.fitting import bounded
 from preheat.tools.lessons import LESSONS
 from preheat.tools.mistakes import MISTAKES
 from preheat.tools.profile import PROFILE
@@ -43,16 +42,17 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
     if tool is None:
         close = get_close_matches(name, [each.name for each in TOOLS], 1)
         return _failed(f"there is no tool `{name[:60]}`; {_there_are(close)}")
+    asked = Asked(folder, {}, cwd)
     try:
         given = checked(tool.schema, arguments)
-        answer: dict[str, Any] = clean({"success": True, **tool.run(Asked(folder, given, cwd))})
+        answer: dict[str, Any] = in_value(visible, {"success": True, **tool.run(asked._replace(arguments=given))})
         return bounded(answer, SLACK * _most(given))
     except ArchiveBusy as error:
         return _failed(str(error), "try again in a moment")
     except UserError as error:
         return _failed(str(error))
     except sqlite3.Error as error:
-        return _failed(str(unusable(archive_path(folder), error)))
+        return _failed(str(asked.home.describe_failure(error)))
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
         return _failed(f"{place}{error.strerror or error}", "a person must see to this; go on without the tool")
@@ -71,7 +71,7 @@ def _most(given: dict[str, Any]) -> int:
 
 def _failed(line: str, advice: str = "") -> dict[str, Any]:
     """An error as every tool says it. Our lines end in what to do, behind a semicolon."""
-    line = " ".join(clean(line).split())[:_LONGEST_LINE]
+    line = " ".join(visible(line).split())[:_LONGEST_LINE]
     wrong, parted, then = line.rpartition("; ")
     if advice or not parted:
         return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.provisioning.safe import visible
-from preheat.provisioning.tokens import estimate
+from preheat.app.model_text import estimate_tokens
 from preheat.tools.tool import MOST_TOKENS
 
 LEAST, MOST = 200, 20_000
@@ -27,7 +26,7 @@ _DEPTH = 8
 
 def tokens(value: Any) -> int:
     """Of a value as JSON."""
-    return estimate(text(value))
+    return estimate_tokens(text(value))
 
 
 def text(value: Any) -> str:
@@ -82,14 +81,3 @@ def _cut(value: Any, letters: int, rows: int, depth: int) -> Any:
     if isinstance(value, list):
         return [_cut(each, letters, rows, depth - 1) for each in value[:rows]]
     return {name[:100]: _cut(each, letters, rows, depth - 1) for name, each in list(value.items())[: max(rows, 12)]}
-
-
-def clean(value: Any) -> Any:
-    """JSON values without what does not show, and without numbers that JSON does not have."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {visible(str(name)): clean(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    return value

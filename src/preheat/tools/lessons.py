@@ -5,13 +5,11 @@ from typing import Any
 
 import msgspec
 
-from preheat import app as api
+from preheat.app.model_text import harmless, in_value, quotation
 from preheat.errors import NotFound
 from preheat.model.lesson import LESSON_KINDS, Lesson
-from preheat.provisioning.safe import value
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
-from preheat.tools.opening import PROJECT, archive, data_note, folder_of
-from preheat.tools.quoting import quoted
+from preheat.tools.opening import PROJECT, archived, data_note, folder_of
 from preheat.tools.tool import Asked, Tool
 
 _SCHEMA = {
@@ -32,12 +30,10 @@ _EVIDENCE = ("evidence", "example", "packet", "signatures", "forms", "environmen
 
 def run(asked: Asked) -> dict[str, Any]:
     given = asked.arguments
-    with archive(asked.folder):
-        pass  # it must be there: nothing learned and nothing read are different answers
-    home = api.open(asked.folder)
+    home = archived(asked)  # it must be there: nothing learned and nothing read are different answers
     if identity := given.get("id"):
         # Also one that is not handed out, because it reads like an order.
-        return {"note": data_note(), "lesson": quoted(msgspec.to_builtins(_one(home.lessons(), identity)))}
+        return {"note": data_note(), "lesson": in_value(quotation, msgspec.to_builtins(_one(home.lessons(), identity)))}
     where = folder_of(asked)
     note = ""
     try:
@@ -70,7 +66,7 @@ def _read(lesson: Lesson) -> str:
 
 def _short(lesson: Lesson) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(lesson)
-    short: dict[str, Any] = value({name: each for name, each in whole.items() if name not in _EVIDENCE})
+    short: dict[str, Any] = in_value(harmless, {name: each for name, each in whole.items() if name not in _EVIDENCE})
     return short
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
+from preheat.app.model_text import in_value, quotation
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, Mistake
 from preheat.model.outcome import CAUSES
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page, tokens
-from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, filter_of, judged
-from preheat.tools.quoting import quoted
+from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, data_note, filter_of
 from preheat.tools.tool import Asked, Tool
 
 _SCHEMA = {
@@ -31,19 +31,18 @@ _SESSIONS = 3
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.app.reliability import mistakes
-
     given = asked.arguments
     chosen = filter_of(asked)
-    with judged(asked.folder) as opened:
-        found = mistakes(
-            opened.connection, chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
-        )
+    opened = analysed(asked)
+    found = opened.home.reliability.as_analysed().mistakes(
+        chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
+    )
     if identity := given.get("id"):
         return opened.missing | _whole(found.mistakes, identity, given)
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     answer |= opened.missing
-    answer |= quoted({name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"})
+    counts = {name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"}
+    answer |= in_value(quotation, counts)
     if not found.mistakes and not opened.left:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
@@ -56,7 +55,7 @@ def _short(mistake: Mistake) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(mistake)
     whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS]}
     del whole["occurrences"]
-    short: dict[str, Any] = quoted(whole)
+    short: dict[str, Any] = in_value(quotation, whole)
     return short
 
 
@@ -65,7 +64,7 @@ def _whole(found: tuple[Mistake, ...], identity: str, given: dict[str, Any]) -> 
     if len(alike) != 1:
         raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
     answer = {"note": data_note(), "mistake": _short(alike[0])}
-    occurrences = quoted([msgspec.to_builtins(each) for each in alike[0].occurrences])
+    occurrences = in_value(quotation, [msgspec.to_builtins(each) for each in alike[0].occurrences])
     return answer | page("occurrences", occurrences, given, tokens(answer))
 
 

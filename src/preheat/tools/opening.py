@@ -1,27 +1,20 @@
 """The archive for a tool, and which sessions and which project one asks about. Knows no tool.
 
-One connection for each call: calls come in several threads at once.
+Calls come in several threads at once.
 """
 
 import os
-import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from preheat.app import stages as pipeline
-from preheat.app.caller import read_first
-from preheat.app.projects import repository_of
+from preheat.app import Preheat
+from preheat.app.model_text import describe_source
+from preheat.app.projects import project_root
 from preheat.errors import UserError
-from preheat.lessons.projects import root_of
 from preheat.model.lesson import DAY
-from preheat.provisioning.frame import sentence
+from preheat.model.listing import Filter
 from preheat.tools.tool import Asked
-
-if TYPE_CHECKING:
-    from preheat.model.listing import Filter
 
 ALL = "all"
 PROJECT = {"type": "string", "description": f"Name or folder; this one unless given; `{ALL}`: every one."}
@@ -32,10 +25,10 @@ SECONDS = 20.0
 _judging = threading.Lock()
 
 
-class Judged(NamedTuple):
+class Analysed(NamedTuple):
     """The archive, and how many of its sessions there was no time to judge."""
 
-    connection: sqlite3.Connection
+    home: Preheat
     left: int
 
     @property
@@ -47,33 +40,29 @@ class Judged(NamedTuple):
         return {"missing": said} if self.left else {}
 
 
-@contextmanager
-def archive(folder: str) -> Iterator[sqlite3.Connection]:
-    """The archive, which must be there already. Where an agent's program asks, its new sessions are read first."""
-    read_first(folder)
-    if not pipeline.has_archive(folder):
+def archived(asked: Asked) -> Preheat:
+    """The application with an archive, which must be there already. Where an agent's program asks, its new sessions are read
+    first."""
+    home = asked.home
+    home.read_callers_sessions()
+    if not home.has_archive():
         raise UserError(
-            f"there is no archive in `{folder}` yet; run `preheat sync`, then `preheat learn`, and ask again"
+            f"there is no archive in `{home.folder}` yet; run `preheat sync`, then `preheat learn`, and ask again"
         )
-    connection = pipeline.opened(folder)
+    return home
+
+
+def analysed(asked: Asked) -> Analysed:
+    """The same with its sessions judged, as far as that can be done in time. Several calls at once judge once."""
+    home = archived(asked)
+    end = time.monotonic() + SECONDS
+    ours = _judging.acquire(timeout=SECONDS)
     try:
-        yield connection
+        report = home.analyse(seconds=end - time.monotonic())
     finally:
-        connection.close()
-
-
-@contextmanager
-def judged(folder: str) -> Iterator[Judged]:
-    """The archive with its sessions judged, as far as that can be done in time. Several calls at once judge once."""
-    with archive(folder) as connection:
-        end = time.monotonic() + SECONDS
-        ours = _judging.acquire(timeout=SECONDS)
-        try:
-            report = pipeline.analyse_archive(folder, seconds=end - time.monotonic(), need="outcomes")
-        finally:
-            if ours:
-                _judging.release()
-        yield Judged(connection, report.left)
+        if ours:
+            _judging.release()
+    return Analysed(home, report.left)
 
 
 def project_of(asked: Asked) -> str:
@@ -89,13 +78,11 @@ def folder_of(asked: Asked) -> str:
     named = project_of(asked)
     if named == ALL or (named and not os.path.isabs(named)):
         return "" if named == ALL else named
-    return root_of(named or os.path.abspath(asked.cwd), repository_of) or named
+    return project_root(named or os.path.abspath(asked.cwd)) or named
 
 
-def filter_of(asked: Asked) -> "Filter":
+def filter_of(asked: Asked) -> Filter:
     """The sessions that are asked about."""
-    from preheat.model.listing import Filter
-
     days = asked.arguments.get("days")
     return Filter(
         agent=asked.arguments.get("agent") or None,
@@ -106,4 +93,4 @@ def filter_of(asked: Asked) -> "Filter":
 
 def data_note(project: str = "") -> str:
     """Stands before everything that came out of sessions."""
-    return sentence(0, bool(project))
+    return describe_source(bool(project))

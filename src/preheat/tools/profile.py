@@ -6,11 +6,10 @@ from typing import Any
 
 import msgspec
 
-from preheat.app import stages as pipeline
 from preheat.app.caller import session_named
+from preheat.app.model_text import in_value, quotation
 from preheat.tools.fitting import MAX_TOKENS, tokens
-from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of, judged
-from preheat.tools.quoting import quoted
+from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, archived, data_note, filter_of
 from preheat.tools.tool import MOST_TOKENS, Asked, Tool
 
 PARTS = ("tools", "activities", "agents", "models", "projects", "even", "windows", "tenths", "marathon", "by_agent")
@@ -39,24 +38,18 @@ def run(asked: Asked) -> dict[str, Any]:
 
 
 def _one(asked: Asked, name: str) -> dict[str, Any]:
-    from preheat.archive.queries import find
-
-    with archive(asked.folder) as connection:
-        summary = find(connection, session_named(name))
-        measured = pipeline.assess(pipeline.load(connection, summary.key)).profile
-    return {"note": data_note(), **quoted(msgspec.to_builtins(measured))}
+    measured = archived(asked).profile(session_named(name))
+    return {"note": data_note(), **in_value(quotation, msgspec.to_builtins(measured))}
 
 
 def _many(asked: Asked) -> dict[str, Any]:
     if "numpy" not in sys.modules:  # the matrices are small: threads would only wait for each other
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from preheat.app.reliability import population
-
     given = asked.arguments
     chosen = filter_of(asked)
-    with judged(asked.folder) as opened:
-        measured = population(opened.connection, chosen)
-    whole: dict[str, Any] = quoted(msgspec.to_builtins(measured))
+    opened = analysed(asked)
+    measured = opened.home.reliability.as_analysed().population(chosen)
+    whole: dict[str, Any] = in_value(quotation, msgspec.to_builtins(measured))
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     answer |= opened.missing | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]

@@ -1,9 +1,7 @@
 """`provision`: what earlier sessions found out, for a task. Nothing is chosen or worded here."""
 
-import time
 from typing import Any
 
-from preheat.app import stages as pipeline
 from preheat.model.context import BUDGET
 from preheat.tools.opening import project_of
 from preheat.tools.tool import Asked, Tool
@@ -28,9 +26,8 @@ _SCHEMA = {
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    given = asked.arguments
-    found = pipeline.provision(
-        asked.folder,
+    given, home = asked.arguments, asked.home
+    found = home.provision(
         given["task"],
         project=project_of(asked),
         cwd=asked.cwd,
@@ -38,10 +35,9 @@ def run(asked: Asked) -> dict[str, Any]:
         template=given.get("template", ""),
         loaded=True,
     )
-    pipeline.note_use(asked.folder, found, time.time())
     answer: dict[str, Any] = {
         "id": found.id,
-        "text": pipeline.render(found).text,
+        "text": home.render(found).text,
         "tokens": found.tokens,
         "budget": found.budget,
         "project": found.project,
@@ -63,7 +59,7 @@ def run(asked: Asked) -> dict[str, Any]:
 
 
 def _advice(asked: Asked, considered: int) -> str:
-    if not pipeline.has_archive(asked.folder):
+    if not asked.home.has_archive():
         return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
     if not considered:
         return "nothing is learned yet: run `preheat sync`, then `preheat learn`; until then go on without it"

@@ -5,10 +5,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.app import stages as pipeline
-from preheat.provisioning.frame import block
-from preheat.provisioning.safe import harmless, value
-from preheat.tools.opening import archive, project_of
+from preheat.app.model_text import frame_text, harmless, in_value
+from preheat.tools.opening import archived, project_of
 from preheat.tools.tool import Asked, Tool
 
 _SCHEMA = {
@@ -19,9 +17,7 @@ _SCHEMA = {
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    with archive(asked.folder):
-        pass  # it must be there already
-    found = pipeline.resume_packet(asked.folder, project=project_of(asked), cwd=asked.cwd)
+    found = archived(asked).resume_packet(project_of(asked), asked.cwd)
     if found is None or found.packet is None:
         return {
             "text": "",
@@ -37,8 +33,8 @@ def run(asked: Asked) -> dict[str, Any]:
             else f"its packet is {found.status}",
             "next": "begin anew; `session_search` finds what was done then",
         }
-    text = block(found.id, "", 1, True, [harmless(found.text)])
-    return {"text": text, "lesson": found.id, "packet": value(msgspec.to_builtins(found.packet))}
+    packet = in_value(harmless, msgspec.to_builtins(found.packet))
+    return {"text": frame_text(found.id, found.text), "lesson": found.id, "packet": packet}
 
 
 RESUME_PACKET = Tool(

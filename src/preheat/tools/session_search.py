@@ -2,16 +2,13 @@
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from preheat.provisioning.safe import line
+from preheat.app.model_text import harmless_line, quotation
+from preheat.model.listing import Hit
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
-from preheat.tools.opening import AGENT, DAYS, PROJECT, archive, data_note, filter_of
-from preheat.tools.quoting import quotation
+from preheat.tools.opening import AGENT, DAYS, PROJECT, archived, data_note, filter_of
 from preheat.tools.tool import Asked, Tool
-
-if TYPE_CHECKING:
-    from preheat.model.listing import Hit
 
 KINDS = ("human", "assistant", "command")
 _SCHEMA = {
@@ -41,14 +38,12 @@ _LONGEST, _BEFORE = 600, 150
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.archive.queries import search, search_terms
-
     given = asked.arguments
     chosen = filter_of(asked)
     most = given.get("offset", 0) + _MOST
-    with archive(asked.folder) as connection:
-        hits = list(search(connection, given["words"], chosen, tuple(given.get("kind", ())), most))
-    terms = search_terms(given["words"])
+    sessions = archived(asked).archive
+    hits = sessions.search(given["words"], chosen, tuple(given.get("kind", ())), most)
+    terms = sessions.search_terms(given["words"])
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     if not hits:
         elsewhere = "; `project` `all` looks everywhere" if chosen.project else ""
@@ -57,14 +52,14 @@ def run(asked: Asked) -> dict[str, Any]:
     return answer | page("passages", [_passage(hit, terms) for hit in hits], given)
 
 
-def _passage(hit: "Hit", terms: list[str]) -> dict[str, Any]:
+def _passage(hit: Hit, terms: list[str]) -> dict[str, Any]:
     session = hit.session
     return {
         "session": session.session,
         "when": _when(session.started_at),
         "agent": session.agent,
         "project": quotation(session.project),
-        "about": quotation(line(session.title or session.opening, 100)),
+        "about": quotation(harmless_line(session.title or session.opening, 100)),
         "line": hit.line,
         "kind": hit.kind,
         "text": _around(hit.text, terms),

@@ -6,6 +6,8 @@ Knows no tool, and nothing of how one is reached (MCP, a plugin, `preheat tool`)
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from preheat.app import Preheat
+
 
 class Asked(NamedTuple):
     """One question."""
@@ -16,6 +18,11 @@ class Asked(NamedTuple):
     """As the schema wants them: checked, harmless differences in type made good, no key that it does not name."""
     cwd: str
     """The project that whoever asks works in, where it does not say another one."""
+
+    @property
+    def home(self) -> Preheat:
+        """What answers."""
+        return Preheat(self.folder)
 
 
 class Tool(NamedTuple):

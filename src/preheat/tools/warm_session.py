@@ -4,29 +4,23 @@ Nothing is built, measured or compared here. The schema is small because a progr
 """
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from preheat.agents import AGENTS
-from preheat.app import stages as pipeline
-from preheat.app.caller import LATEST, caller, session_named
-from preheat.app.context import project_folder
+from preheat.app.agents import agent_names
+from preheat.app.caller import LATEST, session_named
+from preheat.app.model_text import harmless, harmless_line, in_value
+from preheat.app.projects import project_folder
+from preheat.app.templates import Request, TemplateSummary, Wanted
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
-from preheat.provisioning.safe import line, value
-from preheat.provisioning.tokens import estimate
-from preheat.templates.digest import short
-from preheat.templates.store import Store
-from preheat.tools.opening import ALL, archive, data_note, judged
+from preheat.model.listing import Filter
+from preheat.tools.opening import ALL, analysed, archived, data_note
 from preheat.tools.profile import run as profiled
 from preheat.tools.tool import Asked, Tool
-
-if TYPE_CHECKING:
-    from preheat.model.listing import Filter
 
 _MOST_TEMPLATES = 25
 _MOST_COMPACTIONS = 5
@@ -36,10 +30,6 @@ _TEXT = 120
 # Templates.
 def _build(asked: Asked) -> dict[str, Any]:
     """From many sessions: of this project, unless others are asked for."""
-    from preheat.app.templates import build_template
-    from preheat.templates.build import Request
-    from preheat.templates.choice import Wanted
-
     given = asked.arguments
     name = _needed(asked, "name")
     chosen, which = _sources(asked)
@@ -48,12 +38,12 @@ def _build(asked: Asked) -> dict[str, Any]:
     filters = {"source": source} if (source := given.get("source_filter", "")) else {}
     request = Request(name=name, description=given.get("description", ""), tags=tags, filters=filters)
     try:
-        with judged(asked.folder) as opened:
-            if opened.left:  # one built now would lack what they taught, and nobody would see that
-                raise UserError(
-                    f"of all sessions {opened.left:,} wait to be judged; ask the same again, which goes on with it"
-                )
-            made = build_template(asked.folder, request, chosen, rule)
+        opened = analysed(asked)
+        if opened.left:  # one built now would lack what they taught, and nobody would see that
+            raise UserError(
+                f"of all sessions {opened.left:,} wait to be judged; ask the same again, which goes on with it"
+            )
+        made = opened.home.library.build(request, chosen, rule)
     except UserError as error:
         if "no session fits" not in str(error):
             raise
@@ -65,7 +55,7 @@ def _build(asked: Asked) -> dict[str, Any]:
     facts = msgspec.to_builtins(template.extraction)
     return {
         "name": name,
-        "version": short(made.kept.digest),
+        "version": made.kept.short,
         "new": made.kept.new,
         "sessions_of": which,
         "lessons": len(template.lessons),
@@ -77,51 +67,46 @@ def _build(asked: Asked) -> dict[str, Any]:
 
 
 def _list(asked: Asked) -> dict[str, Any]:
-    store = Store(asked.folder)
-    names = store.names()
-    if not names:
+    found = asked.home.library.summaries()
+    if not found:
         return {"templates": [], "next": "`build` with a `name` makes one from the sessions of this project"}
-    uses = Counter(use.template for use in store.uses())
-    answer: dict[str, Any] = {"templates": [_row(store, name, uses) for name in names[:_MOST_TEMPLATES]]}
-    if len(names) > _MOST_TEMPLATES:
-        answer["left_out"] = len(names) - _MOST_TEMPLATES
+    answer: dict[str, Any] = {"templates": [_row(each) for each in found[:_MOST_TEMPLATES]]}
+    if len(found) > _MOST_TEMPLATES:
+        answer["left_out"] = len(found) - _MOST_TEMPLATES
         answer["more"] = "`preheat warm list` in a terminal shows all"
     return answer
 
 
-def _row(store: Store, name: str, uses: Counter[str]) -> dict[str, Any]:
-    try:
-        state = store.state(name)
-        if state.live is None:
-            return {"name": name, "problem": "waits for a person's review"}
-        template = store.read(state.live)
-    except UserError as error:
-        return {"name": name, "problem": line(str(error), _TEXT)}
+def _row(found: TemplateSummary) -> dict[str, Any]:
+    template = found.template
+    if found.problem:
+        return {"name": found.name, "problem": harmless_line(found.problem, _TEXT)}
+    if template is None or not found.live:
+        return {"name": found.name, "problem": "waits for a person's review"}
     return {
-        "name": name,
-        "version": short(state.live),
-        "description": line(template.description, _TEXT),
-        "tags": [line(tag, 40) for tag in template.tags[:8]],
-        "project": line(template.project, _TEXT),
+        "name": found.name,
+        "version": found.version,
+        "description": harmless_line(template.description, _TEXT),
+        "tags": [harmless_line(tag, 40) for tag in template.tags[:8]],
+        "project": harmless_line(template.project, _TEXT),
         "lessons": len(template.lessons),
-        "tokens": sum(estimate(lesson.text) for lesson in template.lessons),
-        "used": sum(uses[digest] for digest in state.versions),
+        "tokens": found.tokens,
+        "used": found.tracked.uses,
     }
 
 
 def _load(asked: Asked) -> dict[str, Any]:
     """What is in a template, as a session that starts with it would read it."""
-    name = _template(asked)
-    version = Store(asked.folder).find(name)
+    home = asked.home
+    version = home.library.find(_template(asked))
     task = asked.arguments.get("description") or version.template.description or version.name
-    found = pipeline.provision(
-        asked.folder, task, agent=caller(), template=f"{version.name}@{version.digest}", cwd=asked.cwd, budget=BUDGET
+    found = home.provision(
+        task, agent=home.caller(), template=f"{version.name}@{version.digest}", cwd=asked.cwd, budget=BUDGET
     )
-    text = pipeline.render(found).text
-    answer: dict[str, Any] = {"name": version.name, "version": short(version.digest), "note": data_note()}
+    text = home.render(found).text
+    answer: dict[str, Any] = {"name": version.name, "version": version.short, "note": data_note()}
     if not text:
         return {**answer, "context": "", "reason": found.reason, "next": "go on without it; `list` shows the others"}
-    pipeline.note_use(asked.folder, found, time.time())
     answer |= {"context": text, "tokens": found.tokens, "items": len(found.items)}
     if found.left_out:
         answer["left_out"] = found.left_out
@@ -130,7 +115,7 @@ def _load(asked: Asked) -> dict[str, Any]:
 
 def _delete(asked: Asked) -> dict[str, Any]:
     name = _template(asked)
-    Store(asked.folder).delete(name, time.time())
+    asked.home.library.delete(name)
     return {"deleted": name, "next": f"nothing is lost: `preheat warm restore {name}` in a terminal brings it back"}
 
 
@@ -141,18 +126,13 @@ def _profile(asked: Asked) -> dict[str, Any]:
 
 
 def _compress_check(asked: Asked) -> dict[str, Any]:
-    from preheat.app.reliability import compactions
-    from preheat.archive.queries import find
-    from preheat.model.listing import Filter
-
-    session = asked.arguments.get("session_id", "")
-    with archive(asked.folder) as connection:
-        which = find(connection, session_named(session)) if session else Filter(agent=caller() or None)
-        checked = compactions(connection, which)
+    session, home = asked.arguments.get("session_id", ""), archived(asked)
+    which = session_named(session) if session else Filter(agent=home.caller() or None)
+    checked = home.reliability.as_analysed().compactions(which).check
     if not checked.crossings:
         why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
         return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}
-    whole: dict[str, Any] = value(msgspec.to_builtins(checked))
+    whole: dict[str, Any] = in_value(harmless, msgspec.to_builtins(checked))
     listed = [
         {name: each[name] for name in ("session", "child", "number", "how", "verdict")} for each in whole["boundaries"]
     ]
@@ -170,12 +150,9 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
 
 
 def _compare(asked: Asked) -> dict[str, Any]:
-    from preheat.app.reliability import compare_sessions
-
     first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
-    with archive(asked.folder) as connection:
-        found = compare_sessions(connection, first, second)
-    answer: dict[str, Any] = value(msgspec.to_builtins(found))
+    found = archived(asked).reliability.as_analysed().compare(first, second)
+    answer: dict[str, Any] = in_value(harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 
@@ -192,22 +169,20 @@ def _template(asked: Asked) -> str:
     """The template that is named; where none is, the names there are."""
     if str(asked.arguments.get("name", "")).strip():
         return _needed(asked, "name")
-    names = Store(asked.folder).names()
+    names = asked.home.library.names()
     there = (
         f"give one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "there is none yet, `build` one"
     )
     raise UserError(f"`name` is missing; {there}")
 
 
-def _sources(asked: Asked) -> "tuple[Filter, str]":
+def _sources(asked: Asked) -> tuple[Filter, str]:
     """The sessions to build from, and how they are called: an agent's, a project's, or all."""
-    from preheat.model.listing import Filter
-
     given = asked.arguments.get("source_filter", "").strip()
     if given == ALL:
         return Filter(), "all sessions"
     agent = given.lower().replace("-", "_").replace(" ", "_")
-    if agent in AGENTS:
+    if agent in agent_names():
         return Filter(agent=agent), f"sessions of {agent}"
     if given and given[0] not in ".~" and not os.path.isabs(given):
         return Filter(project=given), f"projects with `{given}` in their path"

@@ -5,9 +5,8 @@ from typing import Any
 import msgspec
 
 from preheat.app.caller import session_named
-from preheat.provisioning.safe import value
-from preheat.tools.opening import archive, data_note
-from preheat.tools.quoting import quoted
+from preheat.app.model_text import harmless, in_value, quotation
+from preheat.tools.opening import archived, data_note
 from preheat.tools.tool import Asked, Tool
 
 _SCHEMA = {
@@ -25,17 +24,14 @@ _TOLD = 10
 
 
 def run(asked: Asked) -> dict[str, Any]:
-    from preheat.app.replay import at_turn, moment_after, why
-
     name = session_named(asked.arguments.get("session", "").strip() or "latest")
-    with archive(asked.folder) as connection:
-        found, turn = at_turn(connection, name, asked.folder)
-    moment = moment_after(found.timeline, asked.arguments.get("turn", turn))
+    found, turn = archived(asked).watching.replay_turn(name)
+    explained = found.explain(asked.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
-    whole = msgspec.to_builtins(why(found.timeline, moment))
-    answer |= {**value(whole), "event": quoted(whole["event"])}
+    whole = msgspec.to_builtins(explained)
+    answer |= {**in_value(harmless, whole), "event": in_value(quotation, whole["event"])}
     told = found.timeline.advisories
-    answer["told"] = value([msgspec.to_builtins(each) for each in told[-_TOLD:]])
+    answer["told"] = in_value(harmless, [msgspec.to_builtins(each) for each in told[-_TOLD:]])
     if len(told) > _TOLD:
         answer["left_out"] = f"{len(told) - _TOLD} earlier advisories; `turn` shows the arithmetic at any"
     return answer

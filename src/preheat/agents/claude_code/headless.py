@@ -1,6 +1,7 @@
 """How Claude Code is started without a terminal: `claude -p`. Edits and shell commands in the working folder are allowed."""
 
-from preheat.agents.headless import Asked, Headless, given, with_model
+from preheat.agents.headless import given, with_model
+from preheat.model.headless import Asked, Headless
 
 
 def arguments(asked: Asked) -> list[str]:

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from preheat.agents.headless import Asked, Endpoint, Headless, Settled, given, with_model
+from preheat.agents.headless import given, with_model
+from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 _CONFIGURATION = """\
 model = {model}

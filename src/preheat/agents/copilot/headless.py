@@ -1,6 +1,7 @@
 """How Copilot CLI is started without a terminal: every tool may run, but only in the working folder."""
 
-from preheat.agents.headless import Asked, Headless, given, with_model
+from preheat.agents.headless import given, with_model
+from preheat.model.headless import Asked, Headless
 
 
 def arguments(asked: Asked) -> list[str]:

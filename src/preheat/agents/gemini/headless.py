@@ -1,6 +1,7 @@
 """How Gemini CLI is started without a terminal. Without a person to ask it has no shell unless everything is approved."""
 
-from preheat.agents.headless import Asked, Headless, given, with_model
+from preheat.agents.headless import given, with_model
+from preheat.model.headless import Asked, Headless
 
 
 def arguments(asked: Asked) -> list[str]:

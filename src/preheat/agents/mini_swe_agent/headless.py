@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from preheat.agents.headless import Asked, Endpoint, Headless, Settled, with_model
+from preheat.agents.headless import with_model
+from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 
 def arguments(asked: Asked) -> list[str]:

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from preheat.agents.headless import Asked, Endpoint, Headless, Settled, with_model
+from preheat.agents.headless import with_model
+from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 QUIET = (
     "OPENCODE_DISABLE_AUTOUPDATE",

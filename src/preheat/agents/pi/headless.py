@@ -1,6 +1,7 @@
 """How Pi is started without a terminal. It has no permissions: whatever the model asks for is run."""
 
-from preheat.agents.headless import Asked, Headless, with_model
+from preheat.agents.headless import with_model
+from preheat.model.headless import Asked, Headless
 
 
 def arguments(asked: Asked) -> list[str]:

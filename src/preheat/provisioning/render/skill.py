@@ -5,7 +5,7 @@ import re
 
 from preheat.model.rendering import Parts, Rendered, Renderer
 from preheat.provisioning.render.plain import said
-from preheat.provisioning.safe import line
+from preheat.safe_text.quotation import harmless_line
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 _LONGEST_NAME = 64
@@ -15,7 +15,7 @@ def render(parts: Parts) -> Rendered:
     if not parts.text:
         return Rendered(format="skill", document="")
     name = _name(parts.context.project or parts.context.template.partition("@")[0])
-    where = f" in {line(parts.context.project, 80)}" if parts.context.project else ""
+    where = f" in {harmless_line(parts.context.project, 80)}" if parts.context.project else ""
     description = (
         f"What earlier sessions{where} found out: commands that work, variants that fail, errors and their repairs."
         " Read before running tests, builds or other commands."

@@ -17,6 +17,10 @@ DEAD_PROXY = "http://127.0.0.1:9"
 """Nothing listens on the discard port: what a program sends anywhere but to loopback fails at once."""
 
 
+LIMIT = 300.0
+"""Seconds after which a program counts as hung. No measure of speed: a busy machine may take its time."""
+
+
 class ProgramFailed(AssertionError):  # noqa: N818 - reads as a sentence in a test's report
     """A program did not end well, or not in time."""
 
@@ -76,7 +80,7 @@ def run(
     folder: str,
     environment: Mapping[str, str],
     *,
-    limit: float = 60.0,
+    limit: float = LIMIT,
     expect: int | None = 0,
 ) -> Finished:
     """Run a program to its end. Raises ProgramFailed after `limit` seconds, or for an exit code not expected.

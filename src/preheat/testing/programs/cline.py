@@ -7,7 +7,7 @@ import glob
 import json
 import os
 
-from preheat.testing.programs import Finished, clean_environment, find, run
+from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
 
 _PROVIDER = "openai-compatible"
 
@@ -54,7 +54,7 @@ class ClineHome:
             file.write(f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{json.dumps({'context': said})}'\n")
         os.chmod(path, 0o755)
 
-    def prompt(self, text: str, *options: str, limit: float = 90.0, expect: int | None = 0) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
         """One prompt, headless, to its end; every tool may run."""
         command = [self.program, "--json", *options, text]
         return run(command, self.project, self.environment, limit=limit, expect=expect)

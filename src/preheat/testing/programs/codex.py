@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-from preheat.testing.programs import Finished, clean_environment, find, run
+from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
 
 _CONFIGURATION = """\
 model = "gpt-5.5"
@@ -64,15 +64,15 @@ class CodexHome:
     def environment(self) -> dict[str, str]:
         return clean_environment(self.home, {"CODEX_HOME": self.codex_home})
 
-    def exec(self, prompt: str, *options: str, limit: float = 60.0, expect: int | None = 0) -> Finished:
+    def exec(self, prompt: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
         """`codex exec`: one prompt, headless, to its end."""
         return self._exec(["--skip-git-repo-check", "--json", *options, prompt], limit, expect)
 
-    def resume(self, thread: str, prompt: str, limit: float = 60.0) -> Finished:
+    def resume(self, thread: str, prompt: str, limit: float = LIMIT) -> Finished:
         """`codex exec resume`: a further prompt in the same session."""
         return self._exec(["resume", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)
 
-    def fork(self, thread: str, prompt: str, limit: float = 60.0) -> Finished:
+    def fork(self, thread: str, prompt: str, limit: float = LIMIT) -> Finished:
         """`codex exec fork`: a prompt in a new session that starts with the other's history."""
         return self._exec(["fork", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)
 

@@ -6,7 +6,7 @@ rollouts.
 
 from typing import Self
 
-from preheat.testing.programs import ProgramFailed
+from preheat.testing.programs import LIMIT, ProgramFailed
 from preheat.testing.programs.codex import CodexHome
 from preheat.testing.programs.talking import Message, Talking
 
@@ -14,7 +14,7 @@ from preheat.testing.programs.talking import Message, Talking
 class CodexServer(Talking):
     """A running application server; use it as a context manager."""
 
-    def __init__(self, home: CodexHome, limit: float = 30.0) -> None:
+    def __init__(self, home: CodexHome, limit: float = LIMIT) -> None:
         super().__init__([home.program, "app-server"], home.project, home.environment, limit)
         self._asked = 0
 

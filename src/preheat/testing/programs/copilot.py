@@ -7,7 +7,7 @@ import glob
 import json
 import os
 
-from preheat.testing.programs import Finished, clean_environment, find, run
+from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
 
 
 def find_copilot() -> str | None:
@@ -51,16 +51,16 @@ class CopilotHome:
         with open(os.path.join(folder, f"{event}.json"), "w", encoding="utf-8") as file:
             json.dump({"version": 1, "hooks": hooks}, file)
 
-    def prompt(self, text: str, *options: str, limit: float = 90.0, expect: int | None = 0) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
         """`copilot -p`: one prompt, headless, to its end; every tool may run."""
         command = [self.program, "-p", text, "--allow-all-tools", "--no-color", *options]
         return run(command, self.project, self.environment, limit=limit, expect=expect)
 
-    def cautious_prompt(self, text: str, limit: float = 90.0) -> Finished:
+    def cautious_prompt(self, text: str, limit: float = LIMIT) -> Finished:
         """The same, but tools that change something are denied: there is nobody to ask."""
         return run([self.program, "-p", text, "--no-color"], self.project, self.environment, limit=limit)
 
-    def resume(self, session: str, text: str, limit: float = 90.0) -> Finished:
+    def resume(self, session: str, text: str, limit: float = LIMIT) -> Finished:
         """A further prompt in the same session."""
         return self.prompt(text, f"--resume={session}", limit=limit)
 

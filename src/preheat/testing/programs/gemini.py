@@ -43,7 +43,7 @@ class Job(msgspec.Struct, kw_only=True):
     """More for `settings.json`."""
     side_text: str = AUXILIARY_TEXT
     """What questions without tools get: a summary, when the program compacts."""
-    seconds: float = 120.0
+    seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from preheat import agents
-from preheat.daemon.place import write_client
+from preheat.running.place import write_client
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
 from preheat.testing.programs.alone import answer, can_be_alone, run_alone
@@ -49,7 +49,7 @@ class Job(msgspec.Struct, kw_only=True):
     """Commands that are run first, in the same surroundings, when the settings are written."""
     after: Sequence[Sequence[str]] = ()
     """And when the program has ended."""
-    seconds: float = 180.0
+    seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):

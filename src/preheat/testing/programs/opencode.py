@@ -29,7 +29,7 @@ class Job(msgspec.Struct, kw_only=True):
     side_text: str = AUXILIARY_TEXT
     """What questions without tools get: a title, or a summary when the program compacts."""
     window: int = 200_000
-    seconds: float = 120.0
+    seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):

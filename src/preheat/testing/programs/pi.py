@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from preheat.testing.programs import Finished, ProgramFailed, clean_environment, find, run
+from preheat.testing.programs import LIMIT, Finished, ProgramFailed, clean_environment, find, run
 from preheat.testing.programs.talking import Talking
 
 MODEL = "scripted/scripted"
@@ -61,7 +61,7 @@ class PiHome:
     def environment(self) -> dict[str, str]:
         return clean_environment(self.home, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"})
 
-    def prompt(self, text: str, *options: str, limit: float = 60.0) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = LIMIT) -> Finished:
         """`pi -p`: one prompt, headless, to its end."""
         command = [self.program, "-p", "--model", MODEL, *options, text]
         return run(command, self.project, self.environment, limit=limit)
@@ -76,7 +76,7 @@ class PiHome:
 class PiDriver(Talking):
     """Pi in RPC mode; use it as a context manager."""
 
-    def __init__(self, home: PiHome, *options: str, limit: float = 60.0) -> None:
+    def __init__(self, home: PiHome, *options: str, limit: float = LIMIT) -> None:
         command = [home.program, "--mode", "rpc", "--model", MODEL, "--extension", home.extension, *options]
         super().__init__(command, home.project, home.environment, limit)
 

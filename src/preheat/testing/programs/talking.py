@@ -47,7 +47,7 @@ class Talking:
         assert self._process.stdout is not None
         self._process.stdin.close()
         try:
-            self._process.wait(timeout=5)
+            self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
             end_group(self._process)
             self._process.wait()

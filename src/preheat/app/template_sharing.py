@@ -1,0 +1,151 @@
+"""Templates that leave this machine, and those that come from another: exported, imported, reviewed by a person.
+
+Puts together what stages know: the checks of `templates.findings`, instructions and foreign paths from `safe_text`, secrets
+from `ingest.redact`. Heavy to import (patterns): whoever shares a template imports it then.
+"""
+
+import time
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from preheat.amounts import by_reason
+from preheat.errors import UserError
+from preheat.ingest.redact import redact
+from preheat.model.template import Template
+from preheat.safe_text.reasons import foreign, orders, spell_out
+from preheat.templates.digest import canonical, digest_of
+from preheat.templates.files import write_whole
+from preheat.templates.findings import Check, Finding, findings, texts
+from preheat.templates.loading import LARGEST, read_file
+from preheat.templates.names import check_name
+from preheat.templates.schema import schema
+from preheat.templates.sharing import from_bytes, reviewed, shareable, to_bytes
+from preheat.templates.store import Kept, Store
+
+__all__ = [
+    "LARGEST", "Answer", "Exported", "Finding", "Imported", "Review", "ReviewText", "answer_review", "export_template",
+    "import_bytes", "import_file", "review_template", "schema", "spell_out",
+]  # fmt: skip
+
+Answer: TypeAlias = Literal["accept", "accept-all", "reject"]
+"""Of a person to an import: use it but for what has findings; use all of it; do not."""
+
+
+class Exported(NamedTuple):
+    """A template as a file."""
+
+    name: str
+    digest: str
+    """Of what is in the file, which may be less than the version has."""
+    data: bytes
+    lessons: int
+    left_out: dict[str, int]
+    """Lessons that stay here, by reason."""
+
+
+class Imported(NamedTuple):
+    """A template that came from elsewhere and waits for a review."""
+
+    template: Template
+    kept: Kept
+    verified: bool
+    """Whether a digest said that it is whole."""
+    findings: list[Finding]
+
+
+class ReviewText(NamedTuple):
+    """One text of a template, with what speaks against it."""
+
+    lesson: str
+    """The id of the lesson it is in; empty for the template's own."""
+    field: str
+    text: str
+    reasons: tuple[str, ...]
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    """An imported template as a person looks through it."""
+
+    name: str
+    digest: str
+    """Of the import; of what may be used, where it was accepted."""
+    answer: Answer | None = None
+    findings: list[Finding]
+    template: Template
+    """As it came."""
+    in_use: int = 0
+    """Lessons, where it was accepted; the others are quarantined."""
+
+    @property
+    def texts(self) -> list[ReviewText]:
+        """Every text that could reach a model, those of a lesson together."""
+        why: dict[tuple[str, ...], list[str]] = {}
+        for each in self.findings:
+            why.setdefault((each.lesson, each.field, each.text), []).append(each.why)
+        return [ReviewText(*text, tuple(why.get(tuple(text), ()))) for text in texts(self.template)]
+
+
+def looks_secret(text: str) -> str:
+    """Why a text looks as if a secret were in it."""
+    counts = redact(text.encode("utf-8", "replace"))[1]
+    return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
+
+
+LEAVING: tuple[Check, ...] = (foreign, looks_secret)
+COMING: tuple[Check, ...] = (orders, looks_secret)
+"""What templates are looked through with before they leave this machine, and after they come from another."""
+
+
+def export_template(folder: str, wanted: str, with_evidence: bool = False, path: str = "") -> Exported:
+    """A template as one file that can be shared, written to `path` where one is given. Raises UserError where nothing of it
+    may leave this machine."""
+    found = Store(folder).find(wanted)
+    fit = shareable(found.template, LEAVING, with_evidence)
+    if not fit.template.lessons:
+        raise UserError(f"nothing of `{found.name}` may leave this machine: {by_reason(fit.left_out) or 'it is empty'}")
+    data = to_bytes(fit.template)
+    if path:
+        write_whole(path, data)
+    return Exported(found.name, digest_of(canonical(fit.template)), data, len(fit.template.lessons), fit.left_out)
+
+
+def import_file(folder: str, path: str, name: str = "") -> Imported:
+    """Take in the template in a file, under its own name unless one is given. It waits for a review."""
+    if name:
+        check_name(name)
+    return import_bytes(folder, read_file(path), path, name)
+
+
+def import_bytes(folder: str, data: bytes, where: str, name: str = "") -> Imported:
+    """The same of the bytes of a file; `where` says in a message which one."""
+    if name:
+        check_name(name)
+    opened = from_bytes(data, where)
+    template = replace(opened.template, name=name or opened.template.name, parent=None)
+    kept = Store(folder).keep(template, "imported", time.time(), f"from {where}")
+    return Imported(template, kept, opened.verified, findings(template, COMING))
+
+
+def review_template(folder: str, name: str) -> Review:
+    """An import that waits for a review, with what speaks against it. Raises UserError where none does."""
+    store = Store(folder)
+    state = store.state(name)
+    if state.deleted or state.waiting is None:
+        raise UserError(f"nothing of `{name}` waits for a review; `preheat warm list` shows what does")
+    template = store.read(state.waiting)
+    return Review(name=name, digest=state.waiting, findings=findings(template, COMING), template=template)
+
+
+def answer_review(folder: str, name: str, answer: Answer) -> Review:
+    """Accept or reject an import."""
+    found, store = review_template(folder, name), Store(folder)
+    if answer == "reject":
+        store.reject(name, time.time())
+        return replace(found, answer=answer)
+    fit = reviewed(found.template, found.findings, everything=answer == "accept-all")
+    locked = sum(lesson.status == "quarantined" for lesson in fit.lessons)
+    in_use = len(fit.lessons) - locked
+    kept = store.keep(fit, "accepted", time.time(), f"{in_use} lessons in use, {locked} quarantined")
+    return replace(found, answer=answer, digest=kept.digest, in_use=in_use)

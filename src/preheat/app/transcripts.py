@@ -1,0 +1,39 @@
+"""Makes the transcript of a session: each call with what came of it, as the archive has it or judged now.
+
+Knows nothing of how it is shown.
+"""
+
+from collections.abc import Collection, Sequence
+
+from preheat.agents import dialect_of
+from preheat.calls.summary import summarise
+from preheat.model.profile import CallRecord
+from preheat.model.session import Session, joined
+from preheat.model.transcript import CallLine, Transcript
+from preheat.outcomes import judge
+from preheat.profiles import trace
+
+
+def transcript_of(
+    session: Session, stored: Sequence[CallRecord] = (), copied: Collection[int] = frozenset()
+) -> Transcript:
+    """The transcript of a session. `stored` is what the archive has of its calls, `copied` which of them another session had
+    first; a session of which it has not all is judged now."""
+    calls = [call for call, _ in joined(session)]
+    records = stored if len(stored) == len(calls) else trace(session, judge(session, dialect_of(session.agent)))
+    return Transcript(
+        session,
+        tuple(
+            CallLine(
+                call.call_id,
+                call.tool,
+                summarise(call.input),
+                record.status,
+                record.cause,
+                record.exit_code,
+                record.bookkeeping,
+                record.seq in copied,
+            )
+            for call, record in zip(calls, records, strict=True)
+        ),
+    )

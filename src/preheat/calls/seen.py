@@ -1,0 +1,67 @@
+"""A session as the learners see it: every call with its result and the verdict on it. Knows no archive and no learner."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from preheat.model.outcome import FAILURES
+from preheat.model.profile import CallRecord
+from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, standing
+from preheat.safe_text.paths import relative
+
+LEARNED_FROM = frozenset(["human", "headless", "unknown"])
+"""Who must have started a session: what another tool or Preheat itself ran for its own ends teaches nothing."""
+
+
+class SeenCall(NamedTuple):
+    """One call, what came back and what came of it."""
+
+    call: ToolCall
+    result: ToolResult | None
+    record: CallRecord
+
+    @property
+    def failed(self) -> bool:
+        return self.record.status in FAILURES
+
+    @property
+    def worked(self) -> bool:
+        return self.record.status in ("ok", "empty")
+
+    @property
+    def ran(self) -> bool:
+        """The call itself was right, whatever the news: a test command that finds failing tests works."""
+        return self.worked or (self.failed and self.record.cause == "finding")
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One session. `calls` leaves out bookkeeping and what was copied from another session."""
+
+    key: str
+    root: str
+    """The project's folder on the machine where the session ran, which `relative` takes off; empty where it has none."""
+    session: Session
+    calls: tuple[SeenCall, ...]
+    memory: dict[str, Any] = msgspec.field(default_factory=dict)
+    """What several learners ask and one has found out already, by whose question it is."""
+
+    def relative(self, text: str) -> str:
+        """A text with the paths of that machine made relative to the project."""
+        return relative(text, self.root, self.session.project)
+
+    def by_seq(self) -> dict[int, SeenCall]:
+        return {each.record.seq: each for each in self.calls}
+
+    def events(self) -> list[Event]:
+        """What stands of the conversation, in order."""
+        if "events" not in self.memory:
+            self.memory["events"] = standing(self.session)
+        events: list[Event] = self.memory["events"]
+        return events
+
+    def said(self) -> Iterator[UserMessage]:
+        """What people said."""
+        for event in self.events():
+            if isinstance(event, UserMessage) and event.origin == "human":
+                yield event

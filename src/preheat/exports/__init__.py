@@ -1,1 +1,0 @@
-"""Sessions in forms that other programs read, one module each. Pure: a session in, plain values or lines out."""

@@ -1,0 +1,121 @@
+"""Takes out of a text what tells who, where and on which machine; puts pseudonyms in its place. Knows no session.
+
+First secrets, then what is known by its form (`forms`), then the names that the archive knows (`names`). What is left may
+still tell a person's business in their own words: that is for whoever publishes it to decide.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from preheat.lab.dataset.forms import MARK, SORT_OF, depth, ending, harmless, wide
+from preheat.lab.dataset.names import Names
+from preheat.lab.dataset.pseudonyms import Pseudonyms, Sort
+
+Redact = Callable[[bytes], tuple[bytes, dict[str, int]]]
+"""`ingest.redact.redact`, or one like it."""
+
+_MARKS = re.compile(MARK)
+_DEEPEST = 8
+_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
+"""Letters that do not show: between the letters of a name they would hide it."""
+_ROUNDS = 8
+
+
+class Anonymiser:
+    """Makes texts anonymous, and counts what it took out, by sort."""
+
+    def __init__(self, pseudonyms: Pseudonyms, names: Names, redact: Redact) -> None:
+        self.counts: Counter[str] = Counter()
+        self._pseudonyms = pseudonyms
+        self._names = names
+        self._redact = redact
+
+    def text(self, text: str) -> str:
+        """A text with pseudonyms."""
+        return self._cleared(text, self._named)
+
+    def general(self, text: str) -> str:
+        """A text that says of what was taken out only what it was: equal for equal things of different projects."""
+        return self._cleared(text, lambda sort, value: f"<{sort}>")
+
+    def nameless(self, text: str) -> str:
+        """A name of a product or a number of a version, which may look like an id, without the names in it."""
+        return self._without_names(text, lambda sort, value: f"<{sort}>")
+
+    def value(self, value: Any) -> Any:
+        """A value out of JSON with every text in it made anonymous, the names of members too."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(name)): self.value(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(each) for each in value]
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, int | float):
+            return value if abs(value) < 1e8 else self.text(str(value))
+        return self.text(str(value))
+
+    def _cleared(self, text: str, named: Callable[[Sort, str], str]) -> str:
+        if not text:
+            return text
+        text = shown(text)
+        for _ in range(_ROUNDS):  # what stood beside something may only now be recognised
+            before = text
+            data, found = self._redact(text.encode("utf-8", "replace"))
+            text = data.decode("utf-8", "replace")
+            self.counts["secret"] += sum(found.values())
+            text = self._without_names(self._without_forms(text, named), named)
+            if text == before:
+                return text
+        self.counts["text"] += 1
+        return "<text>"  # never seen to settle: nothing of it is told
+
+    def _without_forms(self, text: str, named: Callable[[Sort, str], str]) -> str:
+        def put(match: re.Match[str]) -> str:
+            form, found = str(match.lastgroup), match[0]
+            if harmless(form, found):
+                return found if form == "mark" else self._without_names(found, named)
+            sort = SORT_OF[form]
+            self.counts[sort] += 1
+            mark = named(sort, found)
+            if sort not in ("path", "file") or not mark.count("-"):
+                return mark
+            return f"{mark}{'/_' * (min(depth(found), _DEEPEST) - 1)}{ending(found)}"
+
+        return wide().sub(put, text)
+
+    def _without_names(self, text: str, named: Callable[[Sort, str], str]) -> str:
+        kept: list[str] = []
+        done = 0
+        for start, end, sort, name in outside_marks(text, self._names):
+            kept += (text[done:start], named(sort, name))
+            self.counts[sort] += 1
+            done = end
+        return "".join((*kept, text[done:])) if kept else text
+
+    def _named(self, sort: Sort, value: str) -> str:
+        return f"<{self._pseudonyms.of(sort, value)}>" if sort != "date" else "<date>"
+
+
+def outside_marks(text: str, names: Names) -> Iterator[tuple[int, int, Sort, str]]:
+    """The names in a text, but for what is part of something that stands for a name already."""
+    marks = [(len(text), len(text)), *reversed([match.span() for match in _MARKS.finditer(text)])]
+    for start, end, sort, name in names.find(text):
+        while marks[-1][1] <= start and len(marks) > 1:
+            marks.pop()
+        if end <= marks[-1][0]:
+            yield start, end, sort, name
+
+
+def shown(text: str) -> str:
+    """A text as it is seen: without letters that do not show."""
+    return text if text.isascii() else unicodedata.normalize("NFC", _HIDDEN.sub("", text))
+
+
+def masked(text: str) -> str:
+    """A text of which only the lengths of its words and lines are left."""
+    return re.sub(r"\S", "x", text)

@@ -1,0 +1,164 @@
+"""Looks through an export for what should not be in it: addresses, paths, ids, secrets, and every name the archive knows.
+
+Knows no disk: files come as bytes. What the export took out is looked for again in what it wrote, names of members and files
+and all: whatever was written without being made anonymous is found here.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from preheat.lab.dataset.anonymise import Redact, outside_marks, shown
+from preheat.lab.dataset.forms import SORT_OF, TELLING, harmless, wide
+from preheat.lab.dataset.names import Names
+
+File: TypeAlias = tuple[str, Callable[[], bytes]]
+"""Its path in the export, and how to read it."""
+
+Line: TypeAlias = Callable[[], int]
+"""The line of a text, counted only where something was found."""
+Met: TypeAlias = dict[str, tuple[tuple[str, str], ...]]
+"""What short texts that were met before give away: an export says the same thousands of times."""
+
+TRAJECTORIES = "trajectories"
+"""The folder of an export that has them."""
+_SHOWN = 60
+_SHORT = 100
+_ALLOWED = ("https://json-schema.org/draft/2020-12/schema",)
+_WORD = re.compile(r"[^\W_]+")
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Leak(NamedTuple):
+    """Something in an export that looks like somebody's."""
+
+    file: str
+    line: int
+    sort: str
+    text: str
+
+
+class Look(NamedTuple):
+    """What is looked for."""
+
+    names: Names
+    redact: Redact
+    allowed: tuple[str, ...] = ()
+    """Texts that a person says are no leak."""
+    own: frozenset[str] = frozenset()
+    """Words of the datasheet and the schema: everybody's."""
+    form: frozenset[str] = frozenset()
+    """Texts that trajectories have because of their format: each is no leak there as a whole, whatever machine has its name."""
+
+
+def in_files(files: Iterable[File], look: Look) -> Iterator[Leak]:
+    """What an export gives away; its files one after the other. Names of files count too."""
+    met: Met = {}
+    for name, read in files:
+        for sort, excerpt in in_text(name, look):
+            yield Leak(name, 0, sort, excerpt[:_SHOWN])
+        yield from in_file(name, read(), look, met)
+
+
+def in_file(name: str, data: bytes, look: Look, met: Met | None = None) -> Iterator[Leak]:
+    """What a file gives away; `name` is its path in the export."""
+    met = {} if met is None else met
+    found: dict[tuple[int, str, str], None] = {}
+    form = look.form if name.startswith(f"{TRAJECTORIES}/") else ()
+    for text, line in _texts(name, data):
+        if text in form:
+            continue
+        told = met.get(text)
+        if told is None:
+            told = tuple(in_text(text, look))
+            if len(text) <= _SHORT:
+                met[text] = told
+        for sort, excerpt in told:
+            if not _is_own(name, sort, excerpt, look.own):
+                found[line(), sort, excerpt[:_SHOWN]] = None
+    yield from (Leak(name, *each) for each in found)
+
+
+def in_text(text: str, look: Look) -> Iterator[tuple[str, str]]:
+    """What a text gives away: of what sort, and the words themselves."""
+    text = shown(text)
+    for allowed in (*_ALLOWED, *look.allowed):
+        text = text.replace(allowed, "")
+    for match in wide().finditer(text):
+        form = str(match.lastgroup)
+        if form in TELLING and not harmless(form, match[0]):
+            yield SORT_OF[form], match[0]
+    for start, end, sort, _ in outside_marks(text, look.names):
+        yield sort, text[start:end]
+    if found := look.redact(text.encode("utf-8", "replace"))[1]:
+        yield "secret", ", ".join(sorted(found))
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, each once."""
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def _is_own(name: str, sort: str, excerpt: str, own: frozenset[str]) -> bool:
+    """Whether it is only what every export's own pages say: their words, and digests of files in the manifest."""
+    if sort == "id" and name == "manifest.json":
+        return _DIGEST.fullmatch(excerpt) is not None
+    return name in ("datasheet.md", "schema.json", "manifest.json") and words(excerpt) <= own
+
+
+def _texts(name: str, data: bytes) -> Iterator[tuple[str, Line]]:
+    """Every text in a file with its line; what is no JSON is looked at as it stands."""
+    if name.endswith(".json"):
+        yield from _document(data)
+        return
+    for number, raw in enumerate(data.splitlines(), 1):
+        line = partial(int, number)
+        if name.endswith(".jsonl"):
+            try:
+                yield from ((text, line) for text in strings(msgspec.json.decode(raw)))
+                continue
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                pass
+        yield raw.decode("utf-8", "replace"), line
+
+
+def _document(data: bytes) -> Iterator[tuple[str, Line]]:
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+            yield text, partial(int, number)
+        return
+    lines = cache(partial(_lines, data))
+    for text in dict.fromkeys(strings(value)):
+        yield text, partial(_line_of, text, lines)
+
+
+def _lines(data: bytes) -> dict[str, int]:
+    """Every text of a document with the first line that has it."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        for written in _QUOTED.findall(line):
+            found.setdefault(msgspec.json.decode(written, type=str), number)
+    return found
+
+
+def _line_of(text: str, lines: Callable[[], dict[str, int]]) -> int:
+    return lines().get(text, 1)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a value out of JSON, the names of members too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield str(name)
+            yield from strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from strings(each)

@@ -1,0 +1,151 @@
+"""One session's proficiency markers as a row: what was measured, counted. Knows no archive and no text.
+
+Built in two steps: `measured` while the session is at hand, with names as they are; `published` when it is known which names
+may be told.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.rows import Counted, SessionRow, Share, Shortened
+from preheat.lab.dataset.threshold import OTHER
+from preheat.model.outcome import FAILURES, JUDGED
+from preheat.model.profile import CallRecord, Rate, SessionProfile
+from preheat.model.session import Session
+
+FIFTHS = 5
+
+
+class Watched(NamedTuple):
+    """What other stages measured of a session."""
+
+    phases: Mapping[str, int]
+    phase_changes: int
+    scores: Mapping[str, float | None]
+    rules: Mapping[str, int]
+    shortened: Mapping[str, Shortened]
+
+
+def measured(session: Session, profile: SessionProfile, records: Sequence[CallRecord], watched: Watched) -> SessionRow:
+    """The row of a session, with the session's own names in it: not fit to be told yet."""
+    told = [record for record in records if not record.bookkeeping]
+    all_of_them = counted(told)
+    return SessionRow(
+        session=session.id,
+        project=session.project,
+        parent=session.parent,
+        relation=session.relation,
+        agent=session.agent,
+        agent_version=session.version,
+        model=session.model,
+        starter=session.starter,
+        messages=profile.messages,
+        prompts=profile.prompts,
+        calls=profile.calls,
+        bookkeeping_calls=profile.bookkeeping_calls,
+        compactions=profile.compactions,
+        seconds=profile.seconds,
+        tokens=profile.tokens,
+        context_peak=profile.context_peak,
+        context_window=profile.context_window,
+        all=all_of_them,
+        error_rate=profile.errors.value,
+        misuse_rate=profile.misuse.value,
+        fifths=tuple(map(counted, fifths(told))),
+        statuses=_in_order(profile.statuses),
+        causes=_in_order(profile.causes),
+        rungs=_in_order(profile.rungs),
+        kinds=_grouped(told, lambda record: record.kind),
+        activities=_grouped(told, lambda record: record.activity),
+        tools=_grouped(told, lambda record: record.tool),
+        proficiency_gain=profile.proficiency_gain,
+        slope=profile.slope,
+        slope_low=profile.slope_low,
+        slope_high=profile.slope_high,
+        recovery=_share(profile.recovery),
+        recovery_calls=profile.recovery_calls,
+        repeats=_share(profile.repeats),
+        repeated_failures=_share(profile.repeated_failures),
+        rereads=_share(profile.rereads),
+        lost_seconds=profile.lost_seconds,
+        lost_tokens=profile.lost_tokens,
+        dominant_tool_type=profile.dominant_tool_type,
+        user_style=profile.user.style,
+        prompt_length=profile.user.average_length,
+        questions=profile.user.questions,
+        commands=profile.user.commands,
+        phases=_in_order(watched.phases),
+        phase_changes=watched.phase_changes,
+        scorecard=dict(watched.scores),
+        safety_rules=_in_order(watched.rules),
+        compression=dict(watched.shortened),
+        proficiency=profile.proficiency,
+    )
+
+
+class Told(NamedTuple):
+    """Which names may stand in a row."""
+
+    project: Callable[[str], str]
+    """A project's pseudonym by its folder; empty where it is none."""
+    tool: Callable[[str], str]
+    model: Callable[[str], str]
+    version: Callable[[str, str], str]
+    """By agent and version."""
+
+
+def published(row: SessionRow, pseudonyms: Pseudonyms, told: Told, parents: frozenset[str]) -> SessionRow:
+    """The row as it may be told; a parent that is not in the dataset is left away."""
+    tools: dict[str, Counted] = {}
+    for name, each in row.tools.items():
+        name = told.tool(name) or OTHER
+        tools[name] = added(tools[name], each) if name in tools else each
+    parent = f"{row.agent}:{row.parent}" if row.parent else ""
+    return replace(
+        row,
+        session=pseudonyms.of("session", f"{row.agent}:{row.session}"),
+        project=told.project(row.project or "") or None,
+        parent=pseudonyms.of("session", parent) if parent in parents else None,
+        agent_version=told.version(row.agent, row.agent_version),
+        model=told.model(row.model),
+        tools=_in_order(tools),
+    )
+
+
+def counted(records: Iterable[CallRecord]) -> Counted:
+    """Some calls, counted."""
+    listed = list(records)
+    judged = [record for record in listed if record.status in JUDGED]
+    failed = [record for record in judged if record.status in FAILURES]
+    return Counted(len(listed), len(judged), len(failed), sum(record.cause == "misuse" for record in failed))
+
+
+def added(one: Counted, other: Counted) -> Counted:
+    return Counted(
+        one.calls + other.calls, one.judged + other.judged, one.errors + other.errors, one.misuse + other.misuse
+    )
+
+
+def fifths(records: Sequence[CallRecord]) -> list[Sequence[CallRecord]]:
+    """The calls in five stretches of nearly the same length, in their order."""
+    ends = [round(number * len(records) / FIFTHS) for number in range(FIFTHS + 1)]
+    return [records[start:end] for start, end in pairwise(ends)]
+
+
+def _grouped(records: Iterable[CallRecord], by: Callable[[CallRecord], str]) -> Any:
+    groups: dict[str, list[CallRecord]] = {}
+    for record in records:
+        groups.setdefault(by(record), []).append(record)
+    return {name: counted(groups[name]) for name in sorted(groups)}
+
+
+def _share(rate: Rate) -> Share:
+    return Share(rate.count, rate.total)
+
+
+def _in_order(values: Mapping[Any, Any]) -> Any:
+    return {name: values[name] for name in sorted(values)}

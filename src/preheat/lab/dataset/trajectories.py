@@ -1,0 +1,169 @@
+"""A session as it may be published: every event in its place, with times from the start, and texts as was asked.
+
+Knows no format: `exports` writes what comes out of here. What the program recorded beside the conversation goes.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from preheat.commands import text_of
+from preheat.lab.dataset.anonymise import Anonymiser, masked
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.model.session import (
+    CONTEXT_WINDOW,
+    LATE_ENDING,
+    AssistantMessage,
+    Compaction,
+    Event,
+    Other,
+    Reasoning,
+    Rewind,
+    Session,
+    Spawn,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+
+Texts: TypeAlias = Literal["none", "masked", "anonymised"]
+TEXTS: tuple[Texts, ...] = ("none", "masked", "anonymised")
+"""What is left of what people, models and tools said: nothing, the lengths of words, or the words without names."""
+
+BEGINNING = 946_684_800.0
+"""Every session begins at this moment (the first of the year 2000): only spans of time are told."""
+TRIGGERS = ("auto", "manual")
+"""Of compactions; another one may be anything."""
+
+
+class Telling(NamedTuple):
+    """How names become what may be told."""
+
+    texts: Texts
+    pseudonyms: Pseudonyms
+    anonymiser: Anonymiser
+    project: Callable[[str], str]
+    tool: Callable[[str], str]
+    model: Callable[[str], str]
+    version: Callable[[str, str], str]
+    form: Callable[[str], str]
+    """The form of a shell command, where it may be told."""
+    exported: frozenset[str]
+    """Keys of the sessions in the dataset."""
+
+
+def published(session: Session, telling: Telling) -> Session:
+    """The session without what tells whose it is."""
+    made = _Retelling(session, telling)
+    events = tuple(event for each in session.events if (event := made.event(each)) is not None)
+    parent = f"{session.agent}:{session.parent}" if session.parent else ""
+    return Session(
+        agent=session.agent,
+        id=telling.pseudonyms.of("session", f"{session.agent}:{session.id}"),
+        version=telling.version(session.agent, session.version),
+        model=telling.model(session.model),
+        project=telling.project(session.project),
+        parent=telling.pseudonyms.of("session", parent) if parent in telling.exported else None,
+        relation=session.relation,
+        started_at=made.moment(session.started_at),
+        ended_at=made.moment(session.ended_at),
+        starter=session.starter,
+        reported=session.reported,
+        events=events,
+    )
+
+
+class _Retelling:
+    """One session's events, told anew."""
+
+    def __init__(self, session: Session, telling: Telling) -> None:
+        self._agent = session.agent
+        self._telling = telling
+        times = [at for at in (session.started_at, *(event.at for event in session.events)) if at is not None]
+        self._start = min(times, default=0.0)
+        self._calls: dict[str, str] = {}
+        self._responses: dict[str, str] = {}
+
+    def moment(self, at: float | None) -> float | None:
+        return None if at is None else round(BEGINNING + at - self._start, 3)
+
+    def event(self, event: Event) -> Event | None:
+        """None for what has no place in a dataset."""
+        at = self.moment(event.at)
+        if isinstance(event, UserMessage):
+            return replace(event, at=at, text=self._text(event.text))
+        if isinstance(event, AssistantMessage):
+            return replace(
+                event, at=at, text=self._text(event.text), response=self._response(event.response),
+                model=self._telling.model(event.model),
+            )  # fmt: skip
+        if isinstance(event, Reasoning):
+            return replace(event, at=at, text=self._text(event.text), response=self._response(event.response))
+        if isinstance(event, ToolCall):
+            return self._call(event, at)
+        if isinstance(event, ToolResult):
+            return ToolResult(
+                line=event.line, at=at, call_id=self._call_id(event.call_id), text=self._text(event.text),
+                is_error=event.is_error, exit_code=event.exit_code, seconds=event.seconds,
+            )  # fmt: skip
+        if isinstance(event, Compaction):
+            trigger = event.trigger if event.trigger in TRIGGERS else ""
+            return replace(event, at=at, trigger=trigger, summary=self._text(event.summary))
+        if isinstance(event, Spawn):
+            child = self._telling.pseudonyms.of("session", f"{self._agent}:{event.session}")
+            return replace(event, at=at, session=child, call_id=self._call_id(event.call_id))
+        if isinstance(event, Rewind):
+            return replace(event, at=at)
+        return self._other(event, at)
+
+    def _call(self, event: ToolCall, at: float | None) -> ToolCall:
+        return ToolCall(
+            line=event.line, at=at, call_id=self._call_id(event.call_id), tool=self._telling.tool(event.tool) or "other",
+            kind=event.kind, input=self._arguments(event), response=self._response(event.response),
+        )  # fmt: skip
+
+    def _arguments(self, event: ToolCall) -> dict[str, Any]:
+        if self._telling.texts == "anonymised":
+            found: dict[str, Any] = self._telling.anonymiser.value(event.input)
+            return found
+        form = self._telling.form(text_of(event.input)) if event.kind == "shell" else ""
+        told = {"form": form} if form else {}
+        if self._telling.texts == "masked":
+            told["text"] = "\n".join(map(masked, _texts(event.input)))
+        return told
+
+    def _other(self, event: Other, at: float | None) -> Other | None:
+        raw = event.raw
+        if event.name == CONTEXT_WINDOW and isinstance(raw, int):
+            return Other(line=event.line, at=at, name=event.name, raw=raw)
+        if event.name == LATE_ENDING and isinstance(raw, dict):
+            code = raw.get("exit_code")
+            told = {"call_id": self._call_id(str(raw.get("call_id") or ""))}
+            return Other(
+                line=event.line, at=at, name=event.name,
+                raw={**told, "exit_code": code} if isinstance(code, int) else told,
+            )  # fmt: skip
+        return None
+
+    def _text(self, text: str) -> str:
+        if self._telling.texts == "anonymised":
+            return self._telling.anonymiser.text(text)
+        return masked(text) if self._telling.texts == "masked" else ""
+
+    def _call_id(self, call: str) -> str:
+        return self._calls.setdefault(call, f"call-{len(self._calls) + 1}") if call else ""
+
+    def _response(self, response: str) -> str:
+        return self._responses.setdefault(response, f"response-{len(self._responses) + 1}") if response else ""
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text in a value, without the names of members."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in _texts(each)]
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in _texts(each)]
+    return []

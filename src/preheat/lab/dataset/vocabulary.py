@@ -1,0 +1,117 @@
+"""What the sessions of a dataset call things, and in how many projects: tools, models, versions, forms, messages.
+
+Gathered with the sessions' own words; told only what enough projects have, and only after names were taken out. Knows no
+archive.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+from preheat.lab.dataset.markers import added, counted
+from preheat.lab.dataset.rows import Counted, ErrorRow, FormRow
+from preheat.lab.dataset.threshold import OTHER, Spread
+from preheat.model.outcome import Cause
+from preheat.model.profile import CallRecord
+
+
+class Vocabulary:
+    """First everything is gathered; then `settle`; then it can be asked what may be told."""
+
+    def __init__(self, least: int, well_known: frozenset[str]) -> None:
+        self.spread = Spread(least)
+        self._well_known = well_known
+        self._tools: Counter[tuple[str, str]] = Counter()
+        self._models: Counter[tuple[str, str]] = Counter()
+        self._versions: Counter[tuple[str, str, str]] = Counter()
+        self._forms: dict[tuple[str, str], Counted] = {}
+        self._errors: defaultdict[tuple[str, str], Counter[Cause]] = defaultdict(Counter)
+        self._general: Callable[[str], str] = str
+        self._nameless: Callable[[str], str] = str
+        self._form_counts: dict[str, Counted] = {}
+        self._error_counts: defaultdict[str, Counter[Cause]] = defaultdict(Counter)
+
+    # Gathering.
+    def add_session(self, project: str, agent: str, version: str, models: Iterable[str]) -> None:
+        self._versions[agent, version, project] += 1
+        for model in models:
+            self._models[model, project] += 1
+
+    def add_call(self, project: str, record: CallRecord, form: str) -> None:
+        self._tools[record.tool, project] += 1
+        if form:
+            before = self._forms.get((form, project), Counted())
+            self._forms[form, project] = added(before, counted((record,)))
+        if record.signature and record.cause is not None:
+            self._errors[record.signature, project][record.cause] += 1
+
+    # Settling.
+    def settle(self, general: Callable[[str], str], nameless: Callable[[str], str]) -> None:
+        """Count projects by what is left of each thing when names are taken out; `nameless` is for models and versions."""
+        self._general, self._nameless = _remembered(general), _remembered(nameless)
+        for (tool, project), times in self._tools.items():
+            if tool not in self._well_known:
+                self.spread.add("tool", self._general(tool), project, times)
+        for model, project in self._models:
+            self.spread.add_beginnings("model", self._nameless(_last(model)), project)
+        for agent, version, project in self._versions:
+            self.spread.add_beginnings(f"version of {agent}", self._nameless(version), project)
+        for (form, project), found in self._forms.items():
+            form = self._general(form)
+            self.spread.add("form", form, project, found.calls)
+            self._form_counts[form] = added(self._form_counts.get(form, Counted()), found)
+        for (signature, project), causes in self._errors.items():
+            signature = self._general(signature)
+            self.spread.add("error", signature, project, causes.total())
+            self._error_counts[signature] += causes
+
+    # Telling.
+    def tool(self, name: str) -> str:
+        """A tool's name; `other` where too few projects use it."""
+        if name in self._well_known:
+            return name
+        general = self._general(name)
+        return general if self.spread.keeps("tool", general) else OTHER
+
+    def model(self, name: str) -> str:
+        return self.spread.beginning("model", self._nameless(_last(name)))
+
+    def version(self, agent: str, version: str) -> str:
+        return self.spread.beginning(f"version of {agent}", self._nameless(version))
+
+    def form(self, form: str) -> str:
+        """The form of a command; empty where too few projects use it."""
+        general = self._general(form) if form else ""
+        return general if general and self.spread.keeps("form", general) else ""
+
+    def forms(self) -> list[FormRow]:
+        return [
+            FormRow(form, self.spread.projects("form", form), self._form_counts[form])
+            for form in self.spread.values("form")
+        ]
+
+    def errors(self) -> list[ErrorRow]:
+        return [
+            ErrorRow(
+                signature,
+                self.spread.projects("error", signature),
+                self.spread.times("error", signature),
+                dict(sorted(self._error_counts[signature].items())),
+            )
+            for signature in self.spread.values("error")
+        ]
+
+
+def _last(model: str) -> str:
+    """A model without the names of who serves it."""
+    return model.rpartition("/")[2]
+
+
+def _remembered(general: Callable[[str], str]) -> Callable[[str], str]:
+    known: dict[str, str] = {}
+
+    def remembered(text: str) -> str:
+        if text not in known:
+            known[text] = general(text)
+        return known[text]
+
+    return remembered

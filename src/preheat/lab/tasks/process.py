@@ -1,0 +1,97 @@
+"""Runs a program or a shell text to its end, with a limit; whatever it started ends with it. Knows no agent."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, NamedTuple
+
+from preheat.safe_text.letters import ESCAPES
+
+_TAIL = 4_000
+_NOT_STARTED = 127
+_NOTE = 400
+
+
+class Ended(NamedTuple):
+    """How a program ended."""
+
+    code: int | None
+    """None: it ran out of time."""
+    seconds: float
+    said: str
+    """The end of what it printed."""
+
+    @property
+    def note(self) -> str:
+        """Why it did not end well, in a line: the end of what it printed, and whether it ran out of time."""
+        late = [f"ran out of time after {self.seconds:.0f} s"] if self.code is None else []
+        return "; ".join(filter(None, [short(self.said), *late]))
+
+
+def run(
+    command: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    seconds: float,
+    given: str | None = None,
+    started_as: Callable[[int], object] = lambda process: None,
+    most: int = _TAIL,
+) -> Ended:
+    """Run a program; `given` is what it reads, `most` how many bytes are kept of the end of what it prints. An interruption
+    ends the program, too; `started_as` is told the number of its process group."""
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as read:
+        if given is not None:
+            read.write(given.encode("utf-8", "replace"))
+            read.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command),
+                cwd=folder,
+                env=dict(environment),
+                stdin=read if given is not None else subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return Ended(_NOT_STARTED, time.monotonic() - started, str(error))
+        code: int | None = None
+        try:
+            started_as(process.pid)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=seconds)
+        finally:
+            _end(process)
+        return Ended(code, time.monotonic() - started, _tail(printed, most))
+
+
+def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: float) -> Ended:
+    """Run a shell text; the first command that fails ends it."""
+    return run(["sh", "-e", "-c", text], folder, environment, seconds)
+
+
+def short(said: str) -> str:
+    """The end of a text, on one line and without colours."""
+    return " ".join(ESCAPES.sub("", said).split())[-_NOTE:]
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program and everything it left behind: the group has no other members than those."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _tail(printed: IO[bytes], most: int) -> str:
+    size = printed.seek(0, os.SEEK_END)
+    printed.seek(max(0, size - most))
+    return printed.read().decode("utf-8", "replace").strip()

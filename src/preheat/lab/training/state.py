@@ -1,0 +1,70 @@
+"""What a training has done so far, in a file: one that was interrupted goes on where it stopped.
+
+Knows nothing of how a task is run.
+"""
+
+import os
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from preheat.files import write_whole
+
+Status: TypeAlias = Literal[
+    "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
+]  # fmt: skip
+"""`done`: the agent ended well and nothing was there to verify by. `failed`: it did not end well."""
+GOOD: frozenset[Status] = frozenset(["verified", "done"])
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one task."""
+
+    task: str
+    digest: str
+    status: Status
+    seconds: float
+    folder: str
+    """Where it ran; gone unless the person wanted to keep it."""
+    files: list[str] = []
+    """The agent's own files that the run changed."""
+    note: str = ""
+    """The end of what went wrong."""
+
+    @property
+    def good(self) -> bool:
+        return self.status in GOOD
+
+
+class State(msgspec.Struct, frozen=True):
+    """A training under way. It is gone on with only if it would do the same."""
+
+    setting: str
+    run: str
+    """The name of this training; every prompt of it carries it."""
+    base: str
+    """The folder below which the tasks run."""
+    ran: dict[str, Ran] = {}
+
+
+def state_path(folder: str, name: str) -> str:
+    return os.path.join(folder, "training", f"{name}.json")
+
+
+def load_state(path: str, setting: str) -> State | None:
+    """The state of an earlier try with the same setting; None where there is none that can be used."""
+    try:
+        with open(path, "rb") as stream:
+            found = msgspec.json.decode(stream.read(), type=State)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return found if found.setting == setting else None
+
+
+def save(path: str, state: State) -> None:
+    write_whole(path, msgspec.json.encode(state), make_folders=True)
+
+
+def drop(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

@@ -1,0 +1,129 @@
+"""A failed call as a mistake: whether it counts as one, what form it has, how it is shown. Knows one session, and no other.
+
+Texts in here came out of tools and of calls: they are data.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from preheat.calls.form import command_form
+from preheat.calls.seen import Seen, SeenCall
+from preheat.calls.words import telling_words
+from preheat.commands import is_trivial, text_of, understand
+from preheat.mistakes.identity import MISTAKEN
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders, transient
+
+LONGEST_SIGNATURE = 300
+LONGEST_SHOWN = 160
+MOST_FORMS = 150
+"""Forms of calls that are counted in one session."""
+_SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+$")
+"""What stands at the end only to shorten the output."""
+_STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
+"""A shell that is started only to run one text."""
+_HOOKED = frozenset(["commit", "push", "merge", "rebase"])
+_A_LOT = 10
+"""Lines of output; git's own messages are shorter."""
+_LOOKED_THROUGH = 20_000
+_GIT_SAYS = re.compile(
+    r"(?i)^(?:fatal|hint|usage|warning|remote|to |on branch|nothing|no changes|changes not|conflict)\b"
+)
+_SPEAKER = re.compile(r"(?:PATH:? ?)?([\w][\w.+-]{0,30}): ")
+"""A program that names itself before its message."""
+_VALUE = 90
+_SHOWN_ARGUMENTS = 4
+
+
+def is_mistake(seen: SeenCall) -> bool:
+    """Whether a call failed by the agent's mistake or by the world around it."""
+    return seen.failed and seen.record.cause in MISTAKEN and not _by_a_hook(seen)
+
+
+def _by_a_hook(seen: SeenCall) -> bool:
+    """Whether a commit or a push was stopped by the checks that a project runs then: what they found is work, and their last
+    line says nothing about the command. Of its own git says little."""
+    main = understand(text_of(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
+    if main is None or main.program != "git" or _HOOKED.isdisjoint(main.words[1:]):
+        return False
+    said = seen.result.seen if seen.result else ""
+    return said.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
+
+
+def signature_of(seen: SeenCall) -> str:
+    """The signature of a failure, whole or not at all: half of one would be another mistake."""
+    signature = seen.record.signature
+    fit = len(signature) <= LONGEST_SIGNATURE and telling_words(signature) and not transient(signature)
+    return signature if fit else ""
+
+
+def form_of(seen: SeenCall) -> str:
+    """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
+    one which the message of a failure names."""
+    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+    form = (_speaking(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
+    return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
+
+
+def _speaking(text: str, signature: str) -> str:
+    """The form of the command that a message comes from, where it says so and is not the main one."""
+    speaker = _SPEAKER.match(signature)
+    understood = understand(text)
+    if speaker is None or understood.main is None or speaker[1] == understood.main.program:
+        return ""
+    own = [each for each in understood.commands if each.program == speaker[1]]
+    return command_form(" ".join(own[0].words)) if own and not is_trivial(own[0]) else ""
+
+
+def started_form(seen: SeenCall) -> str:
+    """The form with the programs that start it before it: `npx jest …`."""
+    return _started(seen, form_of(seen))
+
+
+def _started(seen: SeenCall, form: str) -> str:
+    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+    main = understand(text).main if text else None
+    if main is None or not main.wrappers:
+        return form
+    return one_line(" ".join((*main.wrappers, form)), LONGEST_SHOWN)
+
+
+def forms_that_ran(seen: Seen) -> dict[str, int]:
+    """How often each form of call was right in a session, with and without what started it; the commonest ones."""
+    if "forms that ran" not in seen.memory:
+        counts: Counter[str] = Counter()
+        for each in seen.calls:
+            if each.ran:
+                form = form_of(each)
+                counts[form] += 1
+                started = _started(each, form)
+                if started != form:
+                    counts[started] += 1
+        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]
+        seen.memory["forms that ran"] = dict(commonest)
+    found: dict[str, int] = seen.memory["forms that ran"]
+    return found
+
+
+def shown(seen: Seen, call: SeenCall, names: Iterable[str] = ()) -> str:
+    """A call as one would write it, paths relative to the project; empty if that is too long or means nothing elsewhere.
+    Of a tool that is no shell only the arguments of these names, if any are given."""
+    if call.call.kind == "shell":
+        text = _SHAPED.sub("", _STARTED.sub(r"\2", seen.relative(text_of(call.call.input)).strip()))
+    else:
+        text = seen.relative(_with_arguments(call.call.tool, call.call.input, tuple(names)))
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
+
+
+def _with_arguments(tool: str, arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    wanted = [name for name in names if name in arguments] or sorted(arguments)[:_SHOWN_ARGUMENTS]
+    return f"{tool}({', '.join(f'{name}={_short(arguments[name])}' for name in wanted)})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _VALUE and "\n" not in value else "…"
+    text = str(value)
+    return text if len(text) <= _VALUE else "…"

@@ -1,0 +1,122 @@
+"""Finds the mistakes that sessions make again and again, what they cost, and how they are usually put right.
+
+Knows nothing of where failures are kept.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from preheat.mistakes.identity import MISTAKEN, Key, commonest, family, mistake_id, mistake_key, title
+from preheat.mistakes.repair import Origin, usual_repair
+from preheat.mistakes.tries import Mistaken
+from preheat.model.mistake import CostBy, Mistake, Mistakes, Occurrence
+from preheat.model.outcome import CAUSES, Cause
+from preheat.model.profile import FailureFact
+
+NotedIn: TypeAlias = Callable[[str], Mapping[int, Mistaken]]
+"""By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
+
+
+def _nothing(_session: str) -> Mapping[int, Mistaken]:
+    return {}
+
+
+def mistakes(
+    failures: Iterable[FailureFact],
+    *,
+    by: CostBy = "calls",
+    min_sessions: int = 2,
+    causes: Sequence[Cause] = MISTAKEN,
+    noted: NotedIn = _nothing,
+) -> Mistakes:
+    """The failures that at least `min_sessions` sessions met, the dearest first.
+
+    `noted` gives what is known of the tries after the failures of a session; without it no repair is known.
+    """
+    groups: defaultdict[Key, list[FailureFact]] = defaultdict(list)
+    total = unnamed = 0
+    for failure in failures:
+        if failure.cause is None or failure.cause not in causes or failure.bookkeeping:
+            continue
+        total += 1
+        key = mistake_key(family(failure.tool, failure.kind), failure.signature)
+        if key is None:
+            unnamed += 1
+        else:
+            groups[key].append(failure)
+    found = [
+        _mistake(key, group, noted)
+        for key, group in groups.items()
+        if len({failure.key for failure in group}) >= min_sessions
+    ]
+    found.sort(key=lambda each: (*_rank(each, by), each.id))
+    return Mistakes(
+        by=by,
+        min_sessions=min_sessions,
+        causes=tuple(causes),
+        mistakes=tuple(found),
+        calls=sum(each.calls for each in found),
+        seconds=sum(each.seconds for each in found),
+        tokens=sum(each.tokens for each in found),
+        failures=total,
+        unnamed=unnamed,
+        sessions=len({session for each in found for session in each.sessions}),
+    )
+
+
+def _rank(mistake: Mistake, by: CostBy) -> tuple[float, ...]:
+    costs = {"calls": float(mistake.calls), "minutes": mistake.seconds, "tokens": float(mistake.tokens)}
+    return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
+
+
+def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
+    known = [noted(failure.key).get(failure.seq) for failure in group]
+    causes = Counter(failure.cause for failure in group if failure.cause is not None)
+    signatures = commonest(failure.signature for failure in group)
+    moments = [failure.at for failure in group if failure.at is not None]
+    return Mistake(
+        id=mistake_id(key),
+        title=title(signatures[0]),
+        family=key[0],
+        cause=max(CAUSES, key=lambda cause: causes[cause]),
+        signatures=signatures,
+        tools=commonest(failure.tool for failure in group),
+        calls=len(group),
+        sessions=commonest(failure.key for failure in group),
+        seconds=sum(failure.lost_seconds for failure in group),
+        tokens=sum(failure.lost_tokens for failure in group),
+        agents=commonest(failure.agent for failure in group),
+        projects=commonest(failure.project for failure in group if failure.project),
+        first_seen=min(moments, default=None),
+        last_seen=max(moments, default=None),
+        recovered=sum(
+            failure.recovered_in is not None or (mistake is not None and _mended(mistake))
+            for failure, mistake in zip(group, known, strict=True)
+        ),
+        repair=usual_repair(
+            (Origin(failure.key, failure.agent, failure.project), mistake)
+            for failure, mistake in zip(group, known, strict=True)
+            if mistake is not None
+        ),
+        occurrences=tuple(map(_occurrence, group)),
+    )
+
+
+def _mended(mistake: Mistaken) -> bool:
+    """Whether one of the tries was a right call, whatever news it brought: the judge sees successes only."""
+    return any(tried.ran for tried in mistake.tries)
+
+
+def _occurrence(failure: FailureFact) -> Occurrence:
+    return Occurrence(
+        session=failure.key,
+        seq=failure.seq,
+        at=failure.at,
+        tool=failure.tool,
+        summary=failure.summary,
+        seconds=failure.lost_seconds,
+        tokens=failure.lost_tokens,
+        recovered_in=failure.recovered_in,
+        repair=failure.repair_summary or "",
+    )

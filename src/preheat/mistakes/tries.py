@@ -1,0 +1,302 @@
+"""What became of each mistake in one session: the tries to put it right, and which one did. Notes for the learner of repairs.
+
+Knows no other session and concludes nothing.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from preheat.calls.files import base_name, file_of, names_in
+from preheat.calls.generalised import without_case
+from preheat.calls.intent import WITHIN, intent
+from preheat.calls.seen import Seen, SeenCall
+from preheat.calls.shell import told
+from preheat.commands import Command, text_of, understand
+from preheat.mistakes.argument_difference import argument_changes
+from preheat.mistakes.command_difference import Change, command_change
+from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind
+from preheat.mistakes.failure import (
+    LONGEST_SHOWN,
+    form_of,
+    forms_that_ran,
+    is_mistake,
+    shown,
+    signature_of,
+    started_form,
+)
+from preheat.mistakes.identity import family
+from preheat.safe_text.letters import one_line
+from preheat.safe_text.reasons import junk, orders
+
+MOST = 200
+"""Mistakes that are noted of one session."""
+_LOOKS = frozenset(["read", "search", "list", "poll"])
+_WORK = frozenset(["edit", "format", "other"])
+"""What is done to the code itself is the work, and no step that mends a call."""
+_QUOTED = re.compile(r"[\s$&|;<>(){}\\*?]")
+_AROUND: frozenset[DifferenceKind] = frozenset(["folder", "stayed", "variable", "prefix", "fewer", "quoting"])
+"""Differences that show only in the whole text."""
+_FEW = 2
+"""Commands in a text that is shown whole."""
+_CLUSTER = re.compile(r"-\w{1,5}")
+_LOOKED_THROUGH = 4000
+"""Characters of a result in which the thing that changed is looked for."""
+
+
+class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A later call that wanted the same."""
+
+    seq: int
+    differences: tuple[Difference, ...]
+    """What changed; empty where that says nothing."""
+    named: tuple[bool, ...]
+    """For each, whether the failed call's result names it."""
+    failed: str
+    """The failed call as it is best shown beside this one; empty if it cannot be."""
+    worked: str
+    form: str
+    ran: bool
+    clean: bool
+    """The first try, with nothing but looking on the way."""
+    way: tuple[Difference, ...] = ()
+    """What was done on the way that may have put it right: the file was read, something else was run (by its form)."""
+
+
+class Mistaken(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call that failed."""
+
+    seq: int
+    at: float | None
+    tool: str
+    family: str
+    signature: str
+    form: str
+    started: str
+    """The form with what starts it before it."""
+    file: str
+    seconds: float
+    tokens: int
+    environment: bool
+    tries: tuple[Try, ...]
+    """In order; the last one is the one that put it right, if any did."""
+
+
+class Notes(msgspec.Struct, frozen=True):
+    """Of one session."""
+
+    mistakes: tuple[Mistaken, ...] = ()
+    ran: dict[str, int] = {}
+    """How often each form of call was right."""
+
+
+def note(seen: Seen) -> Notes | None:
+    """What a session shows about mending; None where it made no call at all."""
+    if not seen.calls:
+        return None
+    by_seq = seen.by_seq()
+    found = [
+        _mistaken(seen, each, [by_seq[n] for n in _after(each) if n in by_seq])
+        for each in seen.calls
+        if is_mistake(each) and signature_of(each)
+    ]
+    return Notes(tuple(found[-MOST:]), forms_that_ran(seen))
+
+
+def _after(failure: SeenCall) -> range:
+    return range(failure.record.seq + 1, failure.record.seq + WITHIN + 1)
+
+
+def _mistaken(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
+    record = failure.record
+    path = seen.relative(file_of(failure.call))
+    return Mistaken(
+        seq=record.seq,
+        at=failure.call.at,
+        tool=record.tool,
+        family=family(record.tool, record.kind),
+        signature=signature_of(failure),
+        form=form_of(failure),
+        started=started_form(failure),
+        file="" if len(path) > LONGEST or junk(path) else path,
+        seconds=record.lost_seconds,
+        tokens=record.lost_tokens,
+        environment=record.cause == "environment",
+        tries=_tries(seen, failure, later),
+    )
+
+
+def _tries(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> tuple[Try, ...]:
+    found: list[Try] = []
+    wanted = intent(failure.call)
+    mended = failure.record.seq + (failure.record.recovered_in or 0)
+    for place, each in enumerate(later):
+        together = failure.call.response and failure.call.response == each.call.response
+        if together or not (each.ran or is_mistake(each)):
+            continue
+        if each.record.seq == mended or intent(each.call) == wanted:
+            found.append(_try(seen, failure, each, later[:place], first=not found))
+            if each.ran:
+                break
+    return tuple(found)
+
+
+def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenCall], *, first: bool) -> Try:
+    result = failure.result.seen[:_LOOKED_THROUGH] if failure.result else ""
+    changes, failed, worked = _changes(seen, failure, later, result)
+    changes = _on_the_way(seen, failure, changes, between)
+    changes = tuple(change for change in changes if not _unfit(change))
+    return Try(
+        seq=later.record.seq,
+        differences=changes,
+        named=tuple(_names(result, change) for change in changes),
+        failed=failed,
+        worked=worked,
+        form=form_of(later),
+        ran=later.ran,
+        clean=first and all(map(_looks, between)),
+        way=_way(failure, between),
+    )
+
+
+def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tuple[tuple[Difference, ...], str, str]:
+    """The differences, and the two calls as they are best shown."""
+    one, other = (seen.relative(text_of(each.call.input)) for each in (failure, later))
+    if failure.call.kind == "shell" and later.call.kind == "shell" and one and other:
+        change = command_change(one, other)
+        differences = _refused(change, result, failure.record.signature)
+        failed, worked = shown(seen, failure), shown(seen, later)
+        if _is_another(change, differences):
+            return differences, "", ""
+        if change.failed and change.worked and not any(each.kind in _AROUND for each in differences):
+            parts = _joined(change.failed), _joined(change.worked)
+            if not (failed and worked) or (all(parts) and len(understand(one).commands) > _FEW):
+                failed, worked = parts  # of a long text the part that matters
+        return differences, without_case(failed), without_case(worked)
+    if failure.call.tool != later.call.tool:
+        return (), "", ""
+    before, after = failure.call.input, later.call.input
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    changes = argument_changes(failure.call.tool, _relative(seen, before), _relative(seen, after))
+    return changes, shown(seen, failure, names), shown(seen, later, names)
+
+
+def _refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
+    """The differences, in the light of the message: an option that it names is the mistake, whatever came in its place; one
+    that it does not name is nothing where something else was worked on."""
+    if change.failed is not None:
+        for option in sorted({word.partition("=")[0] for word in change.failed.words[1:] if word.startswith("-")}):
+            gone = change.worked is None or option not in change.worked.words
+            if gone and change.failed.program != "" and _refuses(result, option):
+                return (Difference("option", option, "", about=change.failed.program),)
+    if any(each.kind == "fewer" for each in change.differences):  # the one that failed was left out, and that is all
+        return () if any(_is_named(signature, name) for name in change.programs) else change.differences
+    if change.elsewhere:
+        return tuple(each for each in change.differences if each.kind not in ("option", "variable"))
+    return change.differences
+
+
+def _is_another(change: Change, differences: Sequence[Difference]) -> bool:
+    """Whether an option was refused and another program took its place: that shows nobody how to do without the option."""
+    refused = [each for each in differences if each.kind == "option" and each.was and not each.now]
+    if not refused or change.failed is None:
+        return False
+    return change.worked is None or change.worked.program != change.failed.program
+
+
+def _refuses(result: str, option: str) -> bool:
+    return re.search(
+        r"(?i)\b(?:un(?:known|recogni[sz]ed|expected)|invalid|illegal|no such)\b", result
+    ) is not None and _is_named(result, option)
+
+
+def _relative(seen: Seen, arguments: dict[str, object]) -> dict[str, object]:
+    return {
+        name: seen.relative(value) if isinstance(value, str) and len(value) <= LONGEST else value
+        for name, value in arguments.items()
+    }
+
+
+def _joined(command: Command) -> str:
+    if command.wrappers:  # their own words are not known any more
+        return ""
+    text = " ".join(f"'{word}'" if _QUOTED.search(word) else word for word in command.words)
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
+
+
+def _on_the_way(
+    seen: Seen, failure: SeenCall, changes: tuple[Difference, ...], between: Sequence[SeenCall]
+) -> tuple[Difference, ...]:
+    """The same call again, or a text written anew: what was done before it is the repair."""
+    kinds = {change.kind for change in changes}
+    if failure.call.kind != "shell":
+        if any(each.ran and _reads(failure, each) for each in between) and kinds <= {"again"}:
+            return (Difference("read"),)
+        used = [each.call.tool for each in between if each.ran and not _looks(each)]
+        return (Difference("step", "", used[-1]),) if used and kinds == {"again"} else changes
+    if kinds != {"again"}:
+        return changes
+    done = [each for each in between if not _looks(each)]
+    if not done:
+        return changes
+    if len(done) > 1 or done[0].call.kind != "shell" or not done[0].ran:
+        return ()
+    step = shown(seen, done[0])
+    if not step or told(step)[0] in ("edit", "vcs", "other", "format"):
+        return ()
+    return (Difference("step", "", step[:LONGEST]),) if len(step) <= LONGEST else ()
+
+
+def _way(failure: SeenCall, between: Sequence[SeenCall]) -> tuple[Difference, ...]:
+    """Reads of the file that the failed call was about; for a command, other commands that do more than look."""
+    found: dict[Difference, None] = {}
+    for each in between:
+        if not each.ran:
+            continue
+        if failure.call.kind != "shell":
+            if _reads(failure, each):
+                found[Difference("read")] = None
+        elif each.call.kind == "shell" and not _looks(each) and told(text_of(each.call.input))[0] not in _WORK:
+            step = Difference("step", "", form_of(each))
+            if not _unfit(step):
+                found[step] = None
+    return tuple(found)
+
+
+def _reads(failure: SeenCall, step: SeenCall) -> bool:
+    about = base_name(file_of(failure.call))
+    if not about:
+        return False
+    if step.call.kind == "shell":
+        text = text_of(step.call.input)
+        return told(text)[0] in _LOOKS and about in names_in(text)
+    return step.call.kind in ("read", "search") and base_name(file_of(step.call)) == about
+
+
+def _looks(step: SeenCall) -> bool:
+    if step.call.kind == "shell":
+        text = text_of(step.call.input)
+        return not text or told(text)[0] in _LOOKS
+    return step.call.kind in ("read", "search", "plan")
+
+
+def _unfit(change: Difference) -> bool:
+    texts = [text for text in (change.was, change.now, change.about) if text]
+    return any(len(text) > LONGEST or junk(text) or one_line(text) != text or "`" in text for text in texts)
+
+
+def _names(result: str, change: Difference) -> bool:
+    """Whether a message names what changed: then the one is about the other."""
+    if change.kind in ("type", "shape") or change.now in ("true", "false"):
+        return _is_named(result, change.about)
+    return any(_is_named(result, text) for text in (change.was, change.now) if text)
+
+
+def _is_named(result: str, text: str) -> bool:
+    bare = text.partition("=")[0].strip("/.")
+    if _CLUSTER.fullmatch(bare):
+        letters = "|".join(bare[1:])
+        return re.search(rf"(?i:option|flag|argument|switch)[^\n]{{0,12}}?\W-*(?:{letters})(?!\w)", result) is not None
+    bare = bare.lstrip("-")
+    return len(bare) > 1 and re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", result) is not None

@@ -1,0 +1,91 @@
+"""What is on a machine: what each agent left there, what the archive holds of it, and what is wrong. Frozen values."""
+
+import msgspec
+
+from preheat.model.listing import Totals
+
+
+class Holdings(msgspec.Struct, frozen=True):
+    """What the archive has."""
+
+    path: str
+    sessions: int
+    calls: int
+    bytes: int
+    first: float | None
+    last: float | None
+
+
+class AgentNews(msgspec.Struct, frozen=True):
+    """What there is of one agent, and how much of that is not in the archive yet."""
+
+    agent: str
+    title: str
+    files: int
+    new: int
+    new_bytes: int
+    places: list[str]
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """All agents, and the archive if there is one."""
+
+    agents: list[AgentNews]
+    archive: Holdings | None
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A folder that was looked at. `state`: found, missing or unreadable."""
+
+    path: str
+    state: str
+    files: int = 0
+    bytes: int = 0
+
+
+class AgentHealth(msgspec.Struct, frozen=True):
+    """What is there of one agent. `state`: found, empty, missing, unreadable or import only."""
+
+    agent: str
+    title: str
+    state: str
+    places: list[Place]
+    files: int
+    waiting: int
+    """Files that are new or have changed since the last sync."""
+    newest: float | None
+    held: Totals | None
+    """What the archive has of it."""
+    gone: int
+    """Files that the agent has deleted since and the archive still has."""
+
+
+class ArchiveHealth(msgspec.Struct, frozen=True):
+    """The store."""
+
+    path: str
+    exists: bool
+    bytes: int = 0
+    source_bytes: int = 0
+    schema: str = ""
+    redactions: dict[str, int] = {}
+    free_bytes: int = 0
+    verified: bool | None = None
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A line of a transcript that could not be read."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+class Examination(msgspec.Struct, frozen=True):
+    """Everything. `findings` are what is wrong with files and archive, each with what to do."""
+
+    agents: list[AgentHealth]
+    archive: ArchiveHealth
+    findings: list[str]
+    problems: list[Trouble]
+    problem_count: int

@@ -1,0 +1,80 @@
+"""Asks the daemon something, as the hook client does, for commands and tests. Knows nothing of what runs there."""
+
+import os
+import socket
+import time
+from typing import Any
+
+import msgspec
+
+from preheat.errors import PreheatError
+from preheat.running.place import SOCKET, Holder, holder, live_folder
+
+STATUS = "?"
+"""In the place of an agent's name: a request for the daemon's status."""
+
+_LONGEST_PATH = 100
+"""Of a socket; longer ones are reached from their own folder."""
+
+
+class NoAnswer(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
+    """There is no daemon, or it does not answer."""
+
+
+def ask(agent: str, payload: bytes, folder: str | None = None, seconds: float = 3.0) -> bytes:
+    """The daemon's answer. Raises NoAnswer."""
+    live = live_folder(folder)
+    answer = b""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(seconds)
+            _connect(connection, live)
+            connection.sendall(f"{agent} {len(payload)}\n".encode() + payload)
+            while more := connection.recv(1 << 16):
+                answer += more
+    except OSError as error:
+        raise NoAnswer(str(error)) from error
+    head, _, body = answer.partition(b"\n")
+    if head != b"preheat 1 %d" % len(body):
+        raise NoAnswer("it ended without an answer")
+    return body
+
+
+def _connect(connection: socket.socket, live: str) -> None:
+    path = os.path.join(live, SOCKET)
+    if len(os.fsencode(path)) < _LONGEST_PATH:
+        connection.connect(path)
+        return
+    here = os.getcwd()
+    os.chdir(live)
+    try:
+        connection.connect(SOCKET)
+    finally:
+        os.chdir(here)
+
+
+def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
+    """What the daemon says of itself. Raises NoAnswer."""
+    try:
+        found = msgspec.json.decode(ask(STATUS, b"", folder, seconds))
+    except msgspec.DecodeError as error:
+        raise NoAnswer("it answers something else") from error
+    return found if isinstance(found, dict) else {}
+
+
+def until(wanted: bool, folder: str | None = None, seconds: float = 5.0) -> Holder | None:
+    """Wait until a daemon answers (or is gone); the one that runs then."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = holder(folder)
+        if not wanted and found is None:
+            return None
+        if wanted and found is not None:
+            try:
+                status(folder, 1.0)
+            except NoAnswer:
+                pass
+            else:
+                return found
+        time.sleep(0.02)
+    return holder(folder)

@@ -1,0 +1,160 @@
+"""Where the daemon keeps its things: one folder that only its owner can open, the lock, the address, how it is started.
+
+Knows nothing of events, sessions or sockets. Light: commands that look for the daemon start here.
+"""
+
+import json
+import os
+import secrets
+import socket
+import sys
+from typing import NamedTuple
+
+from preheat import __version__
+from preheat.files import write_whole
+from preheat.settings import data_folder
+
+if sys.platform != "win32":
+    import fcntl
+
+LIVE = "live"
+SOCKET = "socket"
+CLIENT = ("hook.py", "hook_away.py")
+SEEN = "last-seen.json"
+"""The last event of each agent."""
+_FOLDERS = ("journal", "sessions", "spool")
+
+
+class Address(NamedTuple):
+    """Where HTTP hooks go. Kept, because agents have it in their settings: a daemon that starts anew takes the same."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook/"
+
+
+def live_folder(folder: str | None = None) -> str:
+    """The daemon's folder in Preheat's, which is the person's own unless named."""
+    return os.path.join(folder or data_folder(), LIVE)
+
+
+def prepare(folder: str | None = None) -> str:
+    """Make the daemon's folder, or close one that others could open; its path. Raises OSError."""
+    live = live_folder(folder)
+    os.makedirs(os.path.dirname(live), mode=0o700, exist_ok=True)
+    for path in (live, *(os.path.join(live, name) for name in _FOLDERS)):
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        if os.stat(path).st_mode & 0o077:
+            os.chmod(path, 0o700)
+    return live
+
+
+def write_client(folder: str | None = None) -> str:
+    """Put the hook client beside the data, and say there how this Preheat's daemon is started; the client's path."""
+    live = prepare(folder)
+    own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugins")
+    for name in CLIENT:
+        with open(os.path.join(own, name), "rb") as stream:
+            write_whole(os.path.join(os.path.dirname(live), name), stream.read())
+    write_start(live)
+    return os.path.join(os.path.dirname(live), CLIENT[0])
+
+
+# How a daemon is started: the version, then the command, a word a line. A daemon that finds another one there makes room.
+def start_command() -> list[str]:
+    return [sys.executable, "-m", "preheat", "serve", "--foreground"]
+
+
+def start_text() -> str:
+    return "\n".join((__version__, *start_command())) + "\n"
+
+
+def write_start(live: str) -> None:
+    path = os.path.join(live, "start")
+    if read_start(live) != start_text():
+        write_whole(path, start_text().encode())
+
+
+def read_start(live: str) -> str:
+    try:
+        with open(os.path.join(live, "start"), encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, UnicodeError):
+        return ""
+
+
+# The address for HTTP.
+def address(folder: str | None = None) -> Address:
+    """The address; if there is none yet, a free port and a new token. Raises OSError."""
+    known = known_address(folder)
+    if known is None:
+        known = Address(_free_port(), secrets.token_urlsafe(24))
+        write_address(prepare(folder), known)
+    return known
+
+
+def _free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
+def known_address(folder: str | None = None) -> Address | None:
+    """The address that was given out, if there is one."""
+    try:
+        with open(os.path.join(live_folder(folder), "address.json"), encoding="utf-8") as stream:
+            found = json.load(stream)
+        return Address(int(found["port"]), str(found["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_address(live: str, given: Address) -> None:
+    write_whole(os.path.join(live, "address.json"), json.dumps(given._asdict()).encode())
+
+
+# The lock.
+def hold(live: str) -> int | None:
+    """The lock that the one daemon has, as a descriptor; None if another process has it. It is free again when its holder
+    ends, however that happens. Raises OSError."""
+    descriptor = os.open(os.path.join(live, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def sign(lock: int) -> None:
+    """Say in the lock's file who holds it. Raises OSError."""
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
+
+
+class Holder(NamedTuple):
+    """The daemon that runs."""
+
+    pid: int
+    version: str
+
+
+def holder(folder: str | None = None) -> Holder | None:
+    """The daemon that runs; None if there is none."""
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(os.path.join(live_folder(folder), "lock"), os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pid, _, version = os.pread(descriptor, 100, 0).decode("utf-8", "replace").strip().partition(" ")
+        return Holder(int(pid), version) if pid.isdigit() else None
+    finally:
+        os.close(descriptor)
+    return None

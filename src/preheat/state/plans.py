@@ -1,0 +1,56 @@
+"""The plans of comparisons, as they were written down, and when each was stopped. Knows no digest: who asks compares them."""
+
+import sqlite3
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.model.experiment import Plan
+
+_PLAN = msgspec.json.Decoder(Plan)
+
+
+class StoredPlan(NamedTuple):
+    """A plan by its name with digest."""
+
+    experiment: str
+    plan: Plan
+    stopped: float | None
+    """When; None: it runs."""
+
+
+def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
+    """Every plan that can be read, the oldest first."""
+    found = []
+    for experiment, data, stopped in connection.execute("SELECT experiment, plan, stopped FROM plans ORDER BY number"):
+        if (plan := _decoded(data)) is not None:
+            found.append(StoredPlan(experiment, plan, stopped))
+    return found
+
+
+def unreadable(connection: sqlite3.Connection) -> list[str]:
+    """The names of those that cannot be read: somebody changed them."""
+    rows = connection.execute("SELECT experiment, plan FROM plans ORDER BY number")
+    return [experiment for experiment, data in rows if _decoded(data) is None]
+
+
+def start(connection: sqlite3.Connection, experiment: str, plan: Plan) -> None:
+    """Write a plan down: it runs from now on."""
+    keep_plan(connection, experiment, msgspec.json.encode(plan))
+
+
+def keep_plan(connection: sqlite3.Connection, experiment: str, data: bytes) -> None:
+    """Write a plan down as it is; one that is there stays."""
+    connection.execute("INSERT OR IGNORE INTO plans (experiment, plan) VALUES (?, ?)", (experiment, data))
+
+
+def stop(connection: sqlite3.Connection, experiment: str, at: float) -> None:
+    """It runs no more; the first stop counts."""
+    connection.execute("UPDATE plans SET stopped = ? WHERE experiment = ? AND stopped IS NULL", (at, experiment))
+
+
+def _decoded(data: bytes) -> Plan | None:
+    try:
+        return _PLAN.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,1 +1,0 @@
-"""Trains a template: runs a suite of tasks with a real agent program, and learns from what it did there."""

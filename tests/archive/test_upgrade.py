@@ -1,0 +1,299 @@
+"""Folders that earlier versions left, opened by this one: nothing is lost, whatever interrupts, and all of it goes on working.
+
+The folders were made by the code of their time (`scripts/make_old_homes.py`), which also said what is in them. Everything is
+asked by the commands, as a person would: what the archive looks like inside is no matter here.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.archive import migrations
+from preheat.archive.connect import HEAD
+from preheat.cli import main
+from tests.daemon.made import daemon, edited, told
+from tests.shared import FIXTURES
+from tests.waiting import HUNG
+
+HOMES = os.path.join(FIXTURES, "homes")
+REVISIONS = sorted(os.listdir(HOMES))
+LEARNED = [each for each in REVISIONS if each >= "0003"]
+FIRST = "0004"
+"""The one of version 0.1.0, the first that was published."""
+SAME = (
+    "key", "agent", "session", "version", "model", "project", "branch", "parent", "relation", "started_at", "ended_at", "starter",
+    "title", "opening", "events", "prompts", "messages", "calls", "compactions", "input_tokens", "output_tokens",
+)  # fmt: skip
+"""Of a session: what its transcript says. What is judged may change when the judge does."""
+
+
+class Home:
+    """An old folder, and what was known of it."""
+
+    def __init__(self, folder: Path, revision: str, capture: pytest.CaptureFixture[bytes]) -> None:
+        self.folder = str(folder)
+        self._capture = capture
+        with open(os.path.join(HOMES, revision, "told.json"), encoding="utf-8") as stream:
+            self.told: dict[str, Any] = json.load(stream)
+        with tarfile.open(os.path.join(HOMES, revision, "home.tar.xz")) as packed:
+            packed.extractall(folder, filter=as_if_new)
+
+    def run(self, *words: str) -> bytes:
+        self._capture.readouterr()
+        code = main(list(words))
+        found = self._capture.readouterr()
+        assert code == 0, found.err
+        return found.out
+
+    def ask(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json"))
+
+    def sessions(self) -> dict[str, dict[str, Any]]:
+        return {each["key"]: {name: each[name] for name in SAME} for each in self.ask("sessions", "list")}
+
+    def lessons(self) -> dict[str, dict[str, Any]]:
+        return {each["id"]: each for each in self.ask("lessons", "list", "--all")}
+
+    def is_whole(self) -> None:
+        """Everything that was in it is there."""
+        assert self.sessions() == {
+            key: {name: each[name] for name in SAME} for key, each in self.told["sessions"].items()
+        }
+        raw = {key: hashlib.sha256(self.run("export", key, "--format", "raw")).hexdigest() for key in self.told["raw"]}
+        assert raw == self.told["raw"]
+        for words, keys in self.told["found"].items():
+            assert sorted({hit["session"]["key"] for hit in self.ask("sessions", "search", words)}) == keys
+        lessons = self.lessons()
+        assert {name: each["text"] for name, each in lessons.items()} == self.told.get("lessons", {})
+        if lessons:
+            self.keeps_what_a_person_said()
+        if "ledger" in self.told:
+            self.keeps_what_was_tried()
+        with sqlite3.connect(os.path.join(self.folder, "archive.db")) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+            assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(HEAD,)]
+        connection.close()
+
+    def keeps_what_a_person_said(self) -> None:
+        lessons = self.lessons()
+        assert lessons[self.told["pinned"]]["pinned"] is True
+        assert lessons[self.told["retired"]]["status"] == "retired"
+
+    def keeps_what_was_tried(self) -> None:
+        known = self.told["ledger"]
+        ledger = self.ask("ledger")
+        assert ledger["entries"][: len(known["entries"])] == known["entries"]
+        assert ledger["changed_lines"] == []
+        named = {each["experiment"]: each for each in self.ask("experiment", "list")}
+        for each in self.told["experiments"]:
+            assert named[each["experiment"]]["plan"] == each["plan"]
+            assert (named[each["experiment"]]["stopped"] is None) == (each["stopped"] is None)
+        report = self.ask("experiment", "report", "first")
+        assert {name: report[name] for name in ("drawn", "given", "measured")} == {
+            name: self.told["report"][name] for name in ("drawn", "given", "measured")
+        }
+
+
+def as_if_new(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
+    """Left by somebody a moment ago: what is old is cleaned away."""
+    entry.mtime = time.time()
+    return tarfile.data_filter(entry, place)
+
+
+@pytest.fixture
+def home(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> Home:
+    """The folder of the revision that the test names, on a machine that has nothing else."""
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "preheat"))
+    monkeypatch.setenv("TZ", "UTC")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return Home(tmp_path / "preheat", request.param, capfdbinary)
+
+
+of_every_revision = pytest.mark.parametrize("home", REVISIONS, indirect=True)
+of_those_that_learned = pytest.mark.parametrize("home", LEARNED, indirect=True)
+of_the_first_version = pytest.mark.parametrize("home", [FIRST], indirect=True)
+
+
+def test_there_is_a_folder_of_every_revision_that_somebody_may_have() -> None:
+    """Those up to the first version that was published."""
+    versions = Path(migrations.__file__).parent / "versions"
+    assert [name for each in sorted(versions.glob("r*.py")) if (name := each.name[1:5]) <= FIRST] == REVISIONS
+
+
+@of_every_revision
+def test_nothing_is_lost(home: Home) -> None:
+    """Sessions, the bytes of each, where words are found, lessons, and what a person said of them."""
+    home.is_whole()
+
+
+@of_those_that_learned
+def test_what_a_person_said_outlives_learning_again(home: Home) -> None:
+    home.run("learn", "--quiet")
+    home.keeps_what_a_person_said()
+
+
+@of_every_revision
+def test_everything_is_judged_and_measured_again_where_it_must_be(home: Home) -> None:
+    """The old judgements may be out of date, or never have been made; every call of every session counts."""
+    calls = {key: each["calls"] for key, each in home.told["sessions"].items()}
+    assert {key: home.ask("profile", key)["calls"] for key in calls} == calls
+
+
+# Interrupted.
+DYING = """
+import os, signal, sqlite3, sqlite3.dbapi2, sys
+
+home, at = os.environ["PREHEAT_HOME"], int(sys.argv[1])
+points = 0
+
+
+def pass_point(*_):
+    global points
+    points += 1
+    if points == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watched(connect):
+    def opened(*arguments, **named):
+        connection = connect(*arguments, **named)
+        connection.set_trace_callback(pass_point)
+        return connection
+
+    return opened
+
+
+def heard(event, arguments):
+    if event in ("os.rename", "os.remove", "os.link", "os.truncate", "os.mkdir") and str(arguments[0]).startswith(home):
+        pass_point()
+    elif event == "open" and str(arguments[0]).startswith(home) and str(arguments[1] or "r") != "r":
+        pass_point()
+
+
+sqlite3.connect = sqlite3.dbapi2.connect = watched(sqlite3.connect)
+sys.addaudithook(heard)
+from preheat.cli import main
+
+for words in (("sessions", "list", "--json"), ("lessons", "list", "--json"), ("experiment", "list", "--json")):
+    main(list(words))
+print(points, file=sys.stderr)
+"""
+"""Opens the folder, counts every SQL statement and every change of a file, and at one of them is killed."""
+KILLS = 6
+
+
+@of_every_revision
+def test_killed_in_the_middle_it_is_whole_or_untouched(home: Home, tmp_path: Path) -> None:
+    """At points spread over the upgrade, by chance; whoever opens it next finds everything."""
+    kept = str(tmp_path / "kept")
+    shutil.copytree(home.folder, kept)
+
+    def open_until(point: int) -> "subprocess.CompletedProcess[str]":
+        shutil.rmtree(home.folder)
+        shutil.copytree(kept, home.folder)
+        command = [sys.executable, "-c", DYING, str(point)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=HUNG)
+
+    done = open_until(0)
+    points = int(done.stderr.split()[-1])
+    chance = random.Random(home.told["revision"])
+    for point in sorted(chance.sample(range(1, points + 1), KILLS)):
+        assert open_until(point).returncode == -9, point
+        with sqlite3.connect(os.path.join(home.folder, "archive.db")) as connection:
+            (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        connection.close()
+        assert version in (home.told["revision"], HEAD)
+        home.is_whole()
+
+
+# What else is in the folder of the first version.
+def seen(template: dict[str, Any]) -> dict[str, Any]:
+    """What a template says; a newer version may say more of it."""
+    lessons = [(each["id"], each["kind"], each["text"], each.get("use")) for each in template["lessons"]]
+    return {name: template[name] for name in ("name", "addendum", "project", "sources", "parent")} | {
+        "lessons": lessons
+    }
+
+
+@of_the_first_version
+def test_templates_go_on(home: Home) -> None:
+    """Each version is there under its digest; a deleted one can be brought back, one from elsewhere still waits."""
+    templates = home.told["templates"]
+    assert {each["name"] for each in home.ask("warm", "list")} == set(templates)
+    for name, known in templates.items():
+        found = home.ask("warm", "show", name)
+        assert found["digest"] == known["digest"]
+        assert seen(found["template"]) == seen(known["template"])
+    assert home.ask("warm", "history", "many")["versions"] == home.told["history"]
+    assert home.ask("warm", "show", "many@-1")["template"]["addendum"] == ""
+    assert b"Run the tests first." in home.run("warm", "start", "--task", "mend the dates", "--template", "many")
+    (gone,) = home.told["deleted"]
+    home.run("warm", "restore", gone)
+    assert gone in {each["name"] for each in home.ask("warm", "list")}
+    home.run("warm", "review", "theirs", "--accept-all")
+    assert b"Be quick." in home.run("warm", "start", "--task", "mend it", "--template", "theirs")
+
+
+@of_the_first_version
+def test_a_template_is_built_on(home: Home) -> None:
+    """A new version stands behind the old ones."""
+    home.run("warm", "build", "many", "--min-messages", "0", "--weak", "--addendum", "Otherwise.")
+    versions = home.ask("warm", "history", "many")["versions"]
+    assert versions[: len(home.told["history"])] == home.told["history"] or versions[1:] == home.told["history"]
+    assert len(versions) == len(home.told["history"]) + 1
+
+
+@of_the_first_version
+def test_experiments_go_on(home: Home) -> None:
+    """The one that ran is ended by this version, and the ledger grows behind the old lines; a rating can be changed."""
+    home.keeps_what_was_tried()
+    rated = next(key for key, word in home.told["rated"].items() if word == "good")
+    assert home.ask("rate", "bad", rated)
+    home.run("experiment", "stop", "second")
+    entries = home.ask("ledger")["entries"]
+    assert [each["name"] for each in entries] == ["first", "second"]
+    home.run("experiment", "start", "third")
+    assert {each["plan"]["name"] for each in home.ask("experiment", "list")} >= {"first", "second", "third"}
+
+
+@of_those_that_learned
+def test_sessions_that_ran_go_on_in_a_new_daemon(home: Home) -> None:
+    """The journal of the old one is read; the session's next call is one more."""
+    watched = {each["session"]: each["turn"] for each in home.ask("watch", "--within", "1e9")}
+    assert watched == home.told["watched"]
+    session = max(watched, key=lambda name: watched[name])
+    with daemon(home.folder) as one:
+        one.ask(edited(900, "src/a.py", session))
+        status = one.status()
+        assert status["lost"] == 0
+        assert status["events"] == 1
+    assert {each["session"]: each["turn"] for each in home.ask("watch", "--within", "1e9")}[session] == watched[
+        session
+    ] + 1
+
+
+@of_the_first_version
+def test_settings_hold(home: Home) -> None:
+    """The person had asked that critical calls be refused."""
+    call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
+    with daemon(home.folder) as one:
+        assert b"push-force-main" in one.ask(call)

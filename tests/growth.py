@@ -1,0 +1,43 @@
+"""How the cost of a computation grows with its input: twice the input may not cost four times as much.
+
+The cost is the processor time of this thread, compared with itself in the same run, so it neither matters how fast the machine
+is nor what else it does. Knows nothing of what is computed.
+"""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+TIMES = 8
+"""How much larger the large input is: a cost in proportion grows by this, one with the square by 64."""
+MOST = 3 * TIMES
+"""Growth that is still let pass. A busy machine shares its caches, and what fits into one is quick."""
+_FLOOR = 0.02
+"""Seconds under which the large input is no cost at all."""
+_ATTEMPTS = 6
+
+
+def grows_in_proportion(work: Callable[[str], object], text: str) -> None:
+    """Fail if a text costs far more than its length says, beside an eighth of it.
+
+    Other programs can make a measurement larger, never smaller: the least of several counts, and more are made only while
+    they show too much.
+    """
+    small, large = text[: len(text) // TIMES], text
+    costs = [float("inf"), float("inf")]
+    work(small)  # what is loaded or compiled at the first call is no cost of the text
+    for _ in range(_ATTEMPTS):
+        costs = [min(cost, _cost(work, size)) for cost, size in zip(costs, (small, large), strict=True)]
+        if costs[1] < MOST * costs[0] + _FLOOR:
+            return
+    pytest.fail(
+        f"{TIMES} times the text costs {costs[1] / costs[0]:.0f} times as much ({costs[0]:.4f} s, {costs[1]:.4f} s "
+        f"of processor): {text[:40]!r}…"
+    )
+
+
+def _cost(work: Callable[[str], object], text: str) -> float:
+    begun = time.thread_time()
+    work(text)
+    return time.thread_time() - begun

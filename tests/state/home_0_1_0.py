@@ -1,0 +1,56 @@
+"""The folder that version 0.1.0 left, as its own code made it and as its own code read it (`tests/fixtures/home-0.1.0`)."""
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from preheat.state import assignments, key, ledger, loads, marks, plans, ratings, uses
+
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "home-0.1.0"
+_ARCHIVE = gzip.decompress((FIXTURE / "archive.db.gz").read_bytes())
+EXPECTED: dict[str, Any] = json.loads((FIXTURE / "expected.json").read_text())
+FILES = (
+    "experiments/key", "experiments/plans.jsonl", "experiments/lots.jsonl", "experiments/ratings.jsonl",
+    "experiments/ledger.jsonl", "experiments/ledger.head", "templates/loaded.json", "templates/uses.jsonl",
+)  # fmt: skip
+
+
+def home(folder: Path) -> str:
+    """A copy, with its archive."""
+    shutil.copytree(FIXTURE, folder, ignore=shutil.ignore_patterns("expected.json", "*.gz", "README.md"))
+    archive = folder / "archive.db"
+    archive.write_bytes(_ARCHIVE)
+    os.chmod(archive, 0o600)
+    return str(folder)
+
+
+def content(connection: sqlite3.Connection) -> dict[str, Any]:
+    """All that the state holds, as `expected.json` has it."""
+    secret = key.secret(connection)
+    found = {
+        "key": secret.hex() if secret else None,
+        "plans": [[each.experiment, each.plan, each.stopped] for each in plans.plans(connection)],
+        "assignments": assignments.assignments(connection),
+        "deliveries": assignments.deliveries(connection),
+        "advice": assignments.advice(connection),
+        "exposures": assignments.exposures(connection),
+        "ratings": ratings.ratings(connection),
+        "ledger": ledger.entries(connection),
+        "ledger_damage": ledger.damage(connection),
+        "marks": [[lesson, *each] for lesson, each in marks.marks(connection).items()],
+        "loaded": loads.loads(connection),
+        "uses": uses.uses(connection),
+    }
+    return dict(json.loads(msgspec.json.encode(found)))
+
+
+def expected() -> dict[str, Any]:
+    """What version 0.1.0 read out of the same folder; of the deliveries every one, where its archive kept the first."""
+    found = {name: EXPECTED[name] for name in EXPECTED if name not in ("said", "now", "lots", "plans_damage")}
+    return {**found, "deliveries": [each for each in EXPECTED["lots"] if each["lot"] == "given"]}

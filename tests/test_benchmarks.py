@@ -1,0 +1,65 @@
+"""The benchmarks' data: which sessions they are run on, here and where somebody names another folder."""
+
+import importlib
+import inspect
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import NAMES
+from benchmarks.real import places, real_sessions, sources
+from tests.shared import FIXTURES
+
+ON_REAL_SESSIONS = (
+    "corpus",
+    "outcomes",
+    "judging",
+    "compression",
+    "foresight",
+    "learning",
+    "loops",
+    "signals",
+    "whole",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_measured_on_real_sessions_takes_other_ones(name: str) -> None:
+    taken = inspect.signature(importlib.import_module(f"benchmarks.{name}").run).parameters
+    assert ("data" in taken) == (name in ON_REAL_SESSIONS)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    """Two folders of sessions, and what is none."""
+    for name in ("claude_code", "hermes"):
+        shutil.copytree(os.path.join(FIXTURES, name), tmp_path / name)
+    (tmp_path / "LICENSES").mkdir()
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "SOURCES.md").write_text("who they are of")
+    return str(tmp_path)
+
+
+def test_a_folder_of_projects_is_data(data: str) -> None:
+    """Every folder in it is one, also for whoever leaves the projects out where there is something else."""
+    assert [(each.name, each.is_project) for each in sources(data)] == [("claude_code", True), ("hermes", True)]
+    everything = [(each.source, each.session.id) for each in real_sessions(data=data)]
+    assert {source for source, _ in everything} == {"projects: claude_code", "projects: hermes"}
+    assert [(each.source, each.session.id) for each in real_sessions(False, data)] == everything
+
+
+def test_data_may_be_laid_out_as_the_shared_folder(data: str, tmp_path: Path) -> None:
+    """A corpus beside the projects can be taken alone."""
+    for part, name in (("corpus", "hermes"), ("corpus-projects", "claude_code")):
+        (tmp_path / part).mkdir()
+        shutil.move(tmp_path / name, tmp_path / part / name)
+    assert [(each.name, each.is_project) for each in sources(data)] == [("hermes", False), ("claude_code", True)]
+    assert {each.source for each in real_sessions(False, data)} == {"hermes"}
+    assert places(str(tmp_path / "work"), data) == [each.path for each in sources(data)]
+
+
+def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="there are no sessions in"):
+        sources(str(tmp_path))

@@ -1,0 +1,155 @@
+"""No test says how fast something is: that belongs into `benchmarks/`. A machine that does other things besides failed those."""
+
+import ast
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from tests.growth import grows_in_proportion
+from tests.shared import TESTS
+from tests.waiting import until
+
+CLOCKS = {
+    "perf_counter",
+    "perf_counter_ns",
+    "monotonic",
+    "monotonic_ns",
+    "process_time",
+    "process_time_ns",
+    "thread_time",
+}
+"""Functions that are asked for nothing but how long something takes."""
+TELLING = {"time", "time_ns"}
+"""Those that also say what time it is, which a session has to know: only their differences are measurements."""
+MEASURED = {"tests/growth.py"}
+"""Where a cost is compared with another one of the same run."""
+WAITING = {
+    "communicate",
+    "wait",
+    "join",
+    "settimeout",
+    "urlopen",
+    "run",
+    "check_output",
+    "check_call",
+    "HTTPConnection",
+}
+"""What takes a limit that ends a test when it is missed."""
+
+
+def sources() -> Iterator[str]:
+    for folder, _, names in os.walk(TESTS):
+        for name in sorted(names):
+            if name.endswith(".py") and f"{os.sep}fixtures{os.sep}" not in folder + os.sep:
+                yield os.path.join(folder, name)
+
+
+def named(node: ast.AST) -> str:
+    """What is called: `f` of `f()`, `time.f()` and `a.b.f()`."""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def reads_clock(node: ast.AST, known: set[str]) -> bool:
+    """Whether a value depends on how long something took: a clock's, a difference of the time of day, or a name of such a one."""
+    for part in ast.walk(node):
+        if named(part) in CLOCKS or (isinstance(part, ast.Name) and part.id in known):
+            return True
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and named(part.left) in TELLING:
+            return not isinstance(part.right, ast.Constant | ast.BinOp)
+    return False
+
+
+def asserted_times(tree: ast.AST) -> Iterator[int]:
+    """Lines that assert how long something took, or hand that over to whoever may."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            known: set[str] = set()
+            for _ in range(2):  # a name may be made of another one that stands below, in a loop
+                for node in ast.walk(function):
+                    known |= kept_times(node, known)
+            for node in ast.walk(function):
+                value = node.test if isinstance(node, ast.Assert) else getattr(node, "value", None)
+                if isinstance(node, ast.Assert | ast.Return) and value is not None and reads_clock(value, known):
+                    yield node.lineno
+
+
+def kept_times(node: ast.AST, known: set[str]) -> set[str]:
+    """Names that a statement gives a measurement to."""
+    targets: Sequence[ast.AST] = ()
+    value: ast.AST | None = None
+    if isinstance(node, ast.Assign):
+        targets, value = node.targets, node.value
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+        targets, value = [node.target], node.value
+    elif named(node) == "append" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        targets, value = [node.func.value], node.args[0]
+    if value is None or not reads_clock(value, known):
+        return set()
+    return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def brief_limits(tree: ast.AST) -> Iterator[int]:
+    """Lines that give up on something after a moment."""
+    for node in ast.walk(tree):
+        if named(node) in WAITING and isinstance(node, ast.Call):
+            limits = [each.value for each in node.keywords if each.arg == "timeout"]
+            if named(node) in ("wait", "settimeout"):
+                limits += node.args[:1]
+            for limit in limits:
+                if isinstance(limit, ast.Constant) and isinstance(limit.value, int | float) and 0.5 < limit.value < 60:
+                    yield node.lineno
+
+
+@pytest.mark.parametrize("check", [asserted_times, brief_limits])
+def test_no_test_hangs_on_the_clock(check: Callable[[ast.AST], Iterator[int]]) -> None:
+    """Neither by an assertion on the time that something took, nor by a limit that a busy machine does not keep to."""
+    found = []
+    for path in sources():
+        name = os.path.relpath(path, os.path.dirname(TESTS))
+        if name not in MEASURED:
+            with open(path, encoding="utf-8") as stream:
+                found += [f"{name}:{line}" for line in check(ast.parse(stream.read()))]
+    assert found == [], "`tests/waiting.py` waits, `tests/growth.py` compares costs, `benchmarks/` measures"
+
+
+ASSERTIONS = {
+    "begun = time.monotonic()\nassert time.monotonic() - begun < 3": True,
+    "begun = perf_counter()\ntook = perf_counter() - begun\nassert took < 3": True,
+    "for _ in x:\n  runs.append(process_time() - begun)\n  begun = process_time()\nassert min(runs) < 3": True,
+    "begun = monotonic()\nrun()\nreturn out, monotonic() - begun": True,
+    "begun = time.time()\nassert time.time() - begun < 2": True,
+    "end = time.monotonic() + 3\nwhile time.monotonic() < end:\n  pass\nassert done()": False,
+    "past = time.time() - 3600\nassert store.clean(past) == 1": False,
+    "assert session.started == 5.0": False,
+}
+
+
+@pytest.mark.parametrize(("body", "timed"), ASSERTIONS.items())
+def test_an_assertion_on_a_clock_is_known_by_its_form(body: str, timed: bool) -> None:
+    function = "def test():\n" + "\n".join(f"  {line}" for line in body.splitlines())
+    assert bool([*asserted_times(ast.parse(function))]) == timed
+
+
+def test_a_short_limit_is_known_by_its_form() -> None:
+    assert [*brief_limits(ast.parse("process.wait(10)\nrun(x, timeout=5)\nprocess.wait(HUNG)\nover.wait(0.1)"))] == [
+        1,
+        2,
+    ]
+
+
+def test_a_cost_that_grows_with_the_square_is_found() -> None:
+    """And one in proportion is let pass."""
+    grows_in_proportion(lambda text: sum(1 for _ in text), "x" * 400_000)
+    with pytest.raises(pytest.fail.Exception, match="8 times the text costs"):
+        grows_in_proportion(lambda text: sum(1 for _ in text for _ in text), "x" * 2_000)
+
+
+def test_what_does_not_come_is_named() -> None:
+    """Whoever reads the failure knows what was waited for."""
+    assert until(lambda: "it", "it") == "it"
+    with pytest.raises(pytest.fail.Exception, match="a train"):
+        until(lambda: False, "a train", seconds=0.1)

@@ -1,0 +1,27 @@
+"""How a test waits for something that another process or thread does, and how long a program may take before it counts as hung.
+
+No test may depend on how fast the machine is: what it waits for either comes, or the test fails with what did not. Knows nothing
+of what is waited for.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+Value = TypeVar("Value")
+
+HUNG = 300.0
+"""Seconds after which whatever has not ended, not answered or not come counts as hung. No measure of speed."""
+_LOOK = 0.02
+
+
+def until(condition: Callable[[], Value], what: str, seconds: float = HUNG) -> Value:
+    """Wait until the condition holds and give what it gave; the test fails with what it waited for if it never does."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > end:
+            pytest.fail(f"waited {seconds:g} s for this, which did not come: {what}")
+        time.sleep(_LOOK)
+    return found
