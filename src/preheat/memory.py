@@ -14,11 +14,11 @@ Asking = TypeVar("Asking", bound=Callable[..., Any])
 
 
 def remembered(function: Asking) -> Asking:
-    """The same function with a memory. It takes a text and what is hashable, by place; nobody changes what it gives."""
+    """The same function with a memory. It takes a text and what is hashable; nobody changes what it gives."""
     known = lru_cache(maxsize=MOST)(function)
 
     @wraps(function)
-    def ask(text: str, *rest: Any) -> Any:
-        return known(text, *rest) if len(text) <= LONGEST else function(text, *rest)
+    def ask(text: str, *rest: Any, **named: Any) -> Any:
+        return (known if len(text) <= LONGEST else function)(text, *rest, **named)
 
     return cast(Asking, ask)

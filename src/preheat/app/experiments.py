@@ -47,9 +47,11 @@ from preheat.templates.store import Store
 
 if TYPE_CHECKING:
     from preheat.app import results as _results
+    from preheat.app import sample_size as _sample_size
     from preheat.archive import queries as _queries
 else:
     _results = Later("preheat.app.results")  # numpy and scipy
+    _sample_size = Later("preheat.app.sample_size")  # all of scipy's distributions
     _queries = Later("preheat.archive.queries")  # SQLAlchemy
 
 LONGEST_NOTE = 2_000
@@ -226,7 +228,7 @@ class Experiments:
             raise UserError("--cold and --power are between 0 and 1, and --margin is above 0")
         self._check_archive()
         with self._archive() as archive:
-            return _results.find_needed(archive, name, margin, share, power, time.time() if now is None else now)
+            return _sample_size.find_needed(archive, name, margin, share, power, time.time() if now is None else now)
 
     def _archive(self) -> closing[sqlite3.Connection]:
         return closing(connect(self._folder))

@@ -15,6 +15,7 @@ from preheat.agents.sources import reason
 from preheat.amounts import size
 from preheat.app.daemon_faults import daemon_faults
 from preheat.app.installation import Installation
+from preheat.app.state_faults import state_faults
 from preheat.app.template_state import problems as not_handed_out
 from preheat.archive.connect import connect
 from preheat.archive.queries import problems, redactions, sources, totals
@@ -83,6 +84,7 @@ def examine(folder: str, most: int | None, check: bool, progress: Progress) -> E
         number = sum(row.problems for row in held.values())
         findings += daemon_faults(folder)
         findings += Installation(folder).faults()
+        findings += state_faults(folder)
         findings += not_handed_out(folder)
         listed = problems(connection, number if most is None else most) if connection and number else []
     finally:

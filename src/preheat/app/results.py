@@ -4,7 +4,6 @@ Knows no formula. Loads the statistics: reached through `app.experiments` and `a
 """
 
 import sqlite3
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,38 +12,32 @@ from preheat.app.experiment_state import Drawn, drawn, exposures
 from preheat.archive import notes
 from preheat.archive.experiments import call_failures, went
 from preheat.archive.lessons import measured as measured_sessions
-from preheat.experiments.measure import each_alone, measured
+from preheat.experiments.measure import measured
 from preheat.experiments.report import compared
 from preheat.experiments.report import report as describe
 from preheat.experiments.retire import PAYS
 from preheat.lessons.conventions import LEARN_CONVENTIONS
-from preheat.model.experiment import Estimate, MetricName, Went
-from preheat.model.experiment_report import AdviceEffect, Needed, Report, Utility
+from preheat.model.experiment import Estimate, Went
+from preheat.model.experiment_report import AdviceEffect, Report, Utility
 from preheat.state.plans import StoredPlan
-from preheat.statistics.conclude import words_of
 from preheat.statistics.excursion import Moment, excursion
 from preheat.statistics.items import utilities
-from preheat.statistics.power import plan as plan_sessions
-from preheat.statistics.power import with_room
-from preheat.statistics.sequence import errors_to_hold
-from preheat.statistics.spread import quantile
 
 NEXT = 5
 """Calls after an advisory in which it should show."""
-_WEEK = 7 * 86400.0
 
 
 def make_report(archive: sqlite3.Connection, stored: StoredPlan, now: float, drawing: bool) -> Report:
     """What a plan has shown so far; `drawing`: whether anything is left to chance at all."""
     found = drawn(archive)
-    every = _facts(archive, found)
+    every = session_facts(archive, found)
     ours = [each for each in found.assignments if each.experiment == stored.experiment]
     elsewhere = [each.session for each in found.assignments if each.experiment != stored.experiment]
     lines = measured(ours, every, now, stored.plan.at, stored.stopped, elsewhere)
     return describe(stored.experiment, stored.plan, lines, found.deliveries, stored.stopped, drawing=drawing)
 
 
-def _facts(archive: sqlite3.Connection, found: Drawn) -> list[Went]:
+def session_facts(archive: sqlite3.Connection, found: Drawn) -> list[Went]:
     """How every session went."""
     return went(archive, _corrections(archive), found.ratings)
 
@@ -57,29 +50,6 @@ def _corrections(archive: sqlite3.Connection) -> dict[str, int]:
     name = LEARN_CONVENTIONS.name
     sessions = [session for _, session, _, _ in notes.stamps(archive, name)]
     return {page.session: len(decoder.decode(page.data).rules) for page in notes.kept(archive, name, sessions)}
-
-
-# How many sessions it takes.
-def find_needed(
-    archive: sqlite3.Connection, metric: MetricName, margin: float, share: float, power: float, now: float
-) -> Needed:
-    """What a comparison needs to see a difference of `margin`, drawn from the sessions of the archive; `share` of them cold.
-    The difference is an improvement (fewer, or for success and ratings more); where the metric has no room for that, as large a
-    loss."""
-    every = _facts(archive, drawn(archive))
-    units = each_alone(metric, every)
-    better = margin if words_of(metric).better == "higher" else -margin
-    effect = with_room(units, better)
-    found = plan_sessions(units, effect=effect, share=1 - share, power=power)
-    counted = {each.session for each in units if each.below > 0}
-    a_week = _a_week((each for each in every if each.session in counted), now)
-    sessions = float(found.sessions)
-    wider = float(errors_to_hold(sessions, sessions) / quantile(sessions, 0.05))
-    return Needed(metric=metric, margin=margin, plan=found, worse=effect != better, a_week=a_week, wider=wider)
-
-
-def _a_week(every: Iterable[Went], now: float) -> float:
-    return sum(now - 4 * _WEEK < (each.started_at or 0.0) <= now for each in every) / 4
 
 
 # What items, templates and advice did.
@@ -98,7 +68,7 @@ def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Esti
     names = {each.template for each in given.values() if each.template}
     if not names:
         return {}
-    every = _facts(archive, found)
+    every = session_facts(archive, found)
     by_name = {
         name: [each for each in found.assignments if each.root in given and given[each.root].template == name]
         for name in sorted(names)

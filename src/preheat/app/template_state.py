@@ -62,8 +62,8 @@ def problems(folder: str) -> list[str]:
     """What is loaded and cannot be handed out, a line each with what to do."""
     try:
         found = pins(folder)
-    except UserError as error:
-        return [str(error)]
+    except UserError:  # said of the state itself
+        return []
     return [
         f"`{pin.title}` is loaded for `{project}` but not handed out: {stands.problem}; until then sessions there start "
         "with what was learned, and `preheat warm load --none` there ends this"
