@@ -21,7 +21,7 @@ from preheat.app.projects import repository_of
 from preheat.archive.analyses import pending
 from preheat.archive.connect import connect, unusable
 from preheat.archive.notes import row_of
-from preheat.archive.packing import compress
+from preheat.archive.packing import SmallPacker
 from preheat.archive.rows import AnalysisRows, OutcomeRow
 from preheat.calls.seen import LEARNED_FROM, Seen, SeenCall
 from preheat.ingest.analysing import run
@@ -110,11 +110,12 @@ def rows_of(found: Analysis) -> AnalysisRows:
         )
         for each in found.records
     ]  # fmt: skip
+    packer = SmallPacker()
     notes = [
-        row_of(each.learner, each.version, b"" if each.notes is None else msgspec.msgpack.encode(each.notes))
+        row_of(each.learner, each.version, b"" if each.notes is None else msgspec.msgpack.encode(each.notes), packer)
         for each in found.notes
     ]
-    packed = compress(msgspec.msgpack.encode(found.episodes)) if found.episodes else b""
+    packed = packer.pack(msgspec.msgpack.encode(found.episodes)) if found.episodes else b""
     return AnalysisRows(
         VERSION, found.profile.errors.count, list(purposes), list(signatures), rows, msgspec.json.encode(found.profile), notes,
         packed,

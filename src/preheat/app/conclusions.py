@@ -73,15 +73,18 @@ def _due(
 ) -> list[tuple[str, list[int], str]]:
     """Projects with the sessions that a learner has notes of, and a digest of those notes."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
-    hashes: dict[str, blake2b] = {}
+    stamps: defaultdict[str, list[str]] = defaultdict(list)
     for folder, session, stamp, ended in notes.stamps(connection, learner.name):
         name = places[folder].name if folder in places else ""
         for project in {name, EVERYWHERE} if learner.general else {name}:
             if project == EVERYWHERE and not learner.general:
                 continue  # sessions without a project teach something general or nothing
             numbers[project].append(session)
-            hashes.setdefault(project, blake2b(digest_size=12)).update(f"{session} {stamp} {ended}\n".encode())
-    return [(project, numbers[project], hashes[project].hexdigest()) for project in sorted(numbers)]
+            stamps[project].append(f"{session} {stamp} {ended}\n")
+    return [
+        (project, numbers[project], blake2b("".join(stamps[project]).encode(), digest_size=12).hexdigest())
+        for project in sorted(numbers)
+    ]
 
 
 def _noted(

@@ -4,13 +4,15 @@ Knows nothing of what the notes say. Storing is in `analyses.py`, with all that 
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from preheat.archive.packing import compress, decompress
+from preheat.archive.packing import SmallPacker, Unpacker, decompress
 from preheat.archive.rows import NoteRow
 
+_AT_ONCE = 500
+"""Names in one question; SQLite allows 999."""
 _LONGEST_PLAIN = 400
 """Bytes: shorter notes are not worth compressing."""
 
@@ -26,17 +28,12 @@ class Kept(NamedTuple):
     data: bytes
 
 
-def _unpacked(packed: bytes) -> bytes:
-    """The first byte says whether the rest is compressed."""
-    return packed[1:] if packed[:1] == b"\0" else decompress(packed[1:])
-
-
-def row_of(learner: str, version: int, data: bytes) -> NoteRow:
-    """Notes as they are stored; `data` is empty where there are none."""
+def row_of(learner: str, version: int, data: bytes, packer: SmallPacker) -> NoteRow:
+    """Notes as they are stored; `data` is empty where there are none. The first byte says whether the rest is compressed."""
     stamp = int.from_bytes(blake2b(data, digest_size=7).digest(), "big")
     if not data:
         return NoteRow(learner, version, stamp, None)
-    return NoteRow(learner, version, stamp, b"\0" + data if len(data) < _LONGEST_PLAIN else b"\1" + compress(data))
+    return NoteRow(learner, version, stamp, b"\0" + data if len(data) < _LONGEST_PLAIN else b"\1" + packer.pack(data))
 
 
 def stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
@@ -51,16 +48,25 @@ def stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, 
 
 _KEPT = (
     "SELECT sessions.key, sessions.agent, sessions.project, sessions.started_at, sessions.ended_at, notes.data FROM notes "
-    "JOIN sessions ON sessions.id = notes.session_id WHERE notes.session_id = ? AND notes.learner = ?"
+    "JOIN sessions ON sessions.id = notes.session_id WHERE notes.session_id IN ({}) AND notes.learner = ? "
+    "AND notes.data IS NOT NULL ORDER BY notes.session_id"
 )
 
 
 def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) -> Iterator[Kept]:
-    """What a learner has of these sessions."""
-    for session in sessions:
-        row = connection.execute(_KEPT, (session, learner)).fetchone()
-        if row is not None and row[5] is not None:
-            yield Kept._make((*row[:5], _unpacked(row[5])))
+    """What a learner has of these sessions, in the order of their numbers."""
+    wanted = sorted(sessions)
+    unpack = Unpacker().unpack
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        for *heading, data in connection.execute(_KEPT.format(marks), (*some, learner)).fetchall():
+            yield Kept._make((*heading, _unpacked(data, unpack)))
+
+
+def _unpacked(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
+    """The first byte says whether the rest is compressed."""
+    return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
 
 _OF_SESSION = (
@@ -72,7 +78,7 @@ _OF_SESSION = (
 def of_session(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
     """What a learner of this version has of one session; empty where that is nothing."""
     row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
-    return _unpacked(row[0]) if row is not None and row[0] is not None else b""
+    return _unpacked(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
 def folders(connection: sqlite3.Connection) -> dict[str, int]:

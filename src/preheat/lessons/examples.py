@@ -237,12 +237,17 @@ def _result(seen: Seen, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
-    shown = [_UNSEEN.sub("", seen.relative(part)).strip() for part in parts]
+    shown = [_without_signs(seen.relative(part)).strip() for part in parts]
     head, tail = shown[0], shown[-1]
     if not whole or len(head) > RESULT:
         head, tail = head[:_HEAD].rstrip(), tail[-(RESULT - _HEAD - len(_GAP)) :].lstrip()
         head = f"{head}{_GAP}{tail}"
     return "" if orders(head.replace("\n", " ")) else head
+
+
+def _without_signs(text: str) -> str:
+    """Without what a terminal obeys."""
+    return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
 def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:

@@ -13,7 +13,12 @@ __all__ = ["Touch", "is_file", "missing", "project_path", "touches"]
 
 def touches(seen: Seen, each: SeenCall) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked."""
-    return [touch for touch in touches_of(seen, each.record.seq, each.call) if not _speaks(touch.path)]
+    known: dict[int, list[Touch]] = seen.memory.setdefault("fit touches", {})
+    found = known.get(each.record.seq)
+    if found is None:
+        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _speaks(touch.path)]
+        known[each.record.seq] = found
+    return found
 
 
 def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:

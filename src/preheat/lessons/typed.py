@@ -145,6 +145,8 @@ def _core(form: str, main: Command) -> str:
     """What a form begins with, and the script where an interpreter runs one; empty for a script within the command."""
     words = list(takewhile(lambda word: word[:1] not in ("-", "…"), form.split()))
     operands = [word for word in main.words[1:] if not word.startswith("-")]
+    if not words:  # a program that is called like an option
+        return ""
     if main.program.rstrip(".0123456789") in _INTERPRETERS:
         inline = any(word in ("-c", "-e", "-p", "-") for word in main.words[1:3]) or not operands
         return "" if inline else f"{words[0]} {operands[0].removeprefix('./')}"
