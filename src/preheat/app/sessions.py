@@ -105,7 +105,7 @@ def sync(
                 found = survey(connection, os.environ if environment is None else environment, agents)
             report = _Counting(found.found)
             if found.changes:
-                from preheat.ingest.sync import run  # later: where nothing has changed, nothing is read
+                from preheat.ingest.sync import run  # noqa: PLC0415 - where nothing has changed, nothing is read
 
                 report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
         finally:

@@ -97,7 +97,7 @@ def figures(found: "Compressed") -> dict[str, Any]:
 
 
 def _show(found: "list[Compressed]") -> None:
-    from rich.table import Table  # later: rich takes longer than a completion
+    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("")

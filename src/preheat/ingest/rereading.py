@@ -44,7 +44,7 @@ def over_groups(
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
         return map(work, gathered)
-    from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
+    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
     # The packs travel as they are stored: a worker must not open a database that its parent had open when it forked.
     return map(decoder.decode, side_by_side(partial(_packed, work), gathered, workers))

@@ -172,7 +172,7 @@ def _digested(groups: list[list[Job]], load: LoadAnalysis) -> Iterator[Batch]:
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
         return map(partial(digest, load=load), groups)
-    from preheat.ingest.pool import side_by_side  # later: slow to import, and seldom needed
+    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
     load()  # once for all processes, where they are forked
     return map(_BATCH.decode, side_by_side(partial(_digest_packed, load), groups, workers))

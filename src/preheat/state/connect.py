@@ -134,7 +134,7 @@ def _empty() -> sqlite3.Connection:
 def _bring_up(connection: sqlite3.Connection, folder: str, wait: float) -> None:
     """Make the tables, and take in what version 0.1.0 kept elsewhere: one transaction. Its files are put aside only then, so
     that whoever is killed in between leaves them where the next one finds them."""
-    from preheat.state import migration  # later: it imports every table, and is needed once
+    from preheat.state import migration  # noqa: PLC0415 - it imports every table, and is needed once
 
     path = state_path(folder)
     busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
