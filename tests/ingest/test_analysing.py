@@ -116,16 +116,17 @@ def said_otherwise(session: Session, rows: AnalysisRows) -> AnalysisRows:
     return with_signatures(rows, ["an old text"] * len(rows.outcomes), **failed)
 
 
-def test_questions_need_no_more_than_the_outcomes(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where only the learners or the episodes have changed, `mistakes` and `profile` go on from the rows; learning does not."""
-    changed = f"{analysis.OUTCOMES_VERSION}another"
-    monkeypatch.setattr(analysis, "VERSION", changed)
-    assert summary(analyse_archive(machine.folder, need="outcomes")) == (0, 0, 0, 0)
-    assert analyse_archive(machine.folder).sessions == 5
-    assert machine.rows("SELECT DISTINCT version FROM judgements") == [(changed,)]
+def test_questions_are_answered_from_the_rows_of_another_version(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an update `mistakes` and `profile` parse nothing, and say how many sessions wait; learning analyses them anew."""
     monkeypatch.setattr(analysis, "OUTCOMES_VERSION", "another")
     monkeypatch.setattr(analysis, "VERSION", "another")
-    assert analyse_archive(machine.folder, need="outcomes").sessions == 5
+    asked = analyse_archive(machine.folder, need="rows")
+    assert (summary(asked), asked.outdated) == ((0, 0, 0, 0), 5)
+    assert analyse_archive(machine.folder).sessions == 5
+    assert machine.rows("SELECT DISTINCT version FROM judgements") == [("another",)]
+    assert analyse_archive(machine.folder, need="rows").outdated == 0
 
 
 def test_the_archive_keeps_exactly_what_the_stages_say(machine: Machine) -> None:

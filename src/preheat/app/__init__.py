@@ -209,9 +209,8 @@ class Preheat:
         seconds: float = float("inf"),
         need: "_analysis.Part" = "everything",
     ) -> "_analysis.AnalysisReport":
-        """Analyse every session of the archive that was not analysed as it is now, as far as what is needed goes: the
-        `outcomes` that questions are answered from, or `everything` that is made of a session. After so many `seconds` nothing
-        more is begun."""
+        """Analyse every session of the archive that was not analysed as it is now. Where `rows` are all that is needed, what an
+        earlier version has analysed is left as it is. After so many `seconds` nothing more is begun."""
         return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.

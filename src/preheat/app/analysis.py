@@ -18,7 +18,7 @@ from preheat import episodes, outcomes, profiles
 from preheat.amounts import counted
 from preheat.app.assessment import assess, judge
 from preheat.app.projects import repository_of
-from preheat.archive.analyses import pending
+from preheat.archive.analyses import count_outdated, pending
 from preheat.archive.connect import connect, unusable
 from preheat.archive.notes import row_of
 from preheat.archive.packing import SmallPacker
@@ -47,8 +47,8 @@ __all__ = [
     "seen_by_learners",
 ]
 
-Part: TypeAlias = Literal["outcomes", "everything"]
-"""What a question needs: the judge's verdicts and measures, or notes and episodes too."""
+Part: TypeAlias = Literal["rows", "everything"]
+"""What a question needs: rows of every session as it is now, by whichever version of the analysis, or everything by this one."""
 
 _NOTERS = tuple(learner for learner in LEARNERS if learner.note is not None)
 OUTCOMES_VERSION = f"{outcomes.VERSION}.{profiles.VERSION}+"
@@ -133,13 +133,16 @@ class AnalysisReport(NamedTuple):
     """For the next run, because they changed while they were analysed, or the time was over."""
     failures: list[Unreadable]
     seconds: float
+    outdated: int = 0
+    """Whose analysis is of another version, and was good enough for what was needed."""
 
 
 def analyse_archive(
     folder: str, progress: Progress = SILENT, seconds: float = math.inf, need: Part = "everything"
 ) -> AnalysisReport:
-    """Analyse every session of the archive that was not analysed as it is now, as far as what is needed goes. After so many
-    `seconds` nothing more is begun."""
+    """Analyse every session of the archive that was not analysed as it is now. Where rows are all that is needed, what another
+    version has analysed is left as it is: that is done again by `learn`, or when the machine is idle. After so many `seconds`
+    nothing more is begun."""
     started = time.perf_counter()
     analysed: list[int] = []
     failures: list[Unreadable] = []
@@ -153,16 +156,17 @@ def analyse_archive(
 
     connection = connect(folder)
     try:
-        todo = pending(connection, VERSION if need == "everything" else OUTCOMES_VERSION)
+        todo = pending(connection, VERSION if need == "everything" else "")
         if todo.sessions and seconds > 0:
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
                 failures = run(connection, analysed_rows, OUTCOMES_VERSION, todo, safe, time.monotonic() + seconds)
             finally:
                 progress.end()
+        outdated = count_outdated(connection, VERSION) if need == "rows" else 0
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
         connection.close()
     left = todo.sessions - len(analysed) - len(failures)
-    return AnalysisReport(len(analysed), calls, left, failures, time.perf_counter() - started)
+    return AnalysisReport(len(analysed), calls, left, failures, time.perf_counter() - started, outdated)

@@ -130,7 +130,7 @@ def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate
 
 def _judged(folder: str) -> closing[sqlite3.Connection]:
     """The archive with every session judged."""
-    analyse_archive(folder, need="outcomes")
+    analyse_archive(folder, need="rows")
     return closing(connect(folder))
 
 

@@ -267,6 +267,11 @@ def has_outdated(connection: sqlite3.Connection, version: str) -> bool:
     return connection.execute(question, (version,)).fetchone() is not None
 
 
+def count_outdated(connection: sqlite3.Connection, version: str) -> int:
+    """How many sessions were analysed by another version than exactly this."""
+    return int(connection.execute("SELECT count(*) FROM judgements WHERE version <> ?", (version,)).fetchone()[0])
+
+
 def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterable[int]) -> None:
     """Take away what another version than those that begin with this said of sessions that this one cannot read: the two must
     not mix."""
