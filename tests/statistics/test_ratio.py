@@ -283,7 +283,7 @@ def test_the_interval_holds_the_truth_nineteen_times_in_twenty(share: float, pro
 
 
 def test_shares_without_spread_have_newcombe_s_interval() -> None:
-    """All of one arm succeeded and none of the other: Wilson's intervals joined, as `two_shares` has them; a smaller risk asks for
+    """All of one arm succeeded and none of the other: Wilson's intervals joined, as in `two_shares`; a smaller risk asks for
     a wider one."""
     units = [Unit(session=f"s{n}", arm="warm" if n < 9 else "cold", above=float(n < 9), below=1.0) for n in range(16)]
     found = difference(units, **WARM)
