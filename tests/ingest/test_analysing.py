@@ -4,6 +4,7 @@ syncs, forgetting, damage and defects."""
 import os
 import subprocess
 import sys
+import tarfile
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from preheat.app.analysis import AnalysisReport, analyse, analyse_archive, analy
 from preheat.app.learning import learn
 from preheat.app.sessions import load
 from preheat.archive import analyses, judgements, notes
+from preheat.archive.connect import connect
 from preheat.archive.episodes import episodes_of
 from preheat.archive.packing import decompress
 from preheat.archive.raw import forget
@@ -35,6 +37,7 @@ from tests.archive.analysed_machine import (
     with_signatures,
 )
 from tests.ingest.machine import Machine, story
+from tests.shared import FIXTURES
 
 TYPES = {learner.name: learner.notes for learner in LEARNERS}
 
@@ -162,6 +165,33 @@ def test_failed_calls_are_one_number_everywhere(machine: Machine) -> None:
         assert measured is not None
         assert errors == measured.errors.count == failures.count(each)
     assert listed[key(5)] == 2
+
+
+def test_an_archive_of_the_first_version_answers_without_being_read_anew(tmp_path: Any) -> None:
+    """What it knows of calls still holds and has one number everywhere; what it lacks (episodes) comes with the next learning."""
+    with tarfile.open(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz")) as packed:
+        packed.extractall(tmp_path, filter="data")
+    folder = str(tmp_path)
+    connection = connect(folder)
+    sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    copies = connection.execute("SELECT count(DISTINCT session_id) FROM calls WHERE copied").fetchone()[0]
+    known = "SELECT key, errors FROM sessions WHERE id IN (SELECT session_id FROM judgements)"
+    for name, errors in connection.execute(known):
+        profile = judgements.profile_of(connection, name)
+        assert profile is not None
+        assert copies or profile.errors.count == errors
+    assert connection.execute("SELECT count(*) FROM episodes").fetchone() == (0,)
+    lessons = connection.execute("SELECT id FROM lessons ORDER BY id").fetchall()
+    connection.close()
+    assert summary(analyse_archive(folder, need="outcomes"))[0] == copies
+    report = learn(folder)
+    connection = connect(folder)
+    assert connection.execute("SELECT count(*) FROM judgements WHERE version = ?", (analysis.VERSION,)).fetchone() == (
+        sessions - len(report.failures),
+    )
+    assert connection.execute("SELECT count(*) FROM episodes").fetchone()[0] > 0
+    assert connection.execute("SELECT id FROM lessons ORDER BY id").fetchall() == lessons
+    connection.close()
 
 
 # Copies of calls that stand in another session.
