@@ -183,7 +183,7 @@ def test_an_archive_of_the_first_version_answers_without_being_read_anew(tmp_pat
     assert connection.execute("SELECT count(*) FROM episodes").fetchone() == (0,)
     lessons = connection.execute("SELECT id FROM lessons ORDER BY id").fetchall()
     connection.close()
-    assert summary(analyse_archive(folder, need="outcomes"))[0] == copies
+    assert summary(analyse_archive(folder, need="rows"))[0] == copies
     report = learn(folder)
     connection = connect(folder)
     assert connection.execute("SELECT count(*) FROM judgements WHERE version = ?", (analysis.VERSION,)).fetchone() == (
