@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchmarks.real import PROJECT, real_sessions, sources
-from preheat.app.analysis import seen_by_learners
-from preheat.app.assessment import assess
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import seen_by_learners
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
 from preheat.calls.seen import Seen, SeenCall

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.measuring import SHARED, measured, synthetic_corpus, table
 from benchmarks.real import PROJECTS, places
-from preheat.app.analysis import rows_of
+from preheat.app.analysis.one_pass import rows_of
 from preheat.archive import analyses
 from preheat.archive.connect import connect
 from preheat.archive.writer import writing
@@ -33,7 +33,7 @@ MILLION = 1_000_000
 _LOADING = ("gather", "unpack", "read")
 _JUDGING = ("judge", "trace", "profile")
 _STORING = ("encode", "store")
-_WHOLE = "import sys; from preheat.app.analysis import analyse_archive; analyse_archive(sys.argv[1])"
+_WHOLE = "import sys; from preheat.app.analysis.one_pass import analyse_archive; analyse_archive(sys.argv[1])"
 _ASKING = """
 import sys
 from preheat.archive.connect import connect

@@ -18,7 +18,7 @@ def main() -> int:
 
 
 def _plain_sync(arguments: list[str]) -> int:
-    from preheat.app.quick import look  # noqa: PLC0415 - no other command needs it
+    from preheat.app.sessions.quick import look  # noqa: PLC0415 - no other command needs it
 
     seen = look()
     if seen is not None and not seen.changed:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from preheat.app.analysis import analysed_rows
+from preheat.app.analysis.one_pass import analysed_rows
 from preheat.archive.analyses import pending
 from preheat.archive.rows import AnalysisRows
 from preheat.ingest.analysing import run

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.app.analysis import analyse_archive, rows_of
-from preheat.app.assessment import assess
-from preheat.app.sessions import load
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import analyse_archive, rows_of
+from preheat.app.sessions.archive import load
 from preheat.archive import analyses, judgements, queries
 from preheat.archive.analyses import Analysed, pending
 from preheat.archive.connect import HEAD, connect

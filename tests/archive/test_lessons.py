@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.app.analysis import analyse_archive
+from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect, folder_of
 from preheat.archive.lessons import Place

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from preheat.agents.sources import read
-from preheat.app import dataset_survey as surveying
-from preheat.app.sessions import opened
+from preheat.app.lab import dataset_survey as surveying
+from preheat.app.sessions.archive import opened
 from preheat.archive.analyses import Gathered
 from preheat.errors import ArchiveUnusable
 from preheat.ingest import rereading

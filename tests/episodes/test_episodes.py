@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app.analysis import analyse
+from preheat.app.analysis.one_pass import analyse
 from preheat.episodes import episodes
 from preheat.model.episode import Episode, FileUse, Rename
 from preheat.model.outcome import Outcome

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.app.sessions import SyncReport, opened, sync
+from preheat.app.sessions.archive import SyncReport, opened, sync
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript

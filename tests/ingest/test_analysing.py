@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.app import analysis
-from preheat.app.analysis import AnalysisReport, analyse, analyse_archive, analysed_rows
-from preheat.app.learning import learn
-from preheat.app.sessions import load
+from preheat.app.analysis import one_pass as analysis
+from preheat.app.analysis.one_pass import AnalysisReport, analyse, analyse_archive, analysed_rows
+from preheat.app.learning.learning import learn
+from preheat.app.sessions.archive import load
 from preheat.archive import analyses, judgements, notes
 from preheat.archive.connect import connect
 from preheat.archive.episodes import episodes_of
@@ -413,7 +413,7 @@ def test_an_analysis_of_what_has_changed_or_gone_is_not_stored(machine: Machine)
 KILLED = """
 import sys, time
 from preheat.archive import analyses
-from preheat.app.analysis import analyse_archive
+from preheat.app.analysis.one_pass import analyse_archive
 from preheat.model.progress import Progress
 
 class Stopping(Progress):

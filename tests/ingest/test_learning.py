@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning import learn, study
+from preheat.app.learning.learning import learn, study
 from preheat.app.projects import project_named
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget

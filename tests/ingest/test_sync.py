@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
-from preheat.app.analysis import analyse_archive
-from preheat.app.sessions import load, load_analysis, sync
+from preheat.app.analysis.one_pass import analyse_archive
+from preheat.app.sessions.archive import load, load_analysis, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
@@ -477,7 +477,7 @@ def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine)
     story(1).write(machine.projects)
     machine.sync()
     code = (
-        "import sys; from preheat.app.quick import look; seen = look(); "
+        "import sys; from preheat.app.sessions.quick import look; seen = look(); "
         "heavy = {'sqlite3', 'typing', 're', 'json', 'msgspec', 'click', 'rich', 'sqlalchemy', 'zstandard', 're2'}; "
         "print(seen.counts, len(seen.changed), sorted(heavy & set(sys.modules)))"
     )

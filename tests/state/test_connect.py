@@ -170,7 +170,8 @@ def test_what_is_deleted_is_gone_from_the_disk(tmp_path: Path) -> None:
 def test_it_is_light() -> None:
     """A session's start pays for it."""
     program = (
-        "import sys, preheat.state.connect, preheat.app.assignment, preheat.app.experiments, preheat.app.withdrawal;"
+        "import sys, preheat.state.connect, preheat.app.experiments.assignment, preheat.app.experiments.comparisons,"
+        " preheat.app.experiments.withdrawal;"
         " print([name for name in ('sqlalchemy', 'alembic', 'numpy', 'scipy', 'rich') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

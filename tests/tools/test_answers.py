@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning import learn
-from preheat.app.sessions import opened
+from preheat.app.learning.learning import learn
+from preheat.app.sessions.archive import opened
 from preheat.archive.connect import connect
 from preheat.cli import main
 from preheat.settings import archive_path

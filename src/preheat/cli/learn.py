@@ -16,7 +16,7 @@ from preheat.cli.text import printable
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.app.learning import LearnReport
+    from preheat.app.learning.learning import LearnReport
 
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.app.learning import LearnReport
+from preheat.app.learning.learning import LearnReport
 from preheat.cli.screen import clean, console, hint, print_table, say
 from preheat.cli.text import count, moment, one_line, printable, span, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind

@@ -14,7 +14,7 @@ from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson
 
 if TYPE_CHECKING:
-    from preheat.app.lessons import Mark
+    from preheat.app.learning.lessons import Mark
 
 _LIMIT = 40
 

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
-from preheat.app.caller import session_named
+from preheat.app.sessions.caller import session_named
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 

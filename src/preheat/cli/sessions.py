@@ -1,6 +1,6 @@
 """`preheat sessions`: list, show and search what is in the archive.
 
-The questions are answered by `preheat.app.sessions`.
+The questions are answered by `preheat.app.sessions.archive`.
 """
 
 import sys

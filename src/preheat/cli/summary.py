@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from preheat.app.sessions import AgentReport, SyncReport
+    from preheat.app.sessions.archive import AgentReport, SyncReport
 
 MOST_PROBLEMS = 20
 """More are counted, not shown: `preheat doctor` has them all."""

@@ -1,6 +1,6 @@
 """All that is made of one session in one pass: the verdict on every call, measures, what learners noted, episodes.
 
-Frozen values; which stages give them is `app.analysis`.
+Frozen values; which stages give them is `app.analysis.one_pass`.
 """
 
 from typing import Any, NamedTuple
