@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.agents.openai_chat.writer import messages
-from preheat.app.analysis import assess
+from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed, compress
 from preheat.compress.values import SORTS
 from preheat.model.session import ToolCall

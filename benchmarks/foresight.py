@@ -27,14 +27,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from benchmarks.real import PROJECT, real_sessions, sources
-from preheat.app.learning import seen as seen_by_learners
-from preheat.archive.lessons import Place
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import seen_by_learners
 from preheat.calls.files import changed, file_of, names_in
 from preheat.calls.form import command_form
 from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.words import telling_words
 from preheat.commands import text_of, understand
-from preheat.ingest.noting import About
 from preheat.lessons.called import called_in
 from preheat.lessons.learner import Noted
 from preheat.lessons.learners import LEARNERS, revised
@@ -275,9 +274,8 @@ def projects(data: str = "") -> dict[str, list[Seen]]:
     for each in real_sessions(data=data):
         source = each.source.removeprefix(PROJECT)
         if source in wanted:
-            folder = each.session.project
-            place = Place(folder, root_of(folder), source.partition("__")[2])
-            found[source].append(seen_by_learners(each.session, About(place, frozenset())))
+            records = assess(each.session).records
+            found[source].append(seen_by_learners(each.session, records, root_of(each.session.project)))
     return {
         source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
         for source, some in found.items()
@@ -293,7 +291,7 @@ def noted(sessions: Sequence[Seen]) -> list[dict[str, Noted[Any]]]:
             found = learner.note(of) if learner.note is not None else None
             if found is not None:
                 session = of.session
-                heading = (of.key, session.agent, of.project, session.started_at, session.ended_at)
+                heading = (of.key, session.agent, "", session.started_at, session.ended_at)
                 page[learner.name] = Noted(*heading, found)
         pages.append(page)
     return pages

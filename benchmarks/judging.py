@@ -17,11 +17,13 @@ from typing import Any
 
 from benchmarks.measuring import SHARED, measured, synthetic_corpus, table
 from benchmarks.real import PROJECTS, places
-from preheat.archive import judged
+from preheat.app.analysis.one_pass import rows_of
+from preheat.archive import analyses
 from preheat.archive.connect import connect
 from preheat.archive.writer import writing
 from preheat.ingest import rereading
 from preheat.ingest.stored import sessions_in
+from preheat.model.analysis import Analysis
 from preheat.outcomes import judge
 from preheat.profiles import profile, trace
 
@@ -31,7 +33,7 @@ MILLION = 1_000_000
 _LOADING = ("gather", "unpack", "read")
 _JUDGING = ("judge", "trace", "profile")
 _STORING = ("encode", "store")
-_WHOLE = "import sys; from preheat.app.analysis import judge_archive; judge_archive(sys.argv[1])"
+_WHOLE = "import sys; from preheat.app.analysis.one_pass import analyse_archive; analyse_archive(sys.argv[1])"
 _ASKING = """
 import sys
 from preheat.archive.connect import connect
@@ -112,9 +114,9 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
 
     connection = connect(folder)
     gc.disable()
-    for units in judged.pending(connection, "benchmark").groups:
+    for units in analyses.pending(connection, "benchmark").groups:
         with clocked("gather"):
-            group = judged.gather(connection, units)
+            group = analyses.gather(connection, units)
         packs = rereading.Unpacked(group.packs)
         verdicts = []
         for unit, stretches in zip(group.units, group.stretches, strict=True):
@@ -134,10 +136,10 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
                 with clocked("profile"):
                     measures = profile(session, outcomes, records)
                 with clocked("encode"):
-                    verdicts.append(judged.encoded(unjudged, records, measures))
+                    verdicts.append(analyses.Analysed(unjudged, rows_of(Analysis(records, measures, (), ()))))
                 calls += len(records)
         with clocked("store"), writing(connection):
-            judged.store(connection, "benchmark", verdicts)
+            analyses.store(connection, verdicts)
     gc.enable()
     connection.close()
     return calls, seconds

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.labelled import folder_of
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat.app.analysis import assess
+from preheat.app.analysis.assessment import assess
 from preheat.live.events import events_of
 from preheat.live.fold import fold, reading
 from preheat.live.state import START

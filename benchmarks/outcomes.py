@@ -20,7 +20,7 @@ import msgspec
 from benchmarks.labelled import rate_labels
 from benchmarks.measuring import table
 from benchmarks.real import Real, real_sessions
-from preheat.app.analysis import judge
+from preheat.app.analysis.assessment import judge
 from preheat.commands import benign, text_of, understand
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import LATE_ENDING, Event, Other, Session, ToolResult, joined

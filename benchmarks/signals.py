@@ -21,8 +21,8 @@ from benchmarks.endings import Endings, task_of
 from benchmarks.foresight import EARLIER, learned, noted, projects
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat.app.analysis import assess
-from preheat.app.replay import watch
+from preheat.app.analysis.assessment import assess
+from preheat.app.live.replay import watch
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import fold, readings

@@ -37,6 +37,7 @@ BASE = (
     "calls",
     "files",
     "locking",
+    "memory",
     "settings",
     "amounts",
     "errors",

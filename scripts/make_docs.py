@@ -1,10 +1,12 @@
-"""Writes `docs/commands.md` from the program's own help, and the demonstration in the README from its own output.
+"""Writes `docs/commands.md` from the program's own help, the areas of the Python page from the application object, and the
+demonstration in the README from its own output.
 
     python scripts/make_docs.py
 
-Tests hold both pages to what the program says.
+Tests hold the pages to what the program says.
 """
 
+import inspect
 import os
 import re
 import subprocess
@@ -13,6 +15,7 @@ import sys
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 README = os.path.join(CHECKOUT, "README.md")
 PAGE = os.path.join(CHECKOUT, "docs", "commands.md")
+PYTHON = os.path.join(CHECKOUT, "docs", "guides", "python.md")
 
 
 def page() -> str:
@@ -39,6 +42,32 @@ def page() -> str:
     return "\n".join([*opening, *section(root, "preheat", None)])
 
 
+def python_page(text: str) -> str:
+    """The page on Python with its table of areas and methods as the application object has them."""
+    from preheat.app import Preheat
+
+    home = Preheat("anywhere")
+    areas = ["| area | what it is | methods |", "|---|---|---|"]
+    daily = ["| method | what it gives |", "|---|---|"]
+    for name, value in vars(Preheat).items():
+        if name.startswith("_"):
+            continue
+        what = first_sentence(value)
+        if isinstance(value, property):
+            methods = [each for each in dir(getattr(home, name)) if not each.startswith("_")]
+            areas.append(f"| `home.{name}` | {what} | {', '.join(f'`{each}`' for each in methods)} |")
+        else:
+            daily.append(f"| `home.{name}()` | {what} |")
+    table = "\n".join(("<!-- areas -->", *daily, "", *areas, "<!-- /areas -->"))
+    return re.sub(r"<!-- areas -->.*<!-- /areas -->", lambda _: table, text, flags=re.DOTALL)
+
+
+def first_sentence(value: object) -> str:
+    """What a method or an area says of itself first."""
+    words = " ".join((inspect.getdoc(value) or "").split())
+    return re.split(r"(?<=[.]) ", words)[0].rstrip(".")
+
+
 def demonstration() -> str:
     """What `preheat demo` prints, as it looks in a narrow window without colours."""
     environment = {**os.environ, "COLUMNS": "110", "NO_COLOR": "1"}
@@ -57,6 +86,10 @@ def _shown(printed: str) -> str:
 def main() -> int:
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write(page())
+    with open(PYTHON, encoding="utf-8") as stream:
+        text = stream.read()
+    with open(PYTHON, "w", encoding="utf-8") as stream:
+        stream.write(python_page(text))
     with open(README, encoding="utf-8") as stream:
         text = stream.read()
     block = f"<!-- demo -->\n```console\n{_shown(demonstration())}```\n<!-- /demo -->"

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
 
@@ -23,6 +24,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
 TASK = "Make a greeting file."
 PATIENCE = 120.0
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Recorder:
@@ -33,9 +42,12 @@ class Recorder:
         self.entered: dict[str, None] = {}
 
     def note(self, frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(self._package) and not code.co_name.startswith("<"):
-            self.entered.setdefault(os.path.relpath(code.co_filename, self._package))
+        path = frame.f_code.co_filename
+        if event != "call" or not path.startswith(self._package) or not frame.f_code.co_flags & CO_OPTIMIZED:
+            return  # neither a module's own code nor a class's
+        name = os.path.relpath(path, self._package)
+        if name not in self.entered and not _is_importing(frame):
+            self.entered[name] = None
 
     def start(self) -> None:
         threading.setprofile(self.note)

@@ -27,11 +27,11 @@ def test_no_import_breaks_a_rule_of_the_layers(found: list[Import]) -> None:
         ("preheat.cli.sessions", "preheat.archive.queries", "goes round the application object"),
         ("preheat.daemon.engine", "preheat.live.fold", "goes round the application object"),
         ("preheat.lessons.errors", "preheat.profiles.trace", "which `app` should hand over"),
-        ("preheat.archive.connect", "preheat.app.sessions", "knows the application above it"),
+        ("preheat.archive.connect", "preheat.app.sessions.archive", "knows the application above it"),
         ("preheat.agents.codex.reader", "preheat.outcomes.judge", "above it"),
         ("preheat.model.session", "preheat.agents", "is for everybody"),
         ("preheat.lessons.errors", "preheat.cli.text", "knows the surface"),
-        ("preheat.app.sessions", "preheat.testing.builders", "for tests only"),
+        ("preheat.app.sessions.archive", "preheat.testing.builders", "for tests only"),
     ],
 )
 def test_an_import_against_the_layers_is_found(importer: str, imported: str, says: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from preheat.lessons.learners import LEARNERS
 from preheat.testing.builders import ClaudeTranscript
-from scripts.make_docs import PAGE, demonstration, page
+from scripts.make_docs import PAGE, PYTHON, demonstration, page, python_page
 from tests.shared import TESTS
 
 CHECKOUT = os.path.dirname(TESTS)
@@ -99,10 +99,15 @@ def test_the_python_page_names_every_function() -> None:
     """What a person can call is told."""
     from preheat.app import Preheat
 
-    told = text(os.path.join(CHECKOUT, "docs", "guides", "python.md"))
-    for name in vars(Preheat):
+    told = text(PYTHON)
+    for name, value in vars(Preheat).items():
         if not name.startswith("_"):
-            assert f"home.{name}(" in told, name
+            assert (f"home.{name}`" if isinstance(value, property) else f"home.{name}(") in told, name
+
+
+def test_the_tables_of_the_python_page_are_what_the_application_has() -> None:
+    """Run `python scripts/make_docs.py` after adding a method."""
+    assert text(PYTHON) == python_page(text(PYTHON))
 
 
 def _run(code: str, folder: Any) -> "subprocess.CompletedProcess[str]":

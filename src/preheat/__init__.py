@@ -21,7 +21,7 @@ __all__ = ["Preheat", "__version__", "open", "provision", "render"]
 
 def __getattr__(name: str) -> "Any":
     if name in _PUBLIC:
-        from preheat import app  # later: whoever wants only the version waits for nothing
+        from preheat import app  # noqa: PLC0415 - whoever wants only the version waits for nothing
 
         return getattr(app, name)
     raise AttributeError(f"module `preheat` has no attribute `{name}`")

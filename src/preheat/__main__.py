@@ -12,23 +12,23 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments[:1] == ["sync"] and set(arguments[1:]) <= PLAIN:
         _leave(_plain_sync(arguments[1:]))
-    from preheat.cli import main as run  # later: a plain sync does without
+    from preheat.cli import main as run  # noqa: PLC0415 - a plain sync does without
 
     return run(arguments)
 
 
 def _plain_sync(arguments: list[str]) -> int:
-    from preheat.app.quick import look  # later: no other command needs it
+    from preheat.app.sessions.quick import look  # noqa: PLC0415 - no other command needs it
 
     seen = look()
     if seen is not None and not seen.changed:
-        from preheat.cli.summary import print_nothing_new  # later: only what is printed is loaded
+        from preheat.cli.summary import print_nothing_new  # noqa: PLC0415 - only what is printed is loaded
 
         print_nothing_new(seen.counts, arguments)
         return 0
     gc.disable()  # importing makes many values and no garbage
-    from preheat.cli.guard import guarded  # later: where there is nothing new, none of this is
-    from preheat.cli.syncing import bring_up_to_date  # later: nor this, and all that reads and stores with it
+    from preheat.cli.guard import guarded  # noqa: PLC0415 - where there is nothing new, none of this is
+    from preheat.cli.syncing import bring_up_to_date  # noqa: PLC0415 - nor this, and all that reads and stores with it
 
     gc.enable()
     return guarded(lambda: bring_up_to_date((), (), "--quiet" in arguments, "--json" in arguments, seen))

@@ -590,7 +590,7 @@ def test_who_asks_is_recognised(more: dict[str, Any], name: str, subagent: str) 
 
 def test_evidence_that_the_program_saw_counts_as_a_check() -> None:
     """A command of the project's own that nothing in its words tells to be a test."""
-    from preheat.app.hook_events import from_hook
+    from preheat.app.live.hook_events import from_hook
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}
     result = {"output": "1 failed", "exit_code": 1, "error": None, "verification_evidence": evidence}

@@ -11,9 +11,9 @@ import pytest
 from preheat.agents.hermes import database, hooks
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.app.hook_events import from_hook
-from preheat.app.hooks import Hooks
-from preheat.app.replay import watch
+from preheat.app.live.hook_events import from_hook
+from preheat.app.live.hooks import Hooks
+from preheat.app.live.replay import watch
 from preheat.daemon.engine import Engine
 from preheat.model.live import Called
 from preheat.testing.hermes_database import HermesDatabase, call, terminal

@@ -2,23 +2,26 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.app.analysis import assess, judge_archive
-from preheat.app.sessions import load
-from preheat.archive import judged, judgements, queries
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import analyse_archive, rows_of
+from preheat.app.sessions.archive import load
+from preheat.archive import analyses, judgements, queries
+from preheat.archive.analyses import Analysed, pending
 from preheat.archive.connect import HEAD, connect
-from preheat.archive.judged import pending
 from preheat.archive.raw import forget
+from preheat.archive.rows import AnalysisRows
 from preheat.archive.writer import writing
-from preheat.ingest.judging import Assessment, Judge
+from preheat.model.analysis import Analysis
 from preheat.model.listing import Filter
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
-from tests.archive.judged_machine import counts, fields, judge_with, key, with_sessions
+from tests.archive.analysed_machine import analyse_with, counts, drop_analyses, key, with_sessions, with_signatures
 from tests.ingest.machine import Machine, story
 
 
@@ -32,7 +35,7 @@ def test_forgetting_takes_the_judgement_with_it(machine: Machine) -> None:
     told = story(9).answer("so").ran("frob", "frob: quicksilver is not a known vessel", exit_code=2)
     told.write(machine.projects)
     machine.sync()
-    judge_with(machine, Judge("1", assess_with_text))
+    analyse_with(machine, "other", with_text)
     assert b"quicksilver" in machine.everything_on_disk()
     before = counts(machine)
     connection = machine.connection()
@@ -45,15 +48,15 @@ def test_forgetting_takes_the_judgement_with_it(machine: Machine) -> None:
     assert b"quicksilver" not in machine.everything_on_disk()
 
 
-def assess_with_text(session: Session) -> Assessment:
-    records, profile = assess(session)
-    kept = [*records[:-1], CallRecord(**{**fields(records[-1]), "signature": f"quicksilver {session.id}"})]
-    return Assessment(tuple(kept if session.id == story(9).session else records), profile)
+def with_text(session: Session, rows: AnalysisRows) -> AnalysisRows:
+    if session.id != story(9).session:
+        return rows
+    return with_signatures(rows, [*[None] * (len(rows.outcomes) - 1), f"quicksilver {session.id}"])
 
 
 def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
     connection = machine.connection()
-    learned = ("notes", "projects", "learnings", "lessons")
+    learned = ("notes", "episodes", "projects", "learnings", "lessons")
     for table in (*learned, "outcomes", "signatures", "purposes", "profiles", "judgements"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX calls_copied")
@@ -62,7 +65,7 @@ def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
     connection = connect(machine.folder)
     assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
     connection.close()
-    assert judge_archive(machine.folder).calls == 15
+    assert analyse_archive(machine.folder).calls == 15
 
 
 # Asking.
@@ -76,7 +79,7 @@ def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
 )  # fmt: skip
 def test_facts_are_of_the_sessions_that_the_filter_chooses(machine: Machine, chosen: Filter) -> None:
     """The same as in every list, and the calls are those of the sessions."""
-    judge_archive(machine.folder)
+    analyse_archive(machine.folder)
     connection = machine.connection()
     listed = queries.sessions(connection, chosen)
     facts = list(judgements.sessions(connection, chosen))
@@ -102,7 +105,7 @@ def test_a_copied_call_counts_where_it_was_copied_from(machine: Machine) -> None
         stream.write(old.data().replace(old.session.encode(), story(8).session.encode()))
     old.write(machine.projects)
     machine.sync()
-    judge_archive(machine.folder)
+    analyse_archive(machine.folder)
     connection = machine.connection()
     owners = {
         fact.session: queries.find(connection, fact.key).calls for fact in judgements.sessions(connection, Filter())
@@ -118,7 +121,7 @@ def test_a_copied_call_counts_where_it_was_copied_from(machine: Machine) -> None
 def test_a_failure_comes_with_what_repaired_it(machine: Machine) -> None:
     """The tool and the words of the call that so many places later did what was wanted."""
 
-    told, _ = judge_with(machine, Judge("1", assess_repaired))
+    told, _ = analyse_with(machine, "other", repaired)
     assert told
     connection = machine.connection()
     failures = list(judgements.failures(connection, Filter()))
@@ -130,17 +133,15 @@ def test_a_failure_comes_with_what_repaired_it(machine: Machine) -> None:
     assert failure.at is not None
 
 
-def assess_repaired(session: Session) -> Assessment:
-    records, profile = assess(session)
+def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
     first = {
-        **fields(records[0]), "status": "failed", "cause": "misuse", "signature": "no <n>", "lost_tokens": 12,
-        "recovered_in": 2,
+        "status": STATUSES.index("failed"), "cause": CAUSES.index("misuse"), "lost_tokens": 12, "recovered_in": 2,
     }  # fmt: skip
-    return Assessment((CallRecord(**first), *records[1:]), profile)
+    return with_signatures(rows, ["no <n>", *[None] * (len(rows.outcomes) - 1)], **first)
 
 
 def test_the_repair_is_the_call_so_many_places_later(machine: Machine) -> None:
-    judge_with(machine, Judge("1", assess_repaired))
+    analyse_with(machine, "other", repaired)
     connection = machine.connection()
     failures = [fact for fact in judgements.failures(connection, Filter(min_messages=11)) if fact.signature == "no <n>"]
     connection.close()
@@ -160,7 +161,8 @@ RECORDS = st.builds(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(records=st.lists(RECORDS, min_size=5, max_size=5))
 def test_whatever_a_record_holds_comes_back(machine: Machine, records: list[CallRecord]) -> None:
-    records = [CallRecord(**{**fields(record), "seq": seq}) for seq, record in enumerate(records)]
+    drop_analyses(machine)
+    records = [msgspec.structs.replace(record, seq=seq) for seq, record in enumerate(records)]
     connection = machine.connection()
     session = next(
         session
@@ -171,7 +173,7 @@ def test_whatever_a_record_holds_comes_back(machine: Machine, records: list[Call
     )
     profile = assess(load(connection, key(5))).profile
     with writing(connection):
-        judged.store(connection, "1", [judged.encoded(session, tuple(records), profile)])
+        analyses.store(connection, [Analysed(session, rows_of(Analysis(tuple(records), profile, (), ())))])
     names = dict(connection.execute("SELECT id, text FROM signatures").fetchall())
     for record, fact in zip(records, judgements.calls(connection, Filter()), strict=True):
         for name in ("seq", "tool", "kind", "activity", "message", "era", "bookkeeping", "status", "cause", "repeated"):

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.app.analysis import judge_archive
+from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect, folder_of
 from preheat.archive.lessons import Place
@@ -15,7 +15,7 @@ from preheat.archive.writer import writing
 from preheat.model.lesson import Evidence, Example, Lesson, Mark, Scope, Support
 from preheat.state import marks
 from preheat.state.connect import writing as writing_state
-from tests.archive.judged_machine import key, with_sessions
+from tests.archive.analysed_machine import drop_analyses, key, with_sessions
 
 
 @pytest.fixture
@@ -165,10 +165,11 @@ def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
 def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
     """One that is not judged, or not there, is left out."""
     machine = with_sessions(tmp_path)
+    drop_analyses(machine)
     connection = machine.connection()
     try:
         assert kept.measured(connection, [key(1)]) == []
-        judge_archive(machine.folder)
+        analyse_archive(machine.folder)
         found = kept.measured(connection, [key(5), "nobody:1"])
     finally:
         connection.close()

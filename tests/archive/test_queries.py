@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.sessions import load, raw_bytes
+from preheat.app.sessions.archive import load, raw_bytes
 from preheat.archive import queries
 from preheat.archive.packing import Packer, decompress
 from preheat.archive.raw import companions, forget, pieces, stored, verify

@@ -11,6 +11,7 @@ from sqlalchemy import create_engine
 from preheat.archive import migrations, schema, writer
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.upgrade import as_sql, compare
+from preheat.model.outcome import FAILURES, STATUSES
 
 
 def test_the_migrations_build_what_the_schema_says(tmp_path: Any) -> None:
@@ -40,6 +41,12 @@ def test_the_writer_fills_every_column_of_a_session() -> None:
     """Plain SQL can forget a column that the schema has."""
     columns = {column.name for column in schema.SESSIONS.columns} - {"id"}
     assert columns == {*writer._SESSION_COLUMNS, *writer._TOKENS}
+
+
+def test_the_writer_knows_failures_by_their_places() -> None:
+    """It does not load the model for them."""
+    assert ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES) == writer._FAILED
+    assert STATUSES[int(writer._UNKNOWN)] == "unknown"
 
 
 def test_an_archive_is_there_whole_or_not_at_all(tmp_path: Any) -> None:

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from preheat.app import Preheat
-from preheat.app.assignment import make_key, told
+from preheat.app.experiments.assignment import make_key, told
 from preheat.archive.connect import connect
 from preheat.archive.lessons import lessons
 from preheat.cli.experiment import COMMANDS, command

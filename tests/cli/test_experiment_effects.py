@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from preheat.app.assignment import make_key
-from preheat.app.template_state import load_for, pins
+from preheat.app.experiments.assignment import make_key
+from preheat.app.templates.state import load_for, pins
 from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
 from preheat.state import assignments, ledger
 from preheat.state.connect import reading, writing

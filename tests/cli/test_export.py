@@ -12,7 +12,7 @@ import pytest
 from preheat.agents import AGENTS
 from preheat.agents.atif.writer import trajectory
 from preheat.agents.sources import detect, read
-from preheat.app.exports import lines
+from preheat.app.sessions.exports import lines
 from preheat.errors import UserError
 from preheat.model.session import AssistantMessage, Session, Spawn, ToolCall, ToolResult, Usage, UserMessage, usage
 from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus

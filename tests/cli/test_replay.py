@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from preheat.app.watching import Timeline
+from preheat.app.live.watching import Timeline
 from preheat.cli.timeline import per_hundred
 from preheat.testing.builders import ClaudeTranscript
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from preheat.app.outputs import shortened
+from preheat.app.live.outputs import shortened
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import SECOND, Person

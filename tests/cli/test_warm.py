@@ -8,8 +8,8 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from preheat.app.context import note_use
-from preheat.app.template_state import record_use, uses
+from preheat.app.context.provisioning import note_use
+from preheat.app.templates.state import record_use, uses
 from preheat.cli.warm import COMMANDS, command
 from preheat.model.context import Context, Item
 from preheat.model.template import Use

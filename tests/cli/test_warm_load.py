@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from preheat.app.hooks import Hooks
-from preheat.app.template_state import uses
+from preheat.app.live.hooks import Hooks
+from preheat.app.templates.state import uses
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from preheat.app.running import Running
-from preheat.app.watching import Watching
+from preheat.app.live.running import Running
+from preheat.app.live.watching import Watching
 from preheat.cli.watch import frame
 from preheat.daemon.sessions import Sessions
 from preheat.live.advise import step

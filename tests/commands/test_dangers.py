@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preheat.commands import dangers
 from preheat.commands.dangers import risky, ruinous
 from tests.growth import grows_in_proportion
 
@@ -73,3 +74,18 @@ def test_any_text_is_borne(text: str) -> None:
 def test_a_long_text_costs_what_its_length_says(piece: str) -> None:
     """A transcript may hold a command of a megabyte, made to be slow."""
     grows_in_proportion(risky, piece * (1_000_000 // len(piece)))
+
+
+@pytest.mark.parametrize("text", [*RUINOUS, *RISKY, *HARMLESS])
+def test_the_quick_look_misses_nothing(text: str) -> None:
+    """Whatever the rules find has one of the words that are looked for first, in any spelling."""
+    for spelling in (text, text.upper(), text.lower(), text.replace("s", "\u017f").replace("k", "\u212a")):
+        plain = spelling.replace("\\\n", " ")
+        assert bool(risky(spelling)) == bool(dangers._RUINOUS.search(plain) or dangers._RISKY.search(plain))
+
+
+@given(
+    st.lists(st.sampled_from([*dangers._HINTS, " ", "-f", "| sh", "/", "x", "delete", "S3"]), max_size=8).map(" ".join)
+)
+def test_the_quick_look_changes_nothing(text: str) -> None:
+    assert bool(risky(text)) == bool(dangers._RUINOUS.search(text) or dangers._RISKY.search(text))

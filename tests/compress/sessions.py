@@ -2,7 +2,7 @@
 
 from preheat.agents import reader_of
 from preheat.agents.openai_chat.writer import messages
-from preheat.app.analysis import assess
+from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed, compress
 from preheat.model.session import Session
 from preheat.testing.builders import ClaudeTranscript

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from preheat.app.learning import learn
-from preheat.app.sessions import sync
+from preheat.app.learning.learning import learn
+from preheat.app.sessions.archive import sync
 from preheat.files import write_whole
 from preheat.running import asking, place
 from preheat.testing.builders import ClaudeTranscript

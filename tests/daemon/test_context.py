@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from preheat.agents import AGENTS
-from preheat.app.hooks import Hooks
-from preheat.app.learning import learn
-from preheat.app.sessions import sync
+from preheat.app.learning.learning import learn
+from preheat.app.live.hooks import Hooks
+from preheat.app.sessions.archive import sync
 from preheat.model.live import HookEvent
 from preheat.testing.builders import ClaudeTranscript
 

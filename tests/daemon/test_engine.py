@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app.daemon_faults import daemon_faults as report
-from preheat.app.hooks import Given, Hooks
+from preheat.app.live.hooks import Given, Hooks
+from preheat.app.machine.daemon_faults import daemon_faults as report
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.engine import Engine
 from preheat.model.live import HookEvent, LiveEvent

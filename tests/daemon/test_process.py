@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from preheat import __version__
-from preheat.app.daemon_faults import daemon_faults as report
-from preheat.app.running import running_sessions as running
+from preheat.app.live.running import running_sessions as running
+from preheat.app.machine.daemon_faults import daemon_faults as report
 from preheat.daemon.journal import Journal
 from preheat.daemon.process import SETTLED, Changes
 from preheat.files import write_whole

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from preheat import __version__
-from preheat.app.daemon_faults import daemon_faults as report
+from preheat.app.machine.daemon_faults import daemon_faults as report
 from preheat.running import place
 from tests.daemon.made import daemon, environment, installed, no_start, ran, run_client, spooled, told
 from tests.waiting import HUNG, until

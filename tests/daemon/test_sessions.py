@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from preheat.app.running import Running, apply_entry, running_sessions
+from preheat.app.live.running import Running, apply_entry, running_sessions
 from preheat.daemon.sessions import Sessions
 from preheat.live.progress import MOST_FILES, Progress, noted, words
 from preheat.model.journal import Entry

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from preheat.app import live_settings as tuning
-from preheat.app.live_settings import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
+from preheat.app.live import settings as tuning
+from preheat.app.live.settings import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
 from preheat.errors import UserError
 from tests.live.test_settings_table import table
 

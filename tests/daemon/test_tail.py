@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat.app.hooks import Hooks
-from preheat.app.running import Running
+from preheat.app.live.hooks import Hooks
+from preheat.app.live.running import Running
 from preheat.daemon.engine import Engine
 from preheat.daemon.tail import Tails
 from preheat.model.live import Called, LiveEvent
@@ -120,7 +120,7 @@ def test_files_that_are_gone_shrink_or_are_none(path: Path, tails: Tails, tmp_pa
 
 def test_in_a_real_daemon(tmp_path: Path, path: Path) -> None:
     """The refused call is in the session's state a few seconds later."""
-    from preheat.app.running import running_sessions as running
+    from preheat.app.live.running import running_sessions as running
 
     folder = str(tmp_path / "data")
     path.write_bytes(BEGIN.data())

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from preheat.app.assignment import make_key
-from preheat.app.experiment_state import drawn
-from preheat.app.experiments import Experiments
-from preheat.app.hooks import Hooks
-from preheat.app.learning import learn
-from preheat.app.sessions import forget, sync
+from preheat.app.experiments.assignment import make_key
+from preheat.app.experiments.comparisons import Experiments
+from preheat.app.experiments.state import drawn
+from preheat.app.learning.learning import learn
+from preheat.app.live.hooks import Hooks
+from preheat.app.sessions.archive import forget, sync
 from preheat.archive.connect import connect
 from preheat.daemon.engine import Engine
 from preheat.model.experiment import AdviceLot, Assignment, Delivery

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from preheat.app import assignment as proving
-from preheat.app.assignment import USUAL, Lots, lots_in
+from preheat.app.experiments import assignment as proving
+from preheat.app.experiments.assignment import USUAL, Lots, lots_in
 from preheat.errors import UserError
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")

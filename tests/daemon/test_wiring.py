@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.hooks import Hooks as AppHooks
+from preheat.app.live.hooks import Hooks as AppHooks
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Server, Times
 from preheat.live.fold import readings

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from preheat.agents.sources import read
-from preheat.app import dataset_survey as surveying
-from preheat.app.sessions import opened
-from preheat.archive.judged import Gathered
+from preheat.app.lab import dataset_survey as surveying
+from preheat.app.sessions.archive import opened
+from preheat.archive.analyses import Gathered
 from preheat.errors import ArchiveUnusable
 from preheat.ingest import rereading
 from preheat.ingest.stored import sessions_in
@@ -309,7 +309,7 @@ def test_nobody_is_missed_whose_session_changes_meanwhile(world: Person, monkeyp
     """A sync that runs beside takes sessions out of what was listed: they are read one by one."""
     whole = exported(world, "whole", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
     for module in (rereading, surveying):
-        monkeypatch.setattr(module, "gather", lambda connection, units: Gathered([], [], {}))
+        monkeypatch.setattr(module, "gather", lambda connection, units: Gathered([], [], {}, {}))
     changed = exported(world, "changed", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
     assert contents(changed) == contents(whole)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from preheat.agents.atif.writer import trajectory
 from preheat.agents.sources import read
-from preheat.app.dataset_survey import texts
+from preheat.app.lab.dataset_survey import texts
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser
 from preheat.lab.dataset.names import Names, in_heading, in_text

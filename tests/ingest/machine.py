@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.app.sessions import SyncReport, opened, sync
+from preheat.app.sessions.archive import SyncReport, opened, sync
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
@@ -57,6 +57,29 @@ class Machine:
             "bytes": self.rows(
                 "SELECT path, sum(length) FROM segments JOIN sources ON sources.id = source_id GROUP BY path"
             ),
+        }
+        return {name: sorted(rows, key=repr) for name, rows in found.items()}
+
+    def analyses(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All that the archive keeps of what was made of its sessions, likewise."""
+        found = {
+            "outcomes": self.rows(
+                "SELECT key, outcomes.seq, message, era, tool, kind, activity, bookkeeping, status, rung, cause, "
+                "outcomes.exit_code, text, confidence, repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in "
+                "FROM outcomes "
+                "JOIN sessions ON sessions.id = session_id JOIN purposes ON purposes.id = purpose_id "
+                "LEFT JOIN signatures ON signatures.id = signature_id"
+            ),
+            "errors": self.rows("SELECT key, errors FROM sessions"),
+            **{
+                table: self.rows(f"SELECT key, {columns} FROM {table} JOIN sessions ON sessions.id = session_id")
+                for table, columns in (
+                    ("judgements", "judgements.version, judgements.events"),
+                    ("profiles", "data"),
+                    ("notes", "learner, notes.version, stamp"),
+                    ("episodes", "data"),
+                )
+            },
         }
         return {name: sorted(rows, key=repr) for name, rows in found.items()}
 

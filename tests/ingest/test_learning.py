@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning import learn, study
+from preheat.app.learning.learning import learn, study
 from preheat.app.projects import project_named
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
@@ -132,7 +132,7 @@ def test_a_grown_session_is_noted_again(machine: Machine) -> None:
 def test_one_task_alone(machine: Machine) -> None:
     learn(machine.folder, ("LearnRepairPatterns",))
     assert {lesson.kind for lesson in lessons(machine)} == {"repair"}
-    assert machine.rows("SELECT DISTINCT learner FROM notes") == [("LearnRepairPatterns",)]
+    assert machine.rows("SELECT DISTINCT learner FROM learnings WHERE learner <> ''") == [("LearnRepairPatterns",)]
 
 
 def test_a_forgotten_session_leaves_no_trace_in_what_was_learned(machine: Machine) -> None:

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Found
 from preheat.agents.sources import read
-from preheat.app.sessions import load, sync
+from preheat.app.analysis.one_pass import analyse_archive
+from preheat.app.sessions.archive import load, load_analysis, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
@@ -106,9 +107,11 @@ def test_growing_in_any_pieces_gives_what_reading_at_once_gives(
         pieces.sync()
     transcript.write(whole.projects)
     whole.sync()
+    analyse_archive(pieces.folder)
     mine, theirs = pieces.contents(), whole.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
+    assert pieces.analyses() == whole.analyses()
 
 
 def test_a_half_written_line_waits(machine: Machine) -> None:
@@ -181,6 +184,16 @@ def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
     assert machine.rows("SELECT count(*) FROM calls") == [(5,)]
 
 
+def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
+    """As many as there are in the archive afterwards."""
+    for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
+        path = story(1, steps).write(machine.projects)
+        os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
+    story(2).write(machine.projects)
+    report = machine.sync()
+    assert report.agents["claude_code"].sessions == 2 == machine.rows("SELECT count(*) FROM sessions")[0][0]
+
+
 def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
     """A resumed session's file that repeats the old records under its own id, as some versions write it."""
     old = story(1, steps=4)
@@ -240,6 +253,8 @@ def test_a_killed_sync_loses_and_doubles_nothing(tmp_path: Any) -> None:
         latest *= 0.9  # there is less to do each time, and the machine may be a quick one
     killed.sync()
     calm.sync()
+    assert killed.analyses() == calm.analyses()
+    assert calm.rows("SELECT count(*) FROM judgements") == [(60,)]
     mine, theirs = killed.contents(), calm.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
@@ -259,6 +274,7 @@ def test_two_syncs_at_once_store_everything_once(tmp_path: Any) -> None:
         _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == 0, errors
     calm.sync()
+    assert rivals.analyses() == calm.analyses()
     mine, theirs = rivals.contents(), calm.contents()
     mine.pop("bytes"), theirs.pop("bytes")
     assert mine == theirs
@@ -293,7 +309,9 @@ def test_a_file_that_vanishes_while_it_is_read_is_named(machine: Machine) -> Non
     """And the others are stored."""
     there = story(1).write(machine.projects)
     connection = machine.connection()
-    failures = run(connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None)
+    failures = run(
+        connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None, load_analysis
+    )
     assert [(failure.path, failure.why) for failure in failures] == [("/nowhere/x.jsonl", "it is not there (any more)")]
     assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     connection.close()
@@ -440,7 +458,7 @@ def test_an_archive_that_somebody_holds_is_said_plainly(machine: Machine) -> Non
     more = [change(story(2).write(machine.projects))]
     connection = connect(machine.folder, wait=0.05)
     with pytest.raises(ArchiveBusy, match="another program holds"):
-        run(connection, machine.folder, more, lambda result: None)
+        run(connection, machine.folder, more, lambda result: None, load_analysis)
     connection.close()
     holder.close()
 
@@ -459,7 +477,7 @@ def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine)
     story(1).write(machine.projects)
     machine.sync()
     code = (
-        "import sys; from preheat.app.quick import look; seen = look(); "
+        "import sys; from preheat.app.sessions.quick import look; seen = look(); "
         "heavy = {'sqlite3', 'typing', 're', 'json', 'msgspec', 'click', 'rich', 'sqlalchemy', 'zstandard', 're2'}; "
         "print(seen.counts, len(seen.changed), sorted(heavy & set(sys.modules)))"
     )

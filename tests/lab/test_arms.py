@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app.lab import sources_for
+from preheat.app.lab.labs import sources_for
 from preheat.compress import NAMES
 from preheat.errors import UserError
 from preheat.lab.arms import Sources, arms_named, contexts, matched

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from preheat.agents.headless import headless_of
-from preheat.app.lab import Labs, bench_for, sources_for
-from preheat.app.sessions import sync
+from preheat.app.lab.labs import Labs, bench_for, sources_for
+from preheat.app.sessions.archive import sync
 from preheat.errors import UserError
 from preheat.lab.plan import LabPlan
 from preheat.lab.prepare import Wanted, prepare, wanted_with

@@ -99,7 +99,6 @@ def seen(
     said: Sequence[str] = (),
     key: str = "tester:1",
     agent: str = "tester",
-    project: str = "shop",
     root: str = "/w/shop",
     branch: str = "main",
     model: str = "model-1",
@@ -142,7 +141,6 @@ def seen(
     ended = started + len(said) + len(calls) * PACE
     return Seen(
         key=key,
-        project=project,
         root=root,
         session=Session(
             agent=agent,

@@ -24,7 +24,7 @@ def noted(sessions: Sequence[Seen]) -> list[Noted[Notes]]:
         if notes is not None:
             stored = msgspec.json.decode(msgspec.json.encode(notes), type=Notes)
             session = each.session
-            found.append(Noted(each.key, session.agent, each.project, session.started_at, session.ended_at, stored))
+            found.append(Noted(each.key, session.agent, "shop", session.started_at, session.ended_at, stored))
     return found
 
 

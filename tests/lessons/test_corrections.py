@@ -16,7 +16,9 @@ def after(text: str, *commands: str) -> Seen:
     """A session in which a person says something after the agent acted."""
     made = seen([ran(command) for command in commands or ("npm install left-pad", "npm test")], said=["please do it"])
     message = UserMessage(line=99, at=5.0, text=text)
-    return made._replace(session=msgspec.structs.replace(made.session, events=(*made.session.events, message)))
+    return msgspec.structs.replace(
+        made, session=msgspec.structs.replace(made.session, events=(*made.session.events, message)), memory={}
+    )
 
 
 @pytest.mark.parametrize(

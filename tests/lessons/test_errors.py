@@ -17,7 +17,7 @@ UNKNOWN = "Unknown skill: publish"
 
 
 def noted(calls: Sequence[Made], number: int = 1, project: str = "shop", agent: str = "tester") -> Noted[Notes]:
-    session = seen(calls, key=f"{agent}:{number}", project=project, agent=agent, started=STARTED + number * 1e5)
+    session = seen(calls, key=f"{agent}:{number}", agent=agent, started=STARTED + number * 1e5)
     notes = note(session)
     assert notes is not None
     heading = session.session

@@ -25,9 +25,7 @@ UNREAD = "The file was not read yet"
 def noted(
     calls: Sequence[Made], number: int = 1, project: str = "shop", agent: str = "tester", root: str = "/w/shop"
 ) -> Noted[Notes]:
-    session = seen(
-        calls, key=f"{agent}:{number}", project=project, agent=agent, started=STARTED + number * 1e5, root=root
-    )
+    session = seen(calls, key=f"{agent}:{number}", agent=agent, started=STARTED + number * 1e5, root=root)
     notes = note(session)
     assert notes is not None
     heading = session.session

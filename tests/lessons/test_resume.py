@@ -34,7 +34,7 @@ def noted(session: Seen) -> Noted[ResumeNotes]:
     notes = note(session)
     assert notes is not None
     head = session.session
-    return Noted(session.key, head.agent, session.project, head.started_at, head.ended_at, notes)
+    return Noted(session.key, head.agent, "shop" if session.root else "", head.started_at, head.ended_at, notes)
 
 
 def packet(calls: Sequence[Made], said: Sequence[str] = (TASK,), before: Sequence[Seen] = ()) -> ResumePacket:
@@ -165,7 +165,7 @@ def test_a_tools_orders_do_not_enter() -> None:
         seen([read("a.py")] * 5, said=[TASK]),
         seen([edit("a.py")] * 5, said=[]),
         seen([edit("a.py")] * 5, said=["yes"]),
-        seen([edit("a.py")] * 5, said=[TASK], project=""),
+        seen([edit("a.py")] * 5, said=[TASK], root=""),
     ],
 )
 def test_what_is_not_worth_going_on_with(session: Seen) -> None:

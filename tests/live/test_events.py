@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, hooks_of
 from preheat.agents.sources import read
-from preheat.app.analysis import assess
-from preheat.app.hook_events import called_by_hook, from_hook
+from preheat.app.analysis.assessment import assess
+from preheat.app.live.hook_events import called_by_hook, from_hook
 from preheat.commands import understand
 from preheat.errors import UserError
 from preheat.live.events import asked, called, events_of

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.app import advice
+from preheat.app.live import advice
 from preheat.live.advise import told
 from preheat.live.fold import fold
 from preheat.live.known import NOTHING, Known, after, before, known, pieces

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app import outputs
-from preheat.app.outputs import keep_output, kept_output, shortened
+from preheat.app.live import outputs
+from preheat.app.live.outputs import keep_output, kept_output, shortened
 from preheat.errors import NotFound
 from preheat.live.shorten import MARK, output_id, shorten
 from preheat.live.thresholds import DEFAULTS

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from preheat.agents.hermes import importing
-from preheat.app.templates import Templates
+from preheat.app.templates.library import Templates
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template

@@ -18,6 +18,7 @@ from preheat.statistics.adjust import adjusted
 from preheat.statistics.ratio import bootstrap, difference, spread_of, sums_by_cluster
 from preheat.statistics.sample import sample
 from preheat.statistics.spread import arm, over_clusters, quantile, two_arms
+from preheat.statistics.two_shares import newcombe
 from tests.statistics.made import trial, wild_trials
 
 WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
@@ -279,3 +280,13 @@ def test_the_interval_holds_the_truth_nineteen_times_in_twenty(share: float, pro
     held = sum(known(each.low) <= 0 <= known(each.high) for each in found)
     assert 0.925 <= held / 400 <= 0.99
     assert float(np.mean([known(each.difference) for each in found])) == pytest.approx(0.0, abs=0.004)
+
+
+def test_shares_without_spread_have_newcombe_s_interval() -> None:
+    """All of one arm succeeded and none of the other: Wilson's intervals joined as in `two_shares`; a smaller risk asks for
+    a wider one."""
+    units = [Unit(session=f"s{n}", arm="warm" if n < 9 else "cold", above=float(n < 9), below=1.0) for n in range(16)]
+    found = difference(units, **WARM)
+    assert (found.low, found.high) == pytest.approx(newcombe(9, 9, 0, 7))
+    wide = difference(units, **WARM, risk=0.01)
+    assert known(wide.low) < known(found.low)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from preheat import app as preheat
-from preheat.app.templates import Templates
+from preheat.app.templates.library import Templates
 from preheat.errors import NotFound, UserError
 
 from .made import lesson, template

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.template_state import load_for, pins, problems, standing, unload
+from preheat.app.templates.state import load_for, pins, problems, standing, unload
 from preheat.errors import UserError
 from preheat.state.migration import unread
 from preheat.templates.store import Store

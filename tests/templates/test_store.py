@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preheat.app.template_state import record_use, uses
+from preheat.app.templates.state import record_use, uses
 from preheat.errors import NotFound, UserError
 from preheat.model.template import Template, Use
 from preheat.templates import files

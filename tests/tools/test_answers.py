@@ -5,13 +5,15 @@ import os
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from preheat.app.learning import learn
-from preheat.app.sessions import opened
+from preheat.app.learning.learning import learn
+from preheat.app.sessions.archive import opened
+from preheat.archive.connect import connect
 from preheat.cli import main
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
@@ -303,6 +305,8 @@ def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
     for number in range(1, 5):
         worked(number, SHOP).write(machine.projects)
     machine.sync()
+    with closing(connect(machine.folder)) as connection:
+        connection.execute("DELETE FROM judgements")  # as after an update, whose analysis differs
     monkeypatch.setattr(opening, "SECONDS", 0.0)
     for name in ("mistakes", "profile"):
         early = ask(machine, name)

@@ -198,7 +198,7 @@ def test_latest_is_the_newest_of_the_agent_that_asks(machine: Machine, monkeypat
         monkeypatch.setenv("CODEX_HOME", os.path.join(machine.home, "none"))
         refused(asked(machine, action="profile", session_id="latest"), "codex:latest")
     finally:
-        from preheat.app.sessions import forget
+        from preheat.app.sessions.archive import forget
 
         forget(machine.folder, ["claude_code:00000009-1111-4000-8000-000000000000"])
 

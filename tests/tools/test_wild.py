@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.app.model_text import in_value, visible
+from preheat.app.context.model_text import in_value, visible
 from preheat.tools import TOOLS, call
 from preheat.tools.fitting import bounded, tokens
 from tests.ingest.machine import Machine

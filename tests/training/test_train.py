@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from preheat.app.training import train
+from preheat.app.lab.training import train
 from preheat.errors import UserError
 from preheat.lab.tasks.suite import Task
 from preheat.lab.training.run import Plan

@@ -80,7 +80,7 @@ _DIALECTS: dict[str, Dialect] = {}
 
 def dialect_of(agent: str) -> Dialect:
     """How the agent's program words what becomes of a call. A format that any agent's session may come in speaks them all."""
-    from importlib.util import find_spec
+    from importlib.util import find_spec  # noqa: PLC0415 - the quick path asks for no dialect
 
     known = _DIALECTS.get(agent)
     if known is not None:
@@ -88,7 +88,7 @@ def dialect_of(agent: str) -> Dialect:
     if agent in AGENTS and find_spec(f"preheat.agents.{agent}.dialect"):
         found: Dialect = _module(f"preheat.agents.{agent}.dialect").DIALECT
     else:
-        from preheat.model.outcome import merged
+        from preheat.model.outcome import merged  # noqa: PLC0415 - likewise, and seldom
 
         found = merged(dialect_of(each) for each in AGENTS if find_spec(f"preheat.agents.{each}.dialect"))
     _DIALECTS[agent] = found

@@ -119,7 +119,7 @@ def decoded(payload: bytes) -> Payload | None:
 
 def _lenient(payload: bytes) -> Payload | None:
     """Half a surrogate or a byte that is no text must not cost the event: a tool's output may hold any."""
-    import json
+    import json  # noqa: PLC0415 - only for what is no clean JSON
 
     try:
         value = json.loads(payload.decode("utf-8", "replace"))

@@ -23,32 +23,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from preheat.app import analysis as _analysis
-    from preheat.app import caller as _caller
-    from preheat.app import compression as _compression
-    from preheat.app import context as _context
-    from preheat.app import daemon as _daemon
-    from preheat.app import dataset as _dataset
-    from preheat.app import experiments as _experiments
-    from preheat.app import exports as _exports
-    from preheat.app import health as _health
-    from preheat.app import installation as _installation
-    from preheat.app import lab as _lab
-    from preheat.app import learning as _learning
-    from preheat.app import lessons as _lessons
-    from preheat.app import outputs as _outputs
-    from preheat.app import overview as _overview
-    from preheat.app import reliability as _reliability
-    from preheat.app import rendered_files as _rendered_files
-    from preheat.app import scorecard as _scorecard
-    from preheat.app import session_files as _session_files
-    from preheat.app import sessions as _sessions
-    from preheat.app import templates as _templates
-    from preheat.app import training as _training
-    from preheat.app import transcripts as _transcripts
-    from preheat.app import watching as _watching
-    from preheat.app.compression import Compressed
-    from preheat.app.quick import Look
+    from preheat.app.analysis import assessment as _assessment
+    from preheat.app.analysis import one_pass as _analysis
+    from preheat.app.analysis import reliability as _reliability
+    from preheat.app.analysis import scorecard as _scorecard
+    from preheat.app.context import files as _rendered_files
+    from preheat.app.context import provisioning as _context
+    from preheat.app.experiments import comparisons as _experiments
+    from preheat.app.lab import dataset as _dataset
+    from preheat.app.lab import labs as _lab
+    from preheat.app.lab import training as _training
+    from preheat.app.learning import learning as _learning
+    from preheat.app.learning import lessons as _lessons
+    from preheat.app.live import outputs as _outputs
+    from preheat.app.live import watching as _watching
+    from preheat.app.machine import daemon as _daemon
+    from preheat.app.machine import health as _health
+    from preheat.app.machine import installation as _installation
+    from preheat.app.sessions import archive as _sessions
+    from preheat.app.sessions import caller as _caller
+    from preheat.app.sessions import compression as _compression
+    from preheat.app.sessions import exports as _exports
+    from preheat.app.sessions import files as _session_files
+    from preheat.app.sessions import overview as _overview
+    from preheat.app.sessions import transcripts as _transcripts
+    from preheat.app.sessions.compression import Compressed
+    from preheat.app.sessions.quick import Look
+    from preheat.app.templates import library as _templates
     from preheat.archive import connect as _connect
     from preheat.errors import PreheatError
     from preheat.model import context as _contexts
@@ -69,34 +70,35 @@ if TYPE_CHECKING:
     from preheat.model.template import Template
     from preheat.model.transcript import Transcript
 else:
-    _analysis = Later("preheat.app.analysis")
-    _caller = Later("preheat.app.caller")
-    _compression = Later("preheat.app.compression")
+    _analysis = Later("preheat.app.analysis.one_pass")
+    _assessment = Later("preheat.app.analysis.assessment")
+    _caller = Later("preheat.app.sessions.caller")
+    _compression = Later("preheat.app.sessions.compression")
     _connect = Later("preheat.archive.connect")
-    _context = Later("preheat.app.context")
+    _context = Later("preheat.app.context.provisioning")
     _contexts = Later("preheat.model.context")
-    _exports = Later("preheat.app.exports")
-    _health = Later("preheat.app.health")
-    _dataset = Later("preheat.app.dataset")
-    _lab = Later("preheat.app.lab")
-    _daemon = Later("preheat.app.daemon")
-    _experiments = Later("preheat.app.experiments")
-    _installation = Later("preheat.app.installation")
-    _learning = Later("preheat.app.learning")
-    _lessons = Later("preheat.app.lessons")
+    _exports = Later("preheat.app.sessions.exports")
+    _health = Later("preheat.app.machine.health")
+    _dataset = Later("preheat.app.lab.dataset")
+    _lab = Later("preheat.app.lab.labs")
+    _daemon = Later("preheat.app.machine.daemon")
+    _experiments = Later("preheat.app.experiments.comparisons")
+    _installation = Later("preheat.app.machine.installation")
+    _learning = Later("preheat.app.learning.learning")
+    _lessons = Later("preheat.app.learning.lessons")
     _listing = Later("preheat.model.listing")
-    _outputs = Later("preheat.app.outputs")
-    _overview = Later("preheat.app.overview")
+    _outputs = Later("preheat.app.live.outputs")
+    _overview = Later("preheat.app.sessions.overview")
     _progress = Later("preheat.model.progress")
-    _reliability = Later("preheat.app.reliability")
-    _scorecard = Later("preheat.app.scorecard")
-    _session_files = Later("preheat.app.session_files")
-    _rendered_files = Later("preheat.app.rendered_files")
-    _sessions = Later("preheat.app.sessions")
-    _templates = Later("preheat.app.templates")
-    _training = Later("preheat.app.training")
-    _transcripts = Later("preheat.app.transcripts")
-    _watching = Later("preheat.app.watching")
+    _reliability = Later("preheat.app.analysis.reliability")
+    _scorecard = Later("preheat.app.analysis.scorecard")
+    _session_files = Later("preheat.app.sessions.files")
+    _rendered_files = Later("preheat.app.context.files")
+    _sessions = Later("preheat.app.sessions.archive")
+    _templates = Later("preheat.app.templates.library")
+    _training = Later("preheat.app.lab.training")
+    _transcripts = Later("preheat.app.sessions.transcripts")
+    _watching = Later("preheat.app.live.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -201,10 +203,15 @@ class Preheat:
         """Read the new sessions of the agent whose program started this one; None where a person did."""
         return _caller.read_first(self.folder, progress or _progress.SILENT)
 
-    def analyse(self, progress: "Progress | None" = None, seconds: float = float("inf")) -> "_analysis.JudgeReport":
-        """Analyse every session of the archive that was not analysed as it is now. After so many `seconds` nothing more is
-        begun."""
-        return _analysis.judge_archive(self.folder, progress or _progress.SILENT, seconds)
+    def analyse(
+        self,
+        progress: "Progress | None" = None,
+        seconds: float = float("inf"),
+        need: "_analysis.Part" = "everything",
+    ) -> "_analysis.AnalysisReport":
+        """Analyse every session of the archive that was not analysed as it is now. Where `rows` are all that is needed, what an
+        earlier version has analysed is left as it is. After so many `seconds` nothing more is begun."""
+        return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.
     def sync(
@@ -247,7 +254,7 @@ class Preheat:
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
         """What came of every call of a session."""
-        return _analysis.judge(self.session(name))
+        return _assessment.judge(self.session(name))
 
     def judge(self, session: "Session") -> "Transcript":
         """A session that is not in the archive, with what came of each of its calls."""

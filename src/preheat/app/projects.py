@@ -6,15 +6,22 @@ Knows nothing of sessions or lessons. Light: a session's start names its project
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from preheat.archive.lessons import Place, places
+from preheat.app.later import Later
 from preheat.errors import NotFound
 from preheat.lessons.projects import last_part, names, root_of
+
+if TYPE_CHECKING:
+    from preheat.archive import lessons as _lessons
+    from preheat.archive.lessons import Place
+else:
+    _lessons = Later("preheat.archive.lessons")  # 5 ms that a session's start with a template does not need
 
 
 def project_named(connection: sqlite3.Connection, wanted: str) -> str:
     """The project by its name, or by a folder in it (`.` is here). Raises NotFound if no session ran there."""
-    name = find_name(places(connection), wanted)
+    name = find_name(_lessons.places(connection), wanted)
     if name is None:
         raise NotFound(
             f"no project `{wanted}` is known; `preheat learn` takes in new ones, `preheat sessions list` shows the folders"
@@ -22,7 +29,7 @@ def project_named(connection: sqlite3.Connection, wanted: str) -> str:
     return name
 
 
-def find_name(known: Sequence[Place], wanted: str) -> str | None:
+def find_name(known: "Sequence[Place]", wanted: str) -> str | None:
     """The name of the project that is meant by a name or a folder; None where no session ran there."""
     found = [place for place in known if place.name]
     for place in found:
@@ -60,11 +67,11 @@ def repository_of(folder: str) -> str:
     return ""
 
 
-def projects(folders: Mapping[str, int]) -> dict[str, Place]:
+def projects(folders: Mapping[str, int]) -> "dict[str, Place]":
     """By the folder in which sessions ran (with how many did): the project it belongs to."""
     roots = {folder: project_root(folder) for folder in folders}
     sessions: dict[str, int] = {}
     for folder, count in folders.items():
         sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
     named = names(sessions)
-    return {folder: Place(folder, root, named[root]) for folder, root in roots.items()}
+    return {folder: _lessons.Place(folder, root, named[root]) for folder, root in roots.items()}

@@ -65,13 +65,11 @@ def _version(connection: sqlite3.Connection) -> str | None:
 
 def _create(folder: str, path: str) -> None:
     """Built under another name first: an archive is there whole or not at all."""
-    from preheat.archive.upgrade import upgrade
-
     before = os.umask(0o077)
     new = f"{path}.new-{os.getpid()}-{time.monotonic_ns()}"
     try:
         os.makedirs(folder, exist_ok=True)
-        upgrade(new)
+        _upgrade(new)
         _put_in_place(new, path)
     except OSError as error:
         raise ArchiveUnusable(
@@ -100,7 +98,11 @@ def _put_in_place(new: str, path: str) -> None:
 def _bring_up(path: str, version: str | None) -> None:
     if version is not None and version > HEAD:
         raise ArchiveUnusable(f"`{path}` was made by a newer Preheat (schema {version}); update this one")
-    from preheat.archive.upgrade import upgrade
+    _upgrade(path)
+
+
+def _upgrade(path: str) -> None:
+    from preheat.archive.upgrade import upgrade  # noqa: PLC0415 - Alembic, which only a new or an older archive needs
 
     upgrade(path)
 

@@ -1,6 +1,6 @@
 """Asks the archive what the judge said: facts of sessions and calls for a population, failures, profiles.
 
-Knows nothing of how a call is judged; storing is in `judged.py`. Everything is streamed, sessions in the order of their
+Knows nothing of how a call is judged; storing is in `analyses.py`. Everything is streamed, sessions in the order of their
 numbers and calls in that of their sessions. Only sessions that have been judged are told of, and a call that was copied from
 another session counts there.
 """

@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.archive import seen
+from preheat.archive.analyses import drop, drop_unused
 from preheat.archive.forgotten import digest_of
-from preheat.archive.judged import drop_unused
 from preheat.archive.lessons import drop_projects
 from preheat.archive.packing import compress, decompress
 from preheat.archive.writer import clear_session, mark_copies, writing
@@ -175,8 +175,10 @@ def _count_again(connection: sqlite3.Connection, sessions: list[int]) -> None:
         if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     ]
     for session in left:
-        for table in ("calls", "responses"):
-            connection.execute(f"UPDATE {table} SET copied = 0 WHERE session_id = ?", (session,))  # noqa: S608
+        freed = connection.execute("UPDATE calls SET copied = 0 WHERE session_id = ? AND copied", (session,))
+        connection.execute("UPDATE responses SET copied = 0 WHERE session_id = ?", (session,))
+        if freed.rowcount:
+            drop(connection, session)  # it was made without the calls that count here now
     mark_copies(connection, left, recount_all=True)
 
 

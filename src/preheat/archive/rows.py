@@ -45,6 +45,51 @@ class ResponseRow(NamedTuple):
     reasoning_tokens: int
 
 
+class OutcomeRow(NamedTuple):
+    """A judged call. Status, rung and cause are places in the tuples of `model.outcome`; the purpose and the signature go by
+    their place among those of the session."""
+
+    seq: int
+    message: int
+    era: int
+    purpose: int
+    status: int
+    rung: int
+    cause: int | None
+    exit_code: int | None
+    signature: int | None
+    confidence: float
+    repeated: bool
+    reread: bool
+    seconds: float | None
+    lost_seconds: float
+    lost_tokens: int
+    recovered_in: int | None
+
+
+class NoteRow(NamedTuple):
+    """What a learner keeps of a session, packed; nothing where it found nothing. `stamp` is a hash of it."""
+
+    learner: str
+    version: int
+    stamp: int
+    data: bytes | None
+
+
+class AnalysisRows(NamedTuple):
+    """All that one pass over a session gave."""
+
+    version: str
+    errors: int
+    """Calls that failed, of those that a rate is taken over."""
+    purposes: list[tuple[str, str, str, bool]]
+    signatures: list[str]
+    outcomes: list[OutcomeRow]
+    profile: bytes
+    notes: list[NoteRow]
+    episodes: bytes
+
+
 class SessionRows(NamedTuple):
     """One session, or what it has grown by. `heading` holds the columns of its row that are no counts."""
 
@@ -58,6 +103,8 @@ class SessionRows(NamedTuple):
     passages: "list[Passage]"
     packed: bytes
     """The passages, compressed."""
+    analysis: AnalysisRows | None = None
+    """None where only a part of the session was read, or it could not be analysed: that is left for later."""
 
 
 class Passage(NamedTuple):

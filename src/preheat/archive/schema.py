@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -100,8 +101,9 @@ SESSIONS = Table(
     Index("sessions_started", "started_at"),
     Index("sessions_project", "project"),
 )  # fmt: skip
-"""`key` is agent and id; `opening` the first words a person said; `errors` the results that the agent's
-program flagged or that have an exit code other than 0: facts, no judgement."""
+"""`key` is agent and id; `opening` the first words a person said; `errors` the calls that failed as the judge has it,
+without bookkeeping and copies; until a session is analysed, the results that its program flagged or that have an exit code
+other than 0."""
 
 CALLS = Table(
     "calls", METADATA,
@@ -189,9 +191,11 @@ JUDGEMENTS = Table(
     Column("source_id", _ID, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("events", Integer, nullable=False),
+    Column("learned", Boolean, nullable=False, server_default=false()),
 )  # fmt: skip
-"""By which version of the judge a session was judged, and from what: while the session still is that, the judgement
-holds."""
+"""By which version of the analysis a session was analysed, and from what: while the session still is that, what was made of
+it holds. The version is that of the judge and the measures, of the learners and of the episodes, each with a `+` after it.
+`learned`: a learning has looked at its notes."""
 
 PROFILES = Table(
     "profiles", METADATA,
@@ -199,6 +203,13 @@ PROFILES = Table(
     Column("data", LargeBinary, nullable=False),
 )  # fmt: skip
 """The profile of a session as JSON. Apart from the judgements, because those are looked through in every run."""
+
+EPISODES = Table(
+    "episodes", METADATA,
+    Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)  # fmt: skip
+"""The episodes of a session, compressed: each prompt with the files, checks and closing words that followed it."""
 
 PURPOSES = Table(
     "purposes", METADATA,

@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from preheat.archive import analyses
 from preheat.archive.forgotten import digest_of
 from preheat.archive.known import known_source
 from preheat.archive.packing import unpack
-from preheat.archive.rows import Batch, Delta, SessionRows
+from preheat.archive.rows import AnalysisRows, Batch, Delta, SessionRows
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",
@@ -20,6 +21,8 @@ _SESSION_COLUMNS = (
     "errors", "compactions",
 )  # fmt: skip
 _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
+_FAILED, _UNKNOWN = "1, 3", "6"
+"""Places among the statuses of `model.outcome`; a test holds them to that."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -36,12 +39,25 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+_Whole = dict[int, tuple[int, int, int, AnalysisRows]]
+"""By session: source, generation, events, and what was made of it."""
+
+
 def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     """Store what was read together; for each source the ids of the sessions it touched."""
     packs = [_inserted(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
-    touched = [_store_source(connection, delta, packs) for delta in batch.deltas]
+    whole: _Whole = {}
+    touched = [_store_source(connection, delta, packs, whole) for delta in batch.deltas]
     mark_copies(connection, [session for sessions in touched for session in sessions])
+    # Whoever analysed them did not know of copies: those are analysed once more, without what stands elsewhere.
+    own = [(session, *rest) for session, rest in whole.items() if not _has_copies(connection, session)]
+    analyses.insert(connection, own)
     return touched
+
+
+def _has_copies(connection: sqlite3.Connection, session: int) -> bool:
+    question = "SELECT 1 FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? LIMIT 1"
+    return connection.execute(question, (session,)).fetchone() is not None
 
 
 def _inserted(cursor: sqlite3.Cursor) -> int:
@@ -49,8 +65,9 @@ def _inserted(cursor: sqlite3.Cursor) -> int:
     return cursor.lastrowid
 
 
-def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> list[int]:
-    """Store one reading of a source; nothing if another sync was first, or it was forgotten."""
+def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int], whole: _Whole) -> list[int]:
+    """Store one reading of a source; nothing if another sync was first, or it was forgotten. `whole` is told of the sessions
+    that were read and analysed from their beginning."""
     if known_source(connection, delta.path, delta.part) != delta.known or _is_forgotten(
         connection, delta.path, delta.part
     ):
@@ -70,6 +87,9 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
         )
         if session is not None:
             touched.append(session)
+            whole.pop(session, None)
+            if rows.analysis is not None:
+                whole[session] = (source, generation, rows.counts["events"], rows.analysis)
     connection.executemany(
         "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)", [(source, why) for why in shrunk]
     )
@@ -295,6 +315,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
     session that has no parent, else the earlier one. The same id alone is no proof (small models number their calls from
     zero): the time and the tool must agree too."""
     affected: set[int] = set(sessions) if recount_all else set()
+    outdated: set[int] = set()
     later: dict[tuple[int, int], int] = {}
     for start in range(0, len(sessions), 500):
         some = sessions[start : start + 500]
@@ -312,10 +333,14 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
                     later[pair] = _later(connection, one, other)
                 copy = later[pair]
                 affected.add(copy)
-                connection.execute(
-                    f"UPDATE {table} SET copied = 1 WHERE session_id = ? AND {key} = ? AND at = ?",  # noqa: S608
+                marked = connection.execute(
+                    f"UPDATE {table} SET copied = 1 WHERE session_id = ? AND {key} = ? AND at = ? AND NOT copied",  # noqa: S608
                     (copy, name, at),
                 )
+                if table == "calls" and marked.rowcount:
+                    outdated.add(copy)
+    for session in outdated:
+        analyses.drop(connection, session)  # it was made of calls that count elsewhere
     for session in affected:
         recount(connection, session)
 
@@ -338,7 +363,10 @@ def recount(connection: sqlite3.Connection, session: int) -> None:
     connection.execute(
         f"UPDATE sessions SET {sums}, "  # noqa: S608
         "calls = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied), "
-        "errors = (SELECT count(*) FROM calls WHERE session_id = :id AND NOT copied AND (is_error OR exit_code <> 0)) "
-        "WHERE id = :id",
+        "errors = (SELECT count(*) FROM calls LEFT JOIN outcomes ON outcomes.session_id = calls.session_id "
+        "AND outcomes.seq = calls.seq LEFT JOIN purposes ON purposes.id = outcomes.purpose_id "
+        "WHERE calls.session_id = :id AND NOT copied AND CASE "
+        f"WHEN coalesce(outcomes.status, {_UNKNOWN}) = {_UNKNOWN} THEN is_error OR calls.exit_code <> 0 "
+        f"ELSE outcomes.status IN ({_FAILED}) AND NOT bookkeeping END) WHERE id = :id",
         {"id": session},
     )

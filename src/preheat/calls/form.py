@@ -4,6 +4,7 @@ import re
 
 from preheat.calls.shell import told
 from preheat.commands import understand
+from preheat.memory import remembered
 
 _OPTIONS = 3
 _LONGEST_WORD = 30
@@ -14,6 +15,7 @@ _SCRIPT = re.compile(r"(?!/|~|[A-Za-z]:)(?:[\w.-]+/){0,6}[\w-][\w.-]{0,40}\.\w{1
 """A script of the project; what lies elsewhere belongs to one machine."""
 
 
+@remembered
 def command_form(text: str) -> str:
     """The program of a shell text with what it is told and its options; empty where no program can be told."""
     main = understand(text).main

@@ -1,7 +1,9 @@
 """A session as the learners see it: every call with its result and the verdict on it. Knows no archive and no learner."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
@@ -33,16 +35,16 @@ class SeenCall(NamedTuple):
         return self.worked or (self.failed and self.record.cause == "finding")
 
 
-class Seen(NamedTuple):
+class Seen(msgspec.Struct, frozen=True):
     """One session. `calls` leaves out bookkeeping and what was copied from another session."""
 
     key: str
-    project: str
-    """The project's name; empty where the session has none."""
     root: str
-    """The folder on the machine where the session ran: `relative` takes it off."""
+    """The project's folder on the machine where the session ran, which `relative` takes off; empty where it has none."""
     session: Session
     calls: tuple[SeenCall, ...]
+    memory: dict[str, Any] = msgspec.field(default_factory=dict)
+    """What several learners ask and one has found out already, by whose question it is."""
 
     def relative(self, text: str) -> str:
         """A text with the paths of that machine made relative to the project."""
@@ -53,7 +55,10 @@ class Seen(NamedTuple):
 
     def events(self) -> list[Event]:
         """What stands of the conversation, in order."""
-        return standing(self.session)
+        if "events" not in self.memory:
+            self.memory["events"] = standing(self.session)
+        events: list[Event] = self.memory["events"]
+        return events
 
     def said(self) -> Iterator[UserMessage]:
         """What people said."""

@@ -6,6 +6,7 @@ from typing import get_args
 import msgspec
 
 from preheat.commands import Purpose, understand
+from preheat.memory import remembered
 
 _VERSION = re.compile(r"(?<=[a-z])\d[\d.]*$")
 _FAMILIES = frozenset(
@@ -41,6 +42,7 @@ class Shell(msgspec.Struct, frozen=True, gc=False):
     """It may have changed any file."""
 
 
+@remembered
 def shell(text: str) -> Shell:
     """A shell text in short."""
     understood = understand(text)
@@ -55,6 +57,7 @@ def shell(text: str) -> Shell:
     return Shell(_ACTIVITIES[purpose], purpose == "read", writes, sweeps or purpose == "format")
 
 
+@remembered
 def told(text: str) -> tuple[str, ...]:
     """Purpose, program and what it was told to do: two commands with the same are two tries at the same thing."""
     understood = understand(text)

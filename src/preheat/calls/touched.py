@@ -4,12 +4,13 @@ A path begins at the project. What lies outside of it, or is made by a program a
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from posixpath import normpath
 from typing import Literal, NamedTuple, TypeAlias
 
 from preheat.calls.files import base_name, changed, file_of
 from preheat.commands import CHECKS, Command, text_of, understand
+from preheat.memory import remembered
 from preheat.model.session import ToolCall
 from preheat.safe_text.reasons import transient
 
@@ -52,9 +53,20 @@ class Touch(NamedTuple):
 
 def touches(call: ToolCall, relative: Callable[[str], str]) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked; `relative` makes paths begin at the project."""
-    shell = call.kind == "shell"
-    found = list(_by_shell(relative(text_of(call.input)[:_LONGEST])) if shell else _by_tool(call, relative))
-    return list(dict.fromkeys(found)) if len(found) <= _MOST else []
+    if call.kind == "shell":
+        return list(_by_command(relative(text_of(call.input)[:_LONGEST])))
+    return list(_few(_by_tool(call, relative)))
+
+
+@remembered
+def _by_command(text: str) -> tuple[Touch, ...]:
+    return _few(_by_shell(text))
+
+
+def _few(found: Iterable[Touch]) -> tuple[Touch, ...]:
+    """Each once; none at all of too many."""
+    every = list(found)
+    return tuple(dict.fromkeys(every)) if len(every) <= _MOST else ()
 
 
 def says_missing(signature: str) -> bool:
@@ -85,9 +97,16 @@ def _by_tool(call: ToolCall, relative: Callable[[str], str]) -> Iterator[Touch]:
     text = next((value for value in call.input.values() if isinstance(value, str) and "*** Delete File" in value), "")
     deleted = {path.strip() for path in _DELETED.findall(text)}
     for path in named:
-        found = project_path(relative(path))
-        if found and is_file(found):
+        found = _file(relative(path))
+        if found:
             yield Touch(found, "removed" if path in deleted else how)
+
+
+@remembered
+def _file(path: str) -> str:
+    """A file as the project has it; empty where it is none of the project's."""
+    found = project_path(path)
+    return found if found and is_file(found) else ""
 
 
 def _by_shell(text: str) -> Iterator[Touch]:

@@ -58,7 +58,7 @@ def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
     else:
-        from preheat.cli.comparing import show_comparison  # later: rich takes longer than a completion
+        from preheat.cli.comparing import show_comparison  # noqa: PLC0415 - rich takes longer than a completion
 
         show_comparison(found)
     return 0

@@ -31,7 +31,7 @@ def command(shell: str, as_json: bool) -> None:
         raise click.UsageError(f"no completion for `{shell}`")
     script = f"{_INSTALL[shell]}\n{completion(root, {}, 'preheat', '_PREHEAT_COMPLETE').source()}"
     if as_json:
-        from preheat.cli.screen import print_json  # later: every shell that starts runs this command, and not for JSON
+        from preheat.cli.screen import print_json  # noqa: PLC0415 - every shell that starts runs this command, and not for JSON
 
         print_json({"shell": shell, "script": script})
     else:

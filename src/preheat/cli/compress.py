@@ -1,6 +1,6 @@
 """`preheat compress`: a session as a shorter history, with what that keeps and costs.
 
-The strategies are reached through `preheat.app.compression`; this asks for them, shows the figures and writes the messages.
+The application has the strategies; this asks for them, shows the figures and writes the messages.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from preheat.errors import UserError
 from preheat.model.compression import STRATEGIES
 
 if TYPE_CHECKING:
-    from preheat.app.compression import Compressed
+    from preheat.app.sessions.compression import Compressed
 
 
 @click.command(
@@ -97,7 +97,7 @@ def figures(found: "Compressed") -> dict[str, Any]:
 
 
 def _show(found: "list[Compressed]") -> None:
-    from rich.table import Table  # later: rich takes longer than a completion
+    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("")

@@ -68,7 +68,7 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
         which = f"`{session}` has" if session else "These sessions have"
         hint(f"{which} no compaction: nothing to compare.")
         return 0
-    from preheat.cli.comparing import LISTED_FIRST, show_check  # later: rich takes longer than a completion
+    from preheat.cli.comparing import LISTED_FIRST, show_check  # noqa: PLC0415 - rich takes longer than a completion
 
     shown = sorted(checked.boundaries, key=lambda each: LISTED_FIRST[each.verdict])[:limit]
     keys = [key for each in shown for key in (each.session, each.child) if key]

@@ -14,7 +14,7 @@ from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.app.dataset import Published
+    from preheat.app.lab.dataset import Published
 
 _WARNING = (
     "The trajectories will hold what people, models and tools said. Names, paths, addresses and ids that can be recognised are"

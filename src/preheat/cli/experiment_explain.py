@@ -3,7 +3,7 @@
 import click
 import msgspec
 
-from preheat.app.experiments import PAYS
+from preheat.app.experiments.comparisons import PAYS
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say

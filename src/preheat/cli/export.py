@@ -1,6 +1,6 @@
 """`preheat export`: writes sessions in forms that other programs read.
 
-Writing them is the work of `preheat.app.exports`.
+Writing them is the work of `preheat.app.sessions.exports`.
 """
 
 import sys

@@ -41,7 +41,7 @@ def fail(message: str, code: int) -> int:
 
 
 def _about_archive(error: sqlite3.DatabaseError) -> str:
-    from preheat.app import open as open_home  # later: only where something is wrong
+    from preheat.app import open as open_home  # noqa: PLC0415 - only where something is wrong
 
     return str(open_home().describe_failure(error))
 

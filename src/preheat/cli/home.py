@@ -48,9 +48,12 @@ def analysed() -> Preheat:
     """The same, after what is new in the archive was analysed."""
     found = archived()
     with Display() as progress:
-        report = found.analyse(progress)
+        report = found.analyse(progress, need="rows")
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if len(report.failures) > 3:
         print(f"preheat: left out {count(len(report.failures), 'session')} that cannot be read", file=sys.stderr)
+    if report.outdated:
+        text = f"{count(report.outdated, 'session')} analysed by an earlier version; `preheat learn` renews that"
+        print(f"preheat: {text}", file=sys.stderr)
     return found

@@ -9,7 +9,7 @@ import sys
 import click
 
 from preheat.app.agents import hookable_agents, title_of
-from preheat.app.installation import FileChange, Plan, StepChange, project_around
+from preheat.app.machine.installation import FileChange, Plan, StepChange, project_around
 from preheat.cli.home import home
 from preheat.cli.install_ways import difference, show_installed
 from preheat.cli.options import AgentName, Examples, json_option

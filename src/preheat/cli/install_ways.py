@@ -6,7 +6,7 @@ Knows no agent's settings.
 from difflib import unified_diff
 from typing import Any
 
-from preheat.app.installation import Done, FolderPlan, PackagePlan, Plan, Planned, Work
+from preheat.app.machine.installation import Done, FolderPlan, PackagePlan, Plan, Planned, Work
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
 

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from preheat.app.lab import METRICS, LabPlan
+from preheat.app.lab.labs import METRICS, LabPlan
 from preheat.cli.experiment_cards import number
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
 from preheat.model.experiment import Estimate
 
 if TYPE_CHECKING:  # what takes SciPy to load
-    from preheat.app.lab import Level, Report
+    from preheat.app.lab.labs import Level, Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 

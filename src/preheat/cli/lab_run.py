@@ -1,4 +1,4 @@
-"""`preheat lab run`: reads the options, shows how it goes, and prints the report. The work is done by `preheat.app.lab`."""
+"""`preheat lab run`: reads the options, shows how it goes, and prints the report. The work is done by `preheat.app.lab.labs`."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from preheat.app.lab import Labs, Suite, Wanted
+from preheat.app.lab.labs import Labs, Suite, Wanted
 from preheat.cli.experiment_cards import whole
 from preheat.cli.guard import INTERRUPTED, fail
 from preheat.cli.home import home

@@ -40,7 +40,7 @@ class LazyGroup(Examples, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self.table and name not in self._older and not name.startswith("-"):
-            from difflib import get_close_matches  # later: only for what was mistyped
+            from difflib import get_close_matches  # noqa: PLC0415 - only for what was mistyped
 
             close = get_close_matches(name, self.table, 1)
             advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(self.table)}"

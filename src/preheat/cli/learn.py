@@ -11,13 +11,12 @@ from click.shell_completion import CompletionItem
 from preheat.cli.home import archived, home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
-from preheat.cli.screen import clean, console, hint, print_json, print_table, say
-from preheat.cli.text import count, one_line, printable, span, tokens
+from preheat.cli.screen import print_json
+from preheat.cli.text import printable
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.app.learning import LearnReport
-    from preheat.model.lesson import Lesson
+    from preheat.app.learning.learning import LearnReport
 
 _IDLE = 0.5
 """Load per core below which nobody is in a hurry."""
@@ -83,7 +82,9 @@ def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, a
     if as_json:
         _print_json(report)
     elif not quiet:
-        _show(report)
+        from preheat.cli.lesson_cards import show_learning  # noqa: PLC0415 - rich takes longer than a completion
+
+        show_learning(report)
     return 1 if report.failures else 0
 
 
@@ -111,46 +112,3 @@ def _print_json(report: "LearnReport") -> None:
             "proof": report.proof,
         }
     )
-
-
-def _show(report: "LearnReport") -> None:
-    from rich.table import Table  # later: rich takes longer than a completion
-    from rich.text import Text  # later: as above
-
-    screen = console()
-    new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
-    if report.mistakes:
-        say(screen, "What goes wrong again and again", "bold")
-        mistakes = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        mistakes.add_column(style="cyan", no_wrap=True)
-        mistakes.add_column(overflow="fold")
-        for lesson in report.mistakes[:_DEAREST]:
-            lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
-            cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
-            mistakes.add_row(
-                f"  {lesson.id}", Text(one_line(clean(lesson.text), 300)).append(f"  {cost}{_where(lesson)}", "dim")
-            )
-        print_table(screen, mistakes)
-        say(screen)
-    say(screen, f"{new}, {report.seconds:.1f} s.", "bold")
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for task in report.tasks:
-        table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
-    print_table(screen, table)
-    for line in report.proof:
-        say(screen, clean(line), "yellow")
-    if any(task.lessons for task in report.tasks):
-        hint(
-            "`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session."
-        )
-    else:
-        hint(
-            "Nothing to hand out yet: that takes what several sessions of a project have in common. `preheat sync` reads more."
-        )
-
-
-def _where(lesson: "Lesson") -> str:
-    return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""

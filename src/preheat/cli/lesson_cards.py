@@ -1,4 +1,4 @@
-"""Lessons on a terminal: a list by kind, and one with all it rests on.
+"""Lessons on a terminal: a list by kind, one with all it rests on, and what learning did.
 
 What is shown came out of sessions: it is cleaned of what a terminal would obey, and nothing in it is markup.
 """
@@ -11,10 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from preheat.cli.screen import clean, console, print_table, say
-from preheat.cli.text import count, moment, one_line, span, tokens
+from preheat.app.learning.learning import LearnReport
+from preheat.cli.screen import clean, console, hint, print_table, say
+from preheat.cli.text import count, moment, one_line, printable, span, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind
 
+_DEAREST = 3
 _TITLES: dict[LessonKind, str] = {
     "resume": "Where the last session stopped",
     "convention": "What works here",
@@ -136,3 +138,44 @@ def _show_example(screen: Console, lesson: Lesson) -> None:
     say(screen, f"  {clean(example.tool)} {one_line(clean(arguments), 300)}", "cyan")
     for line in clean(example.result).splitlines()[:12]:
         say(screen, f"    {line}")
+
+
+def show_learning(report: LearnReport) -> None:
+    """What the learners know now, and the dearest mistakes first."""
+    screen = console()
+    new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
+    if report.mistakes:
+        say(screen, "What goes wrong again and again", "bold")
+        mistakes = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        mistakes.add_column(style="cyan", no_wrap=True)
+        mistakes.add_column(overflow="fold")
+        for lesson in report.mistakes[:_DEAREST]:
+            lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
+            cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
+            mistakes.add_row(
+                f"  {lesson.id}", Text(one_line(clean(lesson.text), 300)).append(f"  {cost}{_where(lesson)}", "dim")
+            )
+        print_table(screen, mistakes)
+        say(screen)
+    say(screen, f"{new}, {report.seconds:.1f} s.", "bold")
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for task in report.tasks:
+        table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
+    print_table(screen, table)
+    for line in report.proof:
+        say(screen, clean(line), "yellow")
+    if any(task.lessons for task in report.tasks):
+        hint(
+            "`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session."
+        )
+    else:
+        hint(
+            "Nothing to hand out yet: that takes what several sessions of a project have in common. `preheat sync` reads more."
+        )
+
+
+def _where(lesson: Lesson) -> str:
+    return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""

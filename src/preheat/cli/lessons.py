@@ -14,7 +14,7 @@ from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson
 
 if TYPE_CHECKING:
-    from preheat.app.lessons import Mark
+    from preheat.app.learning.lessons import Mark
 
 _LIMIT = 40
 
@@ -84,7 +84,7 @@ def list_command(
     if not shown:
         hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to hand out.")
         return 0
-    from preheat.cli.lesson_cards import show_list  # later: rich takes longer than a completion
+    from preheat.cli.lesson_cards import show_list  # noqa: PLC0415 - rich takes longer than a completion
 
     show_list(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
@@ -114,7 +114,7 @@ def show_command(lesson: str, as_json: bool) -> int:
     if as_json:
         print_json(one)
     else:
-        from preheat.cli.lesson_cards import show_one  # later: rich takes longer than a completion
+        from preheat.cli.lesson_cards import show_one  # noqa: PLC0415 - rich takes longer than a completion
 
         show_one(one, home.archive.short_names(each.session for each in one.evidence), time.time())
     return 0

@@ -58,7 +58,7 @@ def command(http: bool, host: str, port: int, names: tuple[str, ...], project: s
     try:
         if http:
             return _over_http(cwd, host, port, names, as_json)
-        from preheat.mcp.stdio import serve_stdio  # later: the SDK is heavy and optional
+        from preheat.mcp.stdio import serve_stdio  # noqa: PLC0415 - the SDK is heavy and optional
     except ImportError as error:
         raise UserError(_missing(error)) from error
     if sys.stdin.isatty():
@@ -67,7 +67,7 @@ def command(http: bool, host: str, port: int, names: tuple[str, ...], project: s
 
 
 def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: bool) -> int:
-    from preheat.mcp.http import is_loopback, serve_http  # later: the SDK is heavy and optional
+    from preheat.mcp.http import is_loopback, serve_http  # noqa: PLC0415 - the SDK is heavy and optional
 
     token = home().daemon.address().token
     if not is_loopback(host):

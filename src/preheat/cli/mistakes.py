@@ -72,7 +72,7 @@ def command(
         if as_json:
             print_json(one)
         else:
-            from preheat.cli.mistake_cards import show_one  # later: rich takes longer than a completion
+            from preheat.cli.mistake_cards import show_one  # noqa: PLC0415 - rich takes longer than a completion
 
             show_one(one, home.archive.short_names(one.sessions))
         return 0
@@ -80,7 +80,7 @@ def command(
     if as_json:
         print_json(replace(found, mistakes=shown))
         return 0
-    from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes  # later: rich takes longer than a completion
+    from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
 
     evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
     show_mistakes(found, shown, home.archive.short_names(evidence))

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
-from preheat.app.caller import session_named
+from preheat.app.sessions.caller import session_named
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 
@@ -99,8 +99,8 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
         return session_named(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.cli.home import archived  # later: only a shell that completes asks, and `preheat --version` waits
-        from preheat.model.listing import Filter  # later: msgspec, likewise
+        from preheat.cli.home import archived  # noqa: PLC0415 - only a shell that completes asks, and `preheat --version` waits
+        from preheat.model.listing import Filter  # noqa: PLC0415 - msgspec, likewise
 
         try:
             found = archived().archive.sessions(Filter(subagents=False), 500)
@@ -137,7 +137,7 @@ def filter_options(function: F) -> F:
 
 def chosen(options: dict[str, Any]) -> "Filter":
     """The filter that the options of `filter_options` make; they are taken out of `options`."""
-    from preheat.model.listing import Filter  # later: as above
+    from preheat.model.listing import Filter  # noqa: PLC0415 - as above
 
     project = options.pop("project")
     if project and (project[0] in ".~" or os.sep in project):

@@ -1,4 +1,4 @@
-"""`preheat output`: the whole of an output that was shortened. Keeping it is `preheat.app.outputs`' work."""
+"""`preheat output`: the whole of an output that was shortened. Keeping it is `preheat.app.live.outputs`' work."""
 
 import sys
 

@@ -34,7 +34,7 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
     around it (environment). Rates come with 95 % intervals.
     """
     if session is None:
-        from preheat.cli.population import show_population  # later: rich takes longer than a completion
+        from preheat.cli.population import show_population  # noqa: PLC0415 - rich takes longer than a completion
 
         return show_population(chosen(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
@@ -51,7 +51,7 @@ def _one(name: str, as_json: bool) -> int:
     if as_json:
         print_json(measured)
         return 0
-    from preheat.cli.measures import show_profile  # later: rich takes longer than a completion
+    from preheat.cli.measures import show_profile  # noqa: PLC0415 - rich takes longer than a completion
 
     short = sessions.short_names([summary.key])[summary.key]
     show_profile(console(), summary, measured)

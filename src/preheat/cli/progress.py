@@ -50,9 +50,9 @@ class Bar:
 
 
 def _bars() -> "Bars":
-    from rich import progress  # later: a plain sync of little must not wait for rich
+    from rich import progress  # noqa: PLC0415 - a plain sync of little must not wait for rich
 
-    from preheat.cli.screen import console  # later: rich, too
+    from preheat.cli.screen import console  # noqa: PLC0415 - rich, too
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),

@@ -26,8 +26,8 @@ def command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     What you say counts in comparisons beside what is measured; it changes nothing else.
     """
-    from preheat.app.experiments import LONGEST_NOTE  # later: comparisons take longer to load than a completion
-    from preheat.cli.experiment_cards import whole  # later: rich, too
+    from preheat.app.experiments.comparisons import LONGEST_NOTE  # noqa: PLC0415 - comparisons take longer to load than a completion
+    from preheat.cli.experiment_cards import whole  # noqa: PLC0415 - rich, too
 
     found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:

@@ -48,7 +48,7 @@ def command(file: str, agent: str | None, transcript: bool, full: bool, as_json:
     if as_json:
         print_json(sessions)
     else:
-        from preheat.cli.transcript import Folding, show  # later: rich takes longer than a completion
+        from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich takes longer than a completion
 
         screen = console()
         shown = sessions if full or len(sessions) <= MOST_SESSIONS else sessions[:MOST_SESSIONS]

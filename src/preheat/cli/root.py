@@ -74,7 +74,7 @@ def root(context: click.Context, as_json: bool) -> Any:
     every tool call, learns what works in each project and what goes wrong, and hands the right part of it to a new session.
     """
     if context.invoked_subcommand is None:
-        from preheat.cli.overview import overview  # later: rich, which `preheat --version` does not wait for
+        from preheat.cli.overview import overview  # noqa: PLC0415 - rich, which `preheat --version` does not wait for
 
         return overview(as_json)
     return None

@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     if instruction := os.environ.get(COMPLETE):
-        from click.shell_completion import shell_complete  # later: only a shell that completes asks for it
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell that completes asks for it
 
         return shell_complete(root, {}, "preheat", COMPLETE, instruction)
     try:

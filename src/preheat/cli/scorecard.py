@@ -1,4 +1,4 @@
-"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.scorecard`'s work."""
+"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.analysis.scorecard`'s work."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from preheat.cli.text import moment, one_line, short_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.app.scorecard import Line, Score, Scored
+    from preheat.app.analysis.scorecard import Line, Score, Scored
 
 _NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
 _GOOD, _FAIR = 85.0, 65.0

@@ -21,7 +21,7 @@ _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\
 
 def console(stderr: bool = False) -> "Console":
     """A console on a stream: colours, links and the window's width only on a terminal, colours never with NO_COLOR."""
-    from preheat.cli.terminal import Terminal  # later: rich takes longer than a completion
+    from preheat.cli.terminal import Terminal  # noqa: PLC0415 - rich takes longer than a completion
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
 
 def say(screen: "Console", text: str = "", style: str = "") -> None:
     """One line as it stands: long ones are left to the terminal to wrap."""
-    from rich.text import Text  # later: rich takes longer than a completion
+    from rich.text import Text  # noqa: PLC0415 - rich takes longer than a completion
 
     screen.print(Text(text, style), soft_wrap=True)
 
@@ -61,7 +61,7 @@ def print_json(value: Any) -> None:
 
 def as_json(value: Any, indent: int = 0) -> str:
     """JSON text; names of files that are no text are escaped, not refused."""
-    import msgspec  # later: a completion needs none
+    import msgspec  # noqa: PLC0415 - a completion needs none
 
     try:
         encoded = msgspec.json.encode(value)

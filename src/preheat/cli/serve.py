@@ -42,7 +42,7 @@ def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_js
         print("It has ended." if open_home().daemon.stop() else "None runs.")
         return 0
     if foreground:
-        from preheat.daemon.process import serve  # later: starts another surface
+        from preheat.daemon.process import serve  # noqa: PLC0415 - starts another surface
 
         try:
             return serve(data_folder(), exit_after * 60)
@@ -56,7 +56,7 @@ def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_js
 def _show(told: dict[str, Any], as_json: bool) -> int:
     troubles = told.get("troubles", ())
     if as_json:
-        from preheat.cli.screen import print_json  # later: rich, which would stay in a daemon's memory
+        from preheat.cli.screen import print_json  # noqa: PLC0415 - rich, which would stay in a daemon's memory
 
         print_json(told)
     elif not told["running"]:

@@ -1,6 +1,6 @@
 """`preheat sessions`: list, show and search what is in the archive.
 
-The questions are answered by `preheat.app.sessions`.
+The questions are answered by `preheat.app.sessions.archive`.
 """
 
 import sys
@@ -59,7 +59,7 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
     if not found:
         hint("No session fits. Take a filter away, or `preheat sync` first.")
         return 0
-    from preheat.cli.listing import show_list  # later: rich takes longer than a completion
+    from preheat.cli.listing import show_list  # noqa: PLC0415 - rich takes longer than a completion
 
     total, names = sessions.count(wanted), sessions.short_names(each.key for each in found)
     show_list(found, names)
@@ -96,8 +96,8 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     if as_json:
         print_json(as_values(found))
         return 0
-    from preheat.cli.listing import show_children  # later: rich takes longer than a completion
-    from preheat.cli.transcript import Folding, show  # later: rich, too
+    from preheat.cli.listing import show_children  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich, too
 
     key = f"{found.session.agent}:{found.session.id}"
     screen = console()
@@ -151,7 +151,7 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
         beginning = text.split()[0].strip('"*')
         hint(f"Nothing found for `{text}`. Fewer words, or a beginning such as `{beginning}*`, find more.")
         return 0
-    from preheat.cli.listing import show_hits  # later: rich takes longer than a completion
+    from preheat.cli.listing import show_hits  # noqa: PLC0415 - rich takes longer than a completion
 
     names = sessions.short_names(hit.session.key for hit in hits)
     show_hits(hits, names, sessions.search_terms(text))

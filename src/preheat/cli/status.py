@@ -8,7 +8,7 @@ import os
 import click
 from rich.console import Console
 
-from preheat.app.installation import Place, SelfTest, Standing, project_around
+from preheat.app.machine.installation import Place, SelfTest, Standing, project_around
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, print_json, say

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from preheat.app.sessions import AgentReport, SyncReport
+    from preheat.app.sessions.archive import AgentReport, SyncReport
 
 MOST_PROBLEMS = 20
 """More are counted, not shown: `preheat doctor` has them all."""
@@ -62,7 +62,7 @@ def _nothing_new(files: int) -> str:
 def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
     """What the quick path says: `counts` has the files of each agent."""
     if "--json" in arguments:
-        import json  # later: seldom wanted, and the quickest path there is
+        import json  # noqa: PLC0415 - seldom wanted, and the quickest path there is
 
         rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
         report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}

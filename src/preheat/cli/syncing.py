@@ -12,9 +12,9 @@ from preheat.cli.summary import capped, exit_code, problem_lines, report_json, s
 from preheat.cli.text import count
 
 if TYPE_CHECKING:
-    from preheat.app.quick import Look
-    from preheat.app.session_files import NamedFiles
-    from preheat.app.sessions import SyncReport
+    from preheat.app.sessions.archive import SyncReport
+    from preheat.app.sessions.files import NamedFiles
+    from preheat.app.sessions.quick import Look
 
 
 def bring_up_to_date(
@@ -30,7 +30,7 @@ def bring_up_to_date(
         report = home.sync(named.files if named else None, agents, progress, seen)
     unreadable = named.unreadable if named else []
     if as_json:
-        from preheat.cli.screen import print_json  # later: rich, which no plain sync waits for
+        from preheat.cli.screen import print_json  # noqa: PLC0415 - rich, which no plain sync waits for
 
         more = {"unrecognised_files": named.unrecognised, "unreadable_files": unreadable} if named else {}
         print_json({**report_json(report), **more})

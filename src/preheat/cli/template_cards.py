@@ -9,7 +9,7 @@ import msgspec
 
 from preheat.amounts import by_reason
 from preheat.app.agents import title_of
-from preheat.app.templates import Change, ShownTemplate, VersionChange
+from preheat.app.templates.library import Change, ShownTemplate, VersionChange
 from preheat.cli.screen import clean, console, say
 from preheat.cli.template_names import by_kind, describe_use
 from preheat.cli.text import count, moment, one_line

@@ -6,7 +6,7 @@ Knows nothing of how it was made.
 from typing import Any
 
 from preheat.amounts import by_reason
-from preheat.app.template_building import Made
+from preheat.app.templates.building import Made
 from preheat.cli.screen import console, hint, say
 from preheat.cli.template_names import by_kind
 from preheat.cli.text import count

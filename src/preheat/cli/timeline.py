@@ -1,6 +1,6 @@
 """A watched session as a person reads it: what was done, turn by turn, what the signals said, and what would have been told.
 
-Nothing is measured here; the values come from `preheat.app.watching`.
+Nothing is measured here; the values come from `preheat.app.live.watching`.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from preheat.app.watching import Moment, Timeline
+from preheat.app.live.watching import Moment, Timeline
 from preheat.cli.screen import clean, say, speaks_unicode
 from preheat.cli.text import clock, count, one_line
 from preheat.model.live import (

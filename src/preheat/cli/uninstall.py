@@ -8,7 +8,7 @@ import os
 import click
 
 from preheat.app.agents import hookable_agents, title_of
-from preheat.app.installation import StepChange, project_around
+from preheat.app.machine.installation import StepChange, project_around
 from preheat.cli.home import home
 from preheat.cli.install_ways import difference, show_removed
 from preheat.cli.options import AgentName, Examples, json_option

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from preheat.amounts import by_reason
-from preheat.app.template_building import Group, Made
-from preheat.app.templates import Best
+from preheat.app.templates.building import Group, Made
+from preheat.app.templates.library import Best
 from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, When, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say

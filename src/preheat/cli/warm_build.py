@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from preheat.app.templates import Request, Wanted
+from preheat.app.templates.library import Request, Wanted
 from preheat.cli.home import analysed
 from preheat.cli.options import AgentName, Examples, When, json_option
 from preheat.cli.screen import print_json

@@ -1,4 +1,4 @@
-"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.app.learning`."""
+"""`preheat warm extract`: a template from one session. What it taught is learned by `preheat.app.learning.learning`."""
 
 import click
 

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from preheat.app.template_sharing import LARGEST
+from preheat.app.templates.sharing import LARGEST
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json

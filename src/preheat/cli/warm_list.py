@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from preheat.app.templates import TemplateSummary
+from preheat.app.templates.library import TemplateSummary
 from preheat.cli.guard import PROBLEMS
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option

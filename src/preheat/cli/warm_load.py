@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from preheat.app.templates import Loaded
+from preheat.app.templates.library import Loaded
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json

@@ -5,7 +5,7 @@ from itertools import groupby
 import click
 
 from preheat.amounts import by_reason
-from preheat.app.template_sharing import Answer, Review, spell_out
+from preheat.app.templates.sharing import Answer, Review, spell_out
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, hint, print_json, say

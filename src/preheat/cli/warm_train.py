@@ -1,6 +1,6 @@
 """`preheat warm train`: runs a suite of tasks with a real agent, and keeps what it learned as a template.
 
-The work is done by `preheat.app.training`; this reads the options and shows how it goes.
+The work is done by `preheat.app.lab.training`; this reads the options and shows how it goes.
 """
 
 import os
@@ -17,7 +17,7 @@ from preheat.cli.screen import console, hint, print_json, print_table
 from preheat.cli.text import count, printable
 
 if TYPE_CHECKING:
-    from preheat.app.training import Outcome
+    from preheat.app.lab.training import Outcome
 
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _GOOD = 10

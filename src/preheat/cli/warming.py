@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from preheat.app import Preheat
-from preheat.app.context import TASK_READ, estimate_tokens, formats
+from preheat.app.context.provisioning import TASK_READ, estimate_tokens, formats
 from preheat.cli.options import AgentName
 from preheat.cli.text import columns, count, printable
 from preheat.model.context import BUDGET, Context

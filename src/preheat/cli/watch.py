@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from preheat.app.agents import title_of
-from preheat.app.watching import LiveSession
+from preheat.app.live.watching import LiveSession
 from preheat.cli.home import home
 from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, print_json, print_table

@@ -3,7 +3,7 @@
 import click
 from rich.console import Console
 
-from preheat.app.watching import Explanation
+from preheat.app.live.watching import Explanation
 from preheat.cli.home import archived
 from preheat.cli.options import Examples, SessionName, json_option
 from preheat.cli.screen import clean, console, print_json, say

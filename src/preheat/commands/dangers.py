@@ -6,6 +6,8 @@ not become a habit. Knows text only; a quoted command counts like one that is ru
 
 import re
 
+from preheat.memory import remembered
+
 _START = r"(?:^|[\s;&|(`'\"])(?:sudo\s+)?"
 _FETCH = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
 _SHELL = r"\b(?:ba|z|da|k|c|tc|a|fi|pw|power)?sh(?:ell)?\b"
@@ -59,6 +61,16 @@ _RISKY_RULES = (
     r"\bchmod\s+(?:-\w+\s+)*(?:0?777|a\+rwx)\b|--dangerously\S*|--no-preserve-root\b",
 )
 _RUINOUS, _RISKY = (re.compile(f"(?i){'|'.join(rules)}") for rules in (_RUINOUS_RULES, _RISKY_RULES))
+_HINTS = (
+    "rm", "del", "format", "mkfs", "dd", "/dev/", "curl", "wget", "fetch", "iwr", "irm", "invoke-", "base64", "iex", "nc",
+    "chmod", "drop", "truncate", "history", "crontab", "git", ":()", "shutdown", "remove-item", "shred", "wipe", "rimraf",
+    "killall", "pkill", "reboot", "halt", "poweroff", "find", "flush", "db:", "migrate", "terraform", "tofu", "pulumi",
+    "destroy", "uninstall", "aws", "docker", "publish", "upload", "push", "netcat", "telnet", ".ssh/", ".gnupg/", "id_",
+    "/etc/", "://", "--dangerously", "--no-preserve-root",
+)  # fmt: skip
+"""A text that any rule is about has one of these in small letters; most have none. A test holds the rules to that."""
+_OTHER_SIGNS = "\u0130\u0131\u017f\u212a"
+"""What regular expressions take for an i, an s or a k."""
 _LOOKED_AT = 20_000
 """Letters; what is longer is no command that anybody would be shown."""
 
@@ -68,8 +80,12 @@ def ruinous(text: str) -> str:
     return _first(_RUINOUS, text)
 
 
+@remembered
 def risky(text: str) -> str:
     """The same, and what must not become a habit: recursive removal, forced pushes, lost work, publishing, uploads."""
+    small = text[:_LOOKED_AT].lower()
+    if not any(hint in small for hint in _HINTS) and not any(sign in text for sign in _OTHER_SIGNS):
+        return ""
     return ruinous(text) or _first(_RISKY, text)
 
 

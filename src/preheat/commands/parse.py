@@ -56,9 +56,8 @@ number of plain ones, and the words are read from the text as it is."""
 
 @cache
 def _parser() -> "Parser":
-    # Not at the top: most commands never need it, and it costs more to load than all the rest of the package.
-    import tree_sitter
-    import tree_sitter_bash
+    import tree_sitter  # noqa: PLC0415 - most commands never need it, and it costs more to load than all the rest
+    import tree_sitter_bash  # noqa: PLC0415 - likewise
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 

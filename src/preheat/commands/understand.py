@@ -16,6 +16,9 @@ from preheat.commands.wrappers import SHELLS
 _CACHED = 4096
 """Characters of the longest text that is remembered: the cache must stay small whatever it is given."""
 
+_LONG = 65_536
+"""The same of the few long ones: the several stages that look at a session ask one after the other."""
+
 _NESTED = 3
 """Scripts within scripts (`bash -c "bash -c …"`) that are followed."""
 
@@ -42,7 +45,9 @@ _NOBODY: Codes = ((), ())
 
 def understand(text: str) -> Understanding:
     """What a shell text is for. Takes any text, and time in proportion to its length."""
-    return _remembered(text) if len(text) <= _CACHED else _understand(text)
+    if len(text) <= _CACHED:
+        return _remembered(text)
+    return _remembered_long(text) if len(text) <= _LONG else _understand(text)
 
 
 def _understand(text: str) -> Understanding:
@@ -70,6 +75,7 @@ def walked(script: Script, complete: bool) -> Understanding:
 
 
 _remembered = lru_cache(maxsize=8192)(_understand)
+_remembered_long = lru_cache(maxsize=64)(_understand)
 
 
 def _only(script: Script) -> Simple | None:

@@ -1,6 +1,6 @@
 """From what a hook tells to what it is answered: event, journal, fold, and at most one text.
 
-Knows no agent, no socket and no clock. What each step does is `app.hooks`'; here is their order, what is left
+Knows no agent, no socket and no clock. What each step does is `app.live.hooks`'; here is their order, what is left
 alone, and that nothing is answered that is not on disk.
 """
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.app.hooks import Given, Hooks, LiveState
-from preheat.app.running import Running
+from preheat.app.live.hooks import Given, Hooks, LiveState
+from preheat.app.live.running import Running
 from preheat.daemon.budget import Budget, Overrun
 from preheat.daemon.journal import Journal, NotWritten
 from preheat.daemon.owed import Owed

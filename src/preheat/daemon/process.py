@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import IO, TypeAlias
 
 import preheat
-from preheat.app.daemon import SOCKET, Daemon
-from preheat.app.hooks import Hooks
-from preheat.app.live_settings import SETTINGS
+from preheat.app.live.hooks import Hooks
+from preheat.app.live.settings import SETTINGS
+from preheat.app.machine.daemon import SOCKET, Daemon
 from preheat.daemon.budget import Budget
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Listening, Server, Times

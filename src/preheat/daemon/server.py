@@ -15,9 +15,9 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
-from preheat.app.daemon import SEEN, Address
-from preheat.app.hooks import Given, Hooks
-from preheat.app.running import Running
+from preheat.app.live.hooks import Given, Hooks
+from preheat.app.live.running import Running
+from preheat.app.machine.daemon import SEEN, Address
 from preheat.daemon.budget import Overrun
 from preheat.daemon.engine import LATER, Engine
 from preheat.daemon.idle import Idle

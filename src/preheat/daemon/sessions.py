@@ -8,7 +8,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from preheat.app.running import Running, encode, file_of, files_in, load
+from preheat.app.live.running import Running, encode, file_of, files_in, load
 from preheat.files import write_whole
 from preheat.model.journal import Entry
 

@@ -7,8 +7,8 @@ it. Only where hooks name their calls as the transcript does: elsewhere nobody c
 import os
 from typing import NamedTuple
 
-from preheat.app.hooks import Hooks, Parser
-from preheat.app.running import Running
+from preheat.app.live.hooks import Hooks, Parser
+from preheat.app.live.running import Running
 from preheat.model.live import LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import CONTEXT_WINDOW, AssistantMessage, Compaction, Other, Session, ToolCall, ToolResult

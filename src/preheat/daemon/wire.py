@@ -14,7 +14,7 @@ from typing import Protocol
 
 import h11
 
-from preheat.app.daemon import STATUS
+from preheat.app.machine.daemon import STATUS
 from preheat.daemon.spool import LARGEST
 
 MOST = 50_000_000

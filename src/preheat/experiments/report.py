@@ -242,7 +242,7 @@ def _unevenly(missing: Counter[str], drawn: Counter[str]) -> bool:
     if len(arms) == 2:
         one, other = arms
         return fisher(missing[one], drawn[one], missing[other], drawn[other]) < _DIFFERS
-    from scipy.stats import chi2_contingency  # later: slow to load, and few trials have three arms
+    from scipy.stats import chi2_contingency  # noqa: PLC0415 - slow to load, and few trials have three arms
 
     table = [[missing[arm], drawn[arm] - missing[arm]] for arm in arms]
     return float(chi2_contingency(table).pvalue) < _DIFFERS

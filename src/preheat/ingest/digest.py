@@ -1,12 +1,15 @@
-"""Reads sources into `Delta`s: redacted, packed, condensed to rows. Runs in a worker process; touches no database of ours.
+"""Reads sources into `Delta`s: redacted, packed, condensed to rows, analysed. Runs in a worker process; touches no database of
+ours.
 
-Redaction comes first: the parser, the rows and the archive see only redacted bytes.
+Redaction comes first: the parser, the rows and the archive see only redacted bytes. Knows nothing of how a session is
+analysed: that is handed over.
 """
 
 import gc
 import os
+from collections.abc import Callable
 from hashlib import sha256
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, TypeAlias, cast
 
 import zstandard
 
@@ -15,13 +18,17 @@ from preheat.agents.places import storable
 from preheat.agents.reader import DatabaseReader, Parser
 from preheat.agents.sources import blocks, closes, feed, opened, reason, whole_document
 from preheat.archive.packing import LEVEL, Packer
-from preheat.archive.rows import Batch, Delta, Known, Position, SessionRows
+from preheat.archive.rows import AnalysisRows, Batch, Delta, Known, Position, SessionRows
 from preheat.errors import SourceUnreadable
 from preheat.ingest.condense import condense
 from preheat.ingest.redact import redact
-from preheat.model.session import Problem
+from preheat.model.session import Problem, Session
 
 TAIL = 4096
+
+LoadAnalysis: TypeAlias = Callable[[], Callable[[Session], AnalysisRows]]
+"""Gives what makes all of a whole session that is kept of it; called when there is one, because that is much to load. Goes to
+other processes by its name: it must stand at the top of a module."""
 
 
 class Job(NamedTuple):
@@ -64,21 +71,21 @@ class _Reading(NamedTuple):
     size: int
 
 
-def digest(jobs: list[Job]) -> Batch:
+def digest(jobs: list[Job], load: LoadAnalysis) -> Batch:
     """Read some sources. Never raises for anything about one of them: a failure is said in its delta."""
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     packer = Packer()
     try:
-        deltas = [_digest_one(job, packer) for job in jobs]
+        deltas = [_digest_one(job, packer, load) for job in jobs]
     finally:
         gc.enable()
     packer.close()
     return Batch(packer.packs, deltas)
 
 
-def _digest_one(job: Job, packer: Packer) -> Delta:
+def _digest_one(job: Job, packer: Packer, load: LoadAnalysis) -> Delta:
     try:
-        return _delta(job, _read(job, Cleaner(packer)), packer)
+        return _delta(job, _read(job, Cleaner(packer)), packer, load)
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         why = reason(error)
     except MemoryError:
@@ -160,13 +167,24 @@ def _tail_hash(path: str, offset: int) -> bytes:
         return sha256(stream.read(min(TAIL, offset))).digest()
 
 
-def _delta(job: Job, reading: _Reading, packer: Packer) -> Delta:
+def _delta(job: Job, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
     # A session without events is only the bearer of problems, unless it is the unchanged rest of one that is known.
     rows: list[SessionRows] = [condense(session) for session in sessions if session.events or reading.grown]
+    if not reading.grown:
+        whole = (session for session in sessions if session.events)
+        rows = [each._replace(analysis=_analysed(session, load)) for each, session in zip(rows, whole, strict=True)]
     return Delta(
         job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
         reading.position, packer.end_source(), rows, problems, reading.redactions,
     )  # fmt: skip
+
+
+def _analysed(session: Session, load: LoadAnalysis) -> AnalysisRows | None:
+    """What is made of a session; nothing where that fails: whoever asks for it next is told why."""
+    try:
+        return load()(session)
+    except Exception:  # noqa: BLE001 - a defect of ours must not keep a session out of the archive
+        return None

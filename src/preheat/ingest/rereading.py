@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.msgpack import Decoder
 
-from preheat.archive.judged import Gathered, Pending, Stretch, Unit, Unjudged, gather
+from preheat.archive.analyses import Gathered, Pending, Stretch, Unanalysed, Unit, gather
 from preheat.archive.packing import decompress
 from preheat.errors import PreheatError
 from preheat.ingest.stored import sessions_in
@@ -28,7 +28,7 @@ Done = TypeVar("Done")
 
 
 class Unreadable(NamedTuple):
-    """A session that could not be judged."""
+    """A session that could not be read, or not be worked on."""
 
     session_id: int
     key: str
@@ -44,7 +44,7 @@ def over_groups(
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
         return map(work, gathered)
-    from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
+    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
     # The packs travel as they are stored: a worker must not open a database that its parent had open when it forked.
     return map(decoder.decode, side_by_side(partial(_packed, work), gathered, workers))
@@ -55,7 +55,7 @@ def _packed(work: Callable[[Gathered], Any], group: Gathered) -> bytes:
 
 
 def reread(
-    group: Gathered, work: Callable[[Unjudged, Session], Done], stage: str
+    group: Gathered, work: Callable[[Unanalysed, Session], Done], stage: str
 ) -> tuple[list[Done], list[Unreadable]]:
     """What becomes of each wanted session. Never raises for anything about one of them."""
     done: list[Done] = []
@@ -76,7 +76,7 @@ def reread(
     return done, failures
 
 
-def sessions_of(group: Gathered) -> Iterator[tuple[Unjudged, Session | None, str]]:
+def sessions_of(group: Gathered) -> Iterator[tuple[Unanalysed, Session | None, str]]:
     """Each wanted session of a group; those that cannot be read come without, and with the reason."""
     packs = Unpacked(group.packs)
     for unit, stretches in zip(group.units, group.stretches, strict=True):
@@ -85,7 +85,7 @@ def sessions_of(group: Gathered) -> Iterator[tuple[Unjudged, Session | None, str
 
 def _sessions(
     unit: Unit, packs: "Unpacked", stretches: list[Stretch]
-) -> Iterator[tuple[Unjudged, Session | None, str]]:
+) -> Iterator[tuple[Unanalysed, Session | None, str]]:
     """The same of one source."""
     wanted = {session.key: session for session in unit.sessions}
     why = "it is not in its source as this version reads that; run `preheat sync`"

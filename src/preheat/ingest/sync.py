@@ -6,6 +6,7 @@ A sync can be killed at any moment: what was stored is whole, the rest is read b
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple, cast
 
 import msgspec
@@ -22,7 +23,7 @@ from preheat.archive.rows import Batch, Delta, Known, Position
 from preheat.archive.writer import store, writing
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import Change
-from preheat.ingest.digest import Job, digest
+from preheat.ingest.digest import Job, LoadAnalysis, digest
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
@@ -43,8 +44,8 @@ class Result(NamedTuple):
     """What became of one source."""
 
     delta: Delta
-    sessions: int
-    """How many sessions it touched; 0 if another sync was first or it was forgotten."""
+    sessions: list[int]
+    """The sessions that it touched; none if another sync was first or it was forgotten."""
 
 
 def run(
@@ -52,22 +53,22 @@ def run(
     folder: str,
     changes: list[Change],
     on_result: Callable[[Result], None],
+    load: LoadAnalysis,
     progress: Progress = SILENT,
 ) -> list[Failure]:
-    """Read and store every change; each result is told when it is safe in the archive."""
+    """Read, analyse and store every change; each result is told when it is safe in the archive."""
     failures: list[Failure] = []
     jobs, databases = _jobs(connection, changes, failures)
-    sessions = 0
+    sessions: set[int] = set()
 
     def safe(result: Result) -> None:
-        nonlocal sessions
-        sessions += result.sessions
+        sessions.update(result.sessions)
         on_result(result)
-        progress.advance(result.delta.size, counted(sessions, "session"))
+        progress.advance(result.delta.size, counted(len(sessions), "session"))
 
     progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
-        for batch in _digested(_grouped(jobs)):
+        for batch in _digested(_grouped(jobs), load):
             failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
             _store(connection, batch, safe)
         _store(connection, Batch([], list(_whole(databases, failures))), safe)
@@ -84,7 +85,7 @@ def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[Re
         with writing(connection):
             touched = store(connection, batch)
         for delta, sessions in zip(batch.deltas, touched, strict=True):
-            on_result(Result(delta, len(sessions)))
+            on_result(Result(delta, sessions))
 
 
 # What to read.
@@ -166,15 +167,16 @@ def _name(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 
-def _digested(groups: list[list[Job]]) -> Iterator[Batch]:
+def _digested(groups: list[list[Job]], load: LoadAnalysis) -> Iterator[Batch]:
     """Read the groups, side by side if there is much to read."""
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
-        return map(digest, groups)
-    from preheat.ingest.pool import side_by_side  # slow to import, and seldom needed
+        return map(partial(digest, load=load), groups)
+    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
-    return map(_BATCH.decode, side_by_side(_digest_packed, groups, workers))
+    load()  # once for all processes, where they are forked
+    return map(_BATCH.decode, side_by_side(partial(_digest_packed, load), groups, workers))
 
 
-def _digest_packed(jobs: list[Job]) -> bytes:
-    return msgspec.msgpack.encode(digest(jobs))
+def _digest_packed(load: LoadAnalysis, jobs: list[Job]) -> bytes:
+    return msgspec.msgpack.encode(digest(jobs, load))

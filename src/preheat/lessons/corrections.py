@@ -65,16 +65,26 @@ class Ruled(NamedTuple):
 
 
 class _Acted:
-    """What the session has done up to a message."""
+    """What the session has done up to a message. Few people state a rule: the calls are looked at when one did."""
 
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         self.forms: dict[str, str] = {}
         self.last = ""
         self.calls = 0
+        self._waiting: list[ToolCall] = []
 
     def add(self, call: ToolCall) -> None:
         self.calls += 1
+        self._waiting.append(call)
+
+    def look(self) -> None:
+        """Look at the calls that have come since."""
+        for call in self._waiting:
+            self._look_at(call)
+        self._waiting.clear()
+
+    def _look_at(self, call: ToolCall) -> None:
         text = self.seen.relative(text_of(call.input)) if call.kind == "shell" else ""
         form = command_form(text[:2000]) if text else ""
         for word in _WORD.findall(text[:500] if text else call.tool):
@@ -115,6 +125,7 @@ def _rule(sentence: str, acted: _Acted, seq: int | None, at: float | None) -> Ru
     found = ruling(sentence)
     if found is None:
         return None
+    acted.look()
     named = acted.named(sentence, found.quoted)
     shown = acted.seen.relative(one_line(sentence, _LONGEST))
     if not holds(found, named) or junk(shown):

@@ -93,7 +93,7 @@ def _arm(drawn: list[_Drawn]) -> _Arm:
 
 
 def _reach(one: _Arm, other: _Arm) -> float:
-    from scipy.special import stdtrit  # later: slow to load, and most runs have nothing to measure
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load, and most runs have nothing to measure
 
     total = one.variance + other.variance
     freedom = total**2 / (one.variance**2 / (one.sessions - 1) + other.variance**2 / (other.sessions - 1))

@@ -5,7 +5,7 @@ Knows no archive, and not how they are put right: repairs are another learner's.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -115,9 +115,9 @@ def _subject(seen: Seen, call: SeenCall) -> str:
     module = _MODULE.search(result)
     if module is not None:
         return module[1]
-    lines = [line for line in result.splitlines() if _MISSING.search(line)]
-    if not lines:
+    if not _MISSING.search(result):
         return ""
+    lines = [line for line in result.splitlines() if _MISSING.search(line)]
     if call.call.kind == "shell":
         commands = understand(seen.relative(text_of(call.call.input))).commands
         named = [word for command in commands for word in command.words[1:]]
@@ -151,16 +151,21 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
             key = mistake_key(failure.family, failure.signature)
             if key is not None:
                 groups[key].append(_Met(noted, failure))
+    ran: Counter[str] = Counter()
+    for noted in ordered:
+        ran.update(noted.notes.ran)
     lessons = []
     for key, group in groups.items():
         number = len({met.noted.session for met in group})
         several = len({_project(met.noted) for met in group}) >= _FEWEST_SESSIONS
         if (number >= _FEWEST_SESSIONS or len(group) >= _FEWEST_CALLS) and (project or several):
-            lessons.append(_lesson(project, key, group, ordered))
+            lessons.append(_lesson(project, key, group, ordered, ran))
     return sorted(lessons, key=lambda lesson: lesson.id)
 
 
-def _lesson(project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[Notes]]) -> Lesson:
+def _lesson(
+    project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
+) -> Lesson:
     signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
     forms = commonest((met.failure.form for met in group), MOST_FORMS)
     evidence = [
@@ -172,7 +177,7 @@ def _lesson(project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[N
     support = Support(found.calls_for, found.sessions_for, len(since), len(since))
     subjects = _subjects(group, general=not project)
     subjects = tuple(subject for subject in subjects if not _was_there(subject, ordered))
-    status, why = _status(group, support, subjects, _share(group, forms, ordered))
+    status, why = _status(group, support, subjects, _share(group, forms, ran))
     unfit = why_unfit(signatures)
     moments = [met.failure.at for met in group if met.failure.at is not None]
     scope = _scope(project, group)
@@ -227,11 +232,11 @@ def _project(noted: Noted[Notes]) -> str:
     return noted.project or f"?{noted.agent}"
 
 
-def _share(group: Sequence[_Met], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> float:
-    """The share of the calls of its forms that met it."""
+def _share(group: Sequence[_Met], forms: Sequence[str], ran: Mapping[str, int]) -> float:
+    """The share of the calls of its forms that met it; `ran` says how often each form was right in all sessions."""
     counts = Counter(met.failure.form for met in group)
     failed = sum(counts[form] for form in forms)
-    return failed / (failed + sum(noted.notes.ran.get(form, 0) for noted in ordered for form in forms))
+    return failed / (failed + sum(ran.get(form, 0) for form in forms))
 
 
 def _status(group: Sequence[_Met], support: Support, subjects: Sequence[str], share: float) -> tuple[LessonStatus, str]:

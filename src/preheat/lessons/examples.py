@@ -127,9 +127,10 @@ def note(seen: Seen) -> ExampleNotes | None:
             went[each.call.tool, form].append(each)
         if each.failed and each.record.cause != "finding":
             failed.add(aim)
-        elif form and aim not in failed and (one := _candidate(seen, each, form)):
-            before = found.get((one.tool, form))
-            if before is None or _order(one) < _order(before):
+        elif form and aim not in failed:
+            before = found.get((each.call.tool, form))
+            one = _candidate(seen, each, form, before)
+            if one is not None and (before is None or _order(one) < _order(before)):
                 found[one.tool, form] = one
     candidates = sorted(found.values(), key=lambda one: (one.kind == "shell", one.seq))[:_MOST_NOTED]
     forms = [_went(tool, form, calls) for (tool, form), calls in went.items()]
@@ -170,7 +171,8 @@ def _form(each: SeenCall) -> str:
     return f"{each.call.tool}({', '.join(sorted(each.call.input))})"
 
 
-def _candidate(seen: Seen, each: SeenCall, form: str) -> Candidate | None:
+def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) -> Candidate | None:
+    """A call that might be shown; None where it is unfit, or one from before is better."""
     if each.record.status != "ok" or each.record.confidence < _SURE or each.result is None or not each.call.input:
         return None
     purpose = text = ""
@@ -184,6 +186,8 @@ def _candidate(seen: Seen, each: SeenCall, form: str) -> Candidate | None:
         text = seen.relative(text)
         if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
             return None
+        if before is not None and (not plain, len(text), -each.record.seq) >= _order(before):
+            return None  # before the dear part: looking at its result
     elif _acts(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
         return None  # an address is what the call was about that time
     arguments = _arguments(seen, each.call.input)
@@ -233,11 +237,17 @@ def _result(seen: Seen, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
-    head, tail = (_UNSEEN.sub("", seen.relative(part)).strip() for part in (parts[0], parts[-1]))
+    shown = [_without_signs(seen.relative(part)).strip() for part in parts]
+    head, tail = shown[0], shown[-1]
     if not whole or len(head) > RESULT:
         head, tail = head[:_HEAD].rstrip(), tail[-(RESULT - _HEAD - len(_GAP)) :].lstrip()
         head = f"{head}{_GAP}{tail}"
     return "" if orders(head.replace("\n", " ")) else head
+
+
+def _without_signs(text: str) -> str:
+    """Without what a terminal obeys."""
+    return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
 def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:

@@ -26,7 +26,8 @@ def runs_own(seen: Seen) -> frozenset[int]:
             text = text_of(each.call.input)
             if _runs(text, own):
                 found.add(each.record.seq)
-            own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
+            if ">" in text or "tee" in text:
+                own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
         elif each.call.kind == "write" and each.worked:
             own.update(_written(each))
     return frozenset(found)

@@ -71,8 +71,12 @@ def made_in(seen: Seen) -> tuple[Made, ...]:
 
 def _new(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
-    added = [path.strip() for value in arguments.values() if isinstance(value, str) for path in _ADDED.findall(value)]
+    added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")
+
+
+def _patches(arguments: dict[str, object]) -> list[str]:
+    return [value for value in arguments.values() if isinstance(value, str) and "*** Add File" in value]
 
 
 def _is_kept(path: str) -> bool:
@@ -136,9 +140,13 @@ def _folder_lesson(scope: Scope, ending: str, of: list[tuple[str, str, Made]]) -
     """The deepest folder that nearly all new files of an ending stand below; a folder at the top anybody sees."""
     best: Lesson | None = None
     for folder in sorted({"/".join(parts[:depth]) for parts in _folders(of) for depth in range(2, len(parts) + 1)}):
+        inside = f"{folder}/"
+        there = [each == folder or each.startswith(inside) for _, each, _ in of]
+        if sum(there) < max(_ENOUGH_FILES, _SURE * len(of)):  # the bound of a share lies below the share
+            continue
         below = [
-            (session, folder if each == folder or each.startswith(f"{folder}/") else each, made)
-            for session, each, made in of
+            (session, folder if is_there else each, made)
+            for (session, each, made), is_there in zip(of, there, strict=True)
         ]
         text = f"New `.{ending}` files go below `{folder}/`"
         lesson = _lesson(scope, ("folder", ending), text, folder, (folder,), below, folder)

@@ -51,13 +51,13 @@ def _after(before: Place, text: str, output: str, seq: int) -> Place:
         committed = seq
     if not _MOVING.isdisjoint(told):
         head = ""
-    named = [*_ON_BRANCH.findall(output), *_SWITCHED.findall(output)]
-    if named and named[-1] != branch and not {"status", "checkout", "switch"}.isdisjoint(told):
-        branch = named[-1]
+    if not {"status", "checkout", "switch"}.isdisjoint(told):
+        named = [*_ON_BRANCH.findall(output), *_SWITCHED.findall(output)]
+        branch = named[-1] if named else branch
     for made in _COMMITTED.finditer(output) if "commit" in told else ():
         head = made["head"]
         branch = branch if made["branch"] == "detached" or " " in made["branch"] else made["branch"]
-    if (forward := _FORWARD.search(output)) and not {"pull", "merge"}.isdisjoint(told):
+    if not {"pull", "merge"}.isdisjoint(told) and (forward := _FORWARD.search(output)):
         head = forward[1]
     last = commands[-1]
     if (told[-1] == "log" and _is_plain_log(last)) or (told[-1] == "rev-parse" and last.words[-1] == "HEAD"):

@@ -169,7 +169,7 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
     session = seen.session
     ended_at = session.ended_at
     by_person = session.starter in _PEOPLE and session.relation != "subagent"
-    if not seen.project or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
+    if not seen.root or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
         return None
     edited, read = _files(seen)
     where = place(seen.calls, session.branch)

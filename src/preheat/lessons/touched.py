@@ -5,6 +5,7 @@ from functools import lru_cache
 from preheat.calls.seen import Seen, SeenCall
 from preheat.calls.touched import Touch, is_file, project_path, says_missing
 from preheat.calls.touched import touches as touched_by
+from preheat.model.session import ToolCall
 from preheat.safe_text.reasons import orders
 
 __all__ = ["Touch", "is_file", "missing", "project_path", "touches"]
@@ -12,7 +13,20 @@ __all__ = ["Touch", "is_file", "missing", "project_path", "touches"]
 
 def touches(seen: Seen, each: SeenCall) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked."""
-    return [touch for touch in touched_by(each.call, seen.relative) if not _speaks(touch.path)]
+    known: dict[int, list[Touch]] = seen.memory.setdefault("fit touches", {})
+    found = known.get(each.record.seq)
+    if found is None:
+        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _speaks(touch.path)]
+        known[each.record.seq] = found
+    return found
+
+
+def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
+    """The same, also those that a model might obey."""
+    known: dict[int, list[Touch]] = seen.memory.setdefault("touches", {})
+    if seq not in known:
+        known[seq] = touched_by(call, seen.relative)
+    return known[seq]
 
 
 @lru_cache(maxsize=8192)

@@ -13,6 +13,7 @@ from preheat.calls.form import command_form
 from preheat.commands import Command, Purpose, understand
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.words import names
+from preheat.memory import remembered
 
 LONGEST = 2000
 """Characters of a text that is looked at."""
@@ -58,6 +59,7 @@ class Typed(NamedTuple):
     program: str
 
 
+@remembered
 def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
     """The commands of a text (its paths already relative) that starts in a folder; nothing where it is a script."""
     if len(text) > LONGEST or _CASE.search(text):
@@ -143,6 +145,8 @@ def _core(form: str, main: Command) -> str:
     """What a form begins with, and the script where an interpreter runs one; empty for a script within the command."""
     words = list(takewhile(lambda word: word[:1] not in ("-", "…"), form.split()))
     operands = [word for word in main.words[1:] if not word.startswith("-")]
+    if not words:  # a program that is called like an option
+        return ""
     if main.program.rstrip(".0123456789") in _INTERPRETERS:
         inline = any(word in ("-c", "-e", "-p", "-") for word in main.words[1:3]) or not operands
         return "" if inline else f"{words[0]} {operands[0].removeprefix('./')}"

@@ -174,7 +174,8 @@ def commands_of(seen: Seen) -> Commands:
             if command.purpose in _PURPOSES and not _is_own(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)
                 counts.setdefault(key, _Counts(command)).add(command, each)
-        own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
+        if ">" in text or "tee" in text:
+            own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
     return Commands(
         tuple(found), tuple(missing), tuple(stayed), tuple(astray), went, dict(most(programs, MOST_PROGRAMS))

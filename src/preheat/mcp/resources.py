@@ -6,7 +6,7 @@ import msgspec
 from mcp import types
 
 from preheat.app import Preheat
-from preheat.app.model_text import harmless_line, in_value, visible
+from preheat.app.context.model_text import harmless_line, in_value, visible
 from preheat.errors import NotFound
 from preheat.model.context import BUDGET
 

@@ -79,18 +79,32 @@ def _speaking(text: str, signature: str) -> str:
 
 def started_form(seen: SeenCall) -> str:
     """The form with the programs that start it before it: `npx jest …`."""
+    return _started(seen, form_of(seen))
+
+
+def _started(seen: SeenCall, form: str) -> str:
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
     main = understand(text).main if text else None
-    return one_line(" ".join((*main.wrappers, form_of(seen))), LONGEST_SHOWN) if main is not None else form_of(seen)
+    if main is None or not main.wrappers:
+        return form
+    return one_line(" ".join((*main.wrappers, form)), LONGEST_SHOWN)
 
 
 def forms_that_ran(seen: Seen) -> dict[str, int]:
     """How often each form of call was right in a session, with and without what started it; the commonest ones."""
-    counts: Counter[str] = Counter()
-    for each in seen.calls:
-        if each.ran:
-            counts.update({form_of(each), started_form(each)})
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS])
+    if "forms that ran" not in seen.memory:
+        counts: Counter[str] = Counter()
+        for each in seen.calls:
+            if each.ran:
+                form = form_of(each)
+                counts[form] += 1
+                started = _started(each, form)
+                if started != form:
+                    counts[started] += 1
+        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]
+        seen.memory["forms that ran"] = dict(commonest)
+    found: dict[str, int] = seen.memory["forms that ran"]
+    return found
 
 
 def shown(seen: Seen, call: SeenCall, names: Iterable[str] = ()) -> str:

@@ -191,6 +191,8 @@ def usage(session: Session) -> Usage:
 
 def standing(session: Session) -> list[Event]:
     """The events that were not taken back by a later `Rewind`."""
+    if not any(type(event) is Rewind for event in session.events):
+        return list(session.events)
     kept: list[Event] = []
     for event in session.events:
         if isinstance(event, Rewind):

@@ -7,12 +7,15 @@ import re
 import unicodedata
 
 from preheat.commands.dangers import risky, ruinous
-from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, one_line
+from preheat.memory import remembered
+from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, in_small_letters, one_line
 from preheat.safe_text.paths import HOME
 
 _TEMPORARY = re.compile(
     r"(?i)(?<![\w.])(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)(?:/|\b)|[\\/]temp[\\/]|\$\{?TMPDIR|%TEMP%|\bmktemp\b"
 )
+_IN_TEMPORARY = ("tmp", "temp", "var/folders", "dev/shm")
+"""What a text must have in small letters for `_TEMPORARY` to be in it."""
 _ONE_TIME = (
     (re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"), "an id of one run"),
     (re.compile(r"(?<![\w.])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w])"), "a hash"),
@@ -23,8 +26,10 @@ _ONE_TIME = (
         "a process or port of one run",
     ),
 )
-_ORDERS = re.compile(
-    r"(?is)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|system)\b"
+_ONE_TIME_WITHOUT_DIGITS = (_ONE_TIME[0], _ONE_TIME[3])
+_DIGIT = re.compile(r"\d")
+_ORDER_TEXTS = (
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|system)\b"
     r"|\b(?:you (?:must|should|are now|have to|need to|will now)|(?:as an?|dear) (?:ai|assistant|agent|llm|language model))\b"
     r"|\b(?:system|developer) (?:prompt|message|instruction)s?\b|<\/?(?:system|instructions?|important|admin|developer)\b"
     r"|\b(?:do not|don't|never) (?:tell|inform|mention|reveal|ask)\b.{0,30}\b(?:user|human|person|anyone)\b"
@@ -32,6 +37,15 @@ _ORDERS = re.compile(
     r"|\b(?:important|attention|note to (?:ai|agent|assistant|self)|new instructions?)\s*[:!]"
     r"|\bcurl\b[^|\n]{0,200}\|\s*(?:ba|z)?sh\b|\b(?:exfiltrat|jailbreak)"
 )
+_ORDERS, _ORDERS_IN_SMALL = re.compile(f"(?is){_ORDER_TEXTS}"), re.compile(f"(?s){_ORDER_TEXTS}")
+"""The second is for a text in small letters, and several times as fast."""
+_HINTS = (
+    "ignore", "disregard", "forget", "override", "you ", "as a", "dear ", "system ", "developer ", "<", "do not ", "don't ",
+    "never ", "please", "now", "next", "then", "instead", "important", "attention", "note to ", "instruction", "curl",
+    "exfiltrat", "jailbreak",
+)  # fmt: skip
+"""A text that gives orders has one of these in small letters: most texts are told from those without a long look."""
+_NAMED_HINTS = _HINTS[:4]
 _NAMED_ORDERS = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions)\b"
 )
@@ -52,11 +66,13 @@ _OWN = re.compile(
 )
 
 
+@remembered
 def transient(text: str) -> str:
     """Why a text means nothing in another session; empty if it may."""
-    if _TEMPORARY.search(text):
+    small = in_small_letters(text)
+    if (small is None or any(part in small for part in _IN_TEMPORARY)) and _TEMPORARY.search(text):
         return "a temporary folder"
-    for pattern, why in _ONE_TIME:
+    for pattern, why in _ONE_TIME if _DIGIT.search(text) else _ONE_TIME_WITHOUT_DIGITS:
         if pattern.search(text):
             return why
     return ""
@@ -67,16 +83,26 @@ def foreign(text: str) -> str:
     return "a path of one machine" if HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
 
 
+@remembered
 def orders(text: str) -> str:
     """Why a text that came out of a tool must not be put before a model; empty if it may."""
-    if HIDDEN.search(text):
-        return "hidden characters"
-    if CONTROL.search(text):
-        return "control characters"
-    if not text.isascii():
+    plain = text.isascii()
+    if not (plain and text.isprintable()):
+        if HIDDEN.search(text):
+            return "hidden characters"
+        if CONTROL.search(text):
+            return "control characters"
+    if not plain:
         text = unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKE)
-    named = _NAMED_ORDERS.search(_JOINTS.sub(" ", text))
-    return "it reads like an instruction" if named or _ORDERS.search(text) else ""
+    small = in_small_letters(text)
+    if small is None:
+        found = _NAMED_ORDERS.search(_JOINTS.sub(" ", text)) or _ORDERS.search(text)
+    elif not any(hint in small for hint in _HINTS):
+        found = None
+    else:
+        named = any(hint in small for hint in _NAMED_HINTS) and _NAMED_ORDERS.search(_JOINTS.sub(" ", text))
+        found = named or _ORDERS_IN_SMALL.search(small)
+    return "it reads like an instruction" if found else ""
 
 
 def dangerous(text: str) -> str:

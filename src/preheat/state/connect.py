@@ -15,7 +15,7 @@ from preheat.errors import StateUnusable, UserError
 from preheat.files import private_folder
 from preheat.locking import held
 from preheat.settings import state_path
-from preheat.state import migration
+from preheat.state.earlier_files import waiting
 from preheat.state.schema import HEAD, upgrade, version
 
 PATIENCE = 30.0
@@ -106,7 +106,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 # Opening.
 def _opened(folder: str, wait: float, make: bool) -> sqlite3.Connection:
     path = state_path(folder)
-    left = migration.waiting(folder)
+    left = waiting(folder)
     if not (make or left or os.path.exists(path)):
         return _empty()
     private_folder(folder)
@@ -134,6 +134,8 @@ def _empty() -> sqlite3.Connection:
 def _bring_up(connection: sqlite3.Connection, folder: str, wait: float) -> None:
     """Make the tables, and take in what version 0.1.0 kept elsewhere: one transaction. Its files are put aside only then, so
     that whoever is killed in between leaves them where the next one finds them."""
+    from preheat.state import migration  # noqa: PLC0415 - it imports every table, and is needed once
+
     path = state_path(folder)
     busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
     with held(f"{path}.lock", wait, busy), migration.locked(folder, wait):

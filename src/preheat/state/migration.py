@@ -17,7 +17,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,15 +28,25 @@ from preheat.model.experiment import LedgerEntry, Lot, Rating
 from preheat.model.template import Pin, Use
 from preheat.settings import archive_path
 from preheat.state import assignments, key, ledger, loads, plans, ratings, uses
+from preheat.state.earlier_files import (
+    FILES,
+    HEAD,
+    KEY,
+    LEDGER,
+    LOADED,
+    LOTS,
+    PLANS,
+    RATINGS,
+    USES,
+    Place,
+    bytes_in,
+    path_of,
+    secret_in,
+)
 
 ASIDE = ".migrated-0.2"
-_KEY, _HEAD = ("experiments", "key"), ("experiments", "ledger.head")
-_PLANS, _LOTS = ("experiments", "plans.jsonl"), ("experiments", "lots.jsonl")
-_RATINGS, _LEDGER = ("experiments", "ratings.jsonl"), ("experiments", "ledger.jsonl")
-_LOADED, _USES = ("templates", "loaded.json"), ("templates", "uses.jsonl")
 _MARKS = "marks of the archive"
 _Kind = TypeVar("_Kind")
-_Place: TypeAlias = tuple[str, str]
 
 
 class _Started(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="started"):
@@ -53,19 +63,11 @@ _PLAN = msgspec.json.Decoder(_Started | _Stopped)
 _LOT = msgspec.json.Decoder(Lot)
 _RATING = msgspec.json.Decoder(Rating)
 _USE = msgspec.json.Decoder(Use)
-_LINES: "dict[_Place, msgspec.json.Decoder[Any]]" = {
-    _PLANS: _PLAN, _LOTS: _LOT, _RATINGS: _RATING, _LEDGER: msgspec.json.Decoder(LedgerEntry), _USES: _USE,
+_LINES: "dict[Place, msgspec.json.Decoder[Any]]" = {
+    PLANS: _PLAN, LOTS: _LOT, RATINGS: _RATING, LEDGER: msgspec.json.Decoder(LedgerEntry), USES: _USE,
 }  # fmt: skip
 """What a line of each file is."""
 _PINS = msgspec.json.Decoder(dict[str, Pin])
-_FILES = (_KEY, *_LINES, _LOADED)
-
-
-def waiting(folder: str) -> bool:
-    """Whether there is anything to take in."""
-    return any(os.path.exists(_path(folder, place)) for place in _FILES if place != _KEY) or (
-        _secret(folder) is not None
-    )
 
 
 @contextmanager
@@ -83,21 +85,21 @@ def locked(folder: str, wait: float) -> Iterator[None]:
 def take_in(connection: sqlite3.Connection, folder: str) -> list[str]:
     """Take in what is there, inside a transaction that the caller holds; the files to put aside after it."""
     _take_marks_of(connection, archive_path(folder))
-    if (secret := _secret(folder)) is not None:
+    if (secret := secret_in(folder)) is not None:
         key.keep_secret(connection, secret)
-    for each in _values(folder, _PLANS, _PLAN):
+    for each in _values(folder, PLANS, _PLAN):
         if isinstance(each, _Started):
             plans.keep_plan(connection, each.experiment, bytes(each.plan))
         else:
             plans.stop(connection, each.experiment, each.at)
-    assignments.keep(connection, _values(folder, _LOTS, _LOT))
-    _take_ratings(connection, _values(folder, _RATINGS, _RATING))
+    assignments.keep(connection, _values(folder, LOTS, _LOT))
+    _take_ratings(connection, _values(folder, RATINGS, _RATING))
     _take_ledger(connection, folder)
     _take_loads(connection, folder)
-    for use in _values(folder, _USES, _USE):
+    for use in _values(folder, USES, _USE):
         uses.record(connection, use)
-    taken = [place for place in _FILES if place != _KEY or secret is not None]
-    found = [_path(folder, place) for place in (_HEAD, *taken)]  # the others say that there is something to take in
+    taken = [place for place in FILES if place != KEY or secret is not None]
+    found = [path_of(folder, place) for place in (HEAD, *taken)]  # the others say that there is something to take in
     return [path for path in found if os.path.exists(path)]
 
 
@@ -121,7 +123,7 @@ def take_marks(connection: sqlite3.Connection, rows: Iterable[tuple[str, str, st
 def unread(folder: str, plans_only: bool = False) -> list[str]:
     """What meant nothing in the files that were put aside, a sentence each with what to do."""
     said = []
-    for place in (_PLANS,) if plans_only else (*_LINES, _LOADED):
+    for place in (PLANS,) if plans_only else (*_LINES, LOADED):
         for path in _put_aside(folder, place):
             wrong = _wrong_lines(path, place)
             if wrong:
@@ -131,16 +133,16 @@ def unread(folder: str, plans_only: bool = False) -> list[str]:
                     f"{which} of `{path}`, which version 0.1.0 left, cannot be read and "
                     f"{'do not count' if len(wrong) > 1 else 'does not count'}; delete that file when you need it no more"
                 )
-    damaged = _path(folder, _KEY)
-    if not plans_only and os.path.exists(damaged) and _secret(folder) is None:
+    damaged = path_of(folder, KEY)
+    if not plans_only and os.path.exists(damaged) and secret_in(folder) is None:
         said.append(damaged_key(folder))
     return said
 
 
 def damaged_key(folder: str) -> str:
     """Why nothing can be left to chance; empty where version 0.1.0 left no damaged key."""
-    path = _path(folder, _KEY)
-    if not os.path.exists(path) or _secret(folder) is not None:
+    path = path_of(folder, KEY)
+    if not os.path.exists(path) or secret_in(folder) is not None:
         return ""
     return (
         f"`{path}` is damaged, so no lot can be drawn; put it back from a backup, or delete it: then lots are drawn anew, and "
@@ -151,28 +153,28 @@ def damaged_key(folder: str) -> str:
 def forget(folder: str, sessions: Iterable[str]) -> None:
     """Take what tells of sessions out of the files that were put aside."""
     gone = frozenset(sessions)
-    for place in (_LOTS, _RATINGS):
+    for place in (LOTS, RATINGS):
         for path in _put_aside(folder, place):
-            lines = _bytes(path).splitlines(keepends=True)
+            lines = bytes_in(path).splitlines(keepends=True)
             kept = [line for line in lines if not _tells_of(line, place, gone)]
             if len(kept) < len(lines):
                 write_whole(path, b"".join(kept), durable=True)
 
 
-def _tells_of(line: bytes, place: _Place, sessions: frozenset[str]) -> bool:
+def _tells_of(line: bytes, place: Place, sessions: frozenset[str]) -> bool:
     found = _decoded(line, _LINES[place])
     return getattr(found, "session", "") in sessions or getattr(found, "root", "") in sessions
 
 
-def _wrong_lines(path: str, place: _Place) -> list[int]:
-    data = _bytes(path)
-    if place == _LOADED:
+def _wrong_lines(path: str, place: Place) -> list[int]:
+    data = bytes_in(path)
+    if place == LOADED:
         return [] if _decoded(data, _PINS) is not None else [1]
     lines = enumerate(data.splitlines(), 1)
     return [number for number, line in lines if line.strip() and _decoded(line, _LINES[place]) is None]
 
 
-def _put_aside(folder: str, place: _Place) -> list[str]:
+def _put_aside(folder: str, place: Place) -> list[str]:
     part, name = place
     inside = os.path.join(folder, part)
     try:
@@ -194,10 +196,10 @@ def _take_ratings(connection: sqlite3.Connection, found: Iterable[Rating]) -> No
 def _take_ledger(connection: sqlite3.Connection, folder: str) -> None:
     """Lines as they are, so that each still fits the one before, and one that does not still shows. Where there are lines
     already, somebody went back to version 0.1.0: what was entered there is entered here."""
-    lines = [line for line in _bytes(_path(folder, _LEDGER)).splitlines() if line]
+    lines = [line for line in bytes_in(path_of(folder, LEDGER)).splitlines() if line]
     known = set(ledger.lines(connection))
     if lines and not known:
-        ledger.keep_lines(connection, lines, _head(lines, _bytes(_path(folder, _HEAD)).decode("ascii", "replace")))
+        ledger.keep_lines(connection, lines, _head(lines, bytes_in(path_of(folder, HEAD)).decode("ascii", "replace")))
         return
     for line in lines:
         entry = ledger.decoded(line)
@@ -215,7 +217,7 @@ def _head(lines: list[bytes], written: str) -> str:
 
 def _take_loads(connection: sqlite3.Connection, folder: str) -> None:
     known = loads.loads(connection)
-    for project, pin in (_decoded(_bytes(_path(folder, _LOADED)), _PINS) or {}).items():
+    for project, pin in (_decoded(bytes_in(path_of(folder, LOADED)), _PINS) or {}).items():
         if project not in known or known[project].at <= pin.at:
             loads.load(connection, project, pin)
 
@@ -242,21 +244,9 @@ def _as_address(path: str) -> str:
 
 
 # Files.
-def _path(folder: str, place: _Place) -> str:
-    return os.path.join(folder, *place)
-
-
-def _secret(folder: str) -> bytes | None:
-    try:
-        found = bytes.fromhex(_bytes(_path(folder, _KEY)).decode("ascii", "replace").strip())
-    except ValueError:
-        return None
-    return found if len(found) == key.SIZE else None
-
-
-def _values(folder: str, place: _Place, decoder: "msgspec.json.Decoder[_Kind]") -> Iterator[_Kind]:
+def _values(folder: str, place: Place, decoder: "msgspec.json.Decoder[_Kind]") -> Iterator[_Kind]:
     """A line that was cut off, or that another version wrote otherwise, is passed over."""
-    for line in _bytes(_path(folder, place)).splitlines():
+    for line in bytes_in(path_of(folder, place)).splitlines():
         if (found := _decoded(line, decoder)) is not None:
             yield found
 
@@ -266,11 +256,3 @@ def _decoded(line: bytes, decoder: "msgspec.json.Decoder[_Kind]") -> _Kind | Non
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return b""

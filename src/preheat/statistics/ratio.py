@@ -8,6 +8,7 @@ from math import sqrt
 
 import msgspec
 import numpy as np
+from scipy.special import ndtri
 
 from preheat.model.experiment import Estimate, Unit
 from preheat.statistics.sample import Numbers, Sample, sample
@@ -221,8 +222,9 @@ def _without_spread(found: Sample, base: Estimate, arm: str, against: str, risk:
         return replaced(
             base, named=named, why="no session differs from another of its arm: there is no spread to measure by"
         )
-    low_one, high_one = wilson(level * one, one, risk)
-    low_other, high_other = wilson(against_level * other, other, risk)
+    deviations = float(ndtri(1 - risk / 2))
+    low_one, high_one = wilson(level * one, one, deviations)
+    low_other, high_other = wilson(against_level * other, other, deviations)
     gap = level - against_level
     return replaced(
         base,

@@ -8,7 +8,7 @@ import sqlite3
 from difflib import get_close_matches
 from typing import Any
 
-from preheat.app.model_text import in_value, visible
+from preheat.app.context.model_text import in_value, visible
 from preheat.errors import ArchiveBusy, PreheatError, UserError
 from preheat.tools.arguments import checked
 from preheat.tools.fitting import bounded

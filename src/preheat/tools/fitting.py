@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import estimate_tokens
+from preheat.app.context.model_text import estimate_tokens
 from preheat.tools.tool import MOST_TOKENS
 
 LEAST, MOST = 200, 20_000

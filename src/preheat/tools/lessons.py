@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import harmless, in_value, quotation
+from preheat.app.context.model_text import harmless, in_value, quotation
 from preheat.errors import NotFound
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import in_value, quotation
+from preheat.app.context.model_text import in_value, quotation
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, Mistake
 from preheat.model.outcome import CAUSES

@@ -9,7 +9,7 @@ import time
 from typing import NamedTuple
 
 from preheat.app import Preheat
-from preheat.app.model_text import describe_source
+from preheat.app.context.model_text import describe_source
 from preheat.app.projects import project_root
 from preheat.errors import UserError
 from preheat.model.lesson import DAY

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.caller import session_named
-from preheat.app.model_text import in_value, quotation
+from preheat.app.context.model_text import in_value, quotation
+from preheat.app.sessions.caller import session_named
 from preheat.tools.fitting import MAX_TOKENS, tokens
 from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, archived, data_note, filter_of
 from preheat.tools.tool import MOST_TOKENS, Asked, Tool

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import frame_text, harmless, in_value
+from preheat.app.context.model_text import frame_text, harmless, in_value
 from preheat.tools.opening import archived, project_of
 from preheat.tools.tool import Asked, Tool
 

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from preheat.app.model_text import harmless_line, quotation
+from preheat.app.context.model_text import harmless_line, quotation
 from preheat.model.listing import Hit
 from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
 from preheat.tools.opening import AGENT, DAYS, PROJECT, archived, data_note, filter_of

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from preheat.app.agents import agent_names
-from preheat.app.caller import LATEST, session_named
-from preheat.app.model_text import harmless, harmless_line, in_value
+from preheat.app.context.model_text import harmless, harmless_line, in_value
 from preheat.app.projects import project_folder
-from preheat.app.templates import Request, TemplateSummary, Wanted
+from preheat.app.sessions.caller import LATEST, session_named
+from preheat.app.templates.library import Request, TemplateSummary, Wanted
 from preheat.errors import UserError
 from preheat.model.context import BUDGET
 from preheat.model.listing import Filter

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.caller import session_named
-from preheat.app.model_text import harmless, in_value, quotation
+from preheat.app.context.model_text import harmless, in_value, quotation
+from preheat.app.sessions.caller import session_named
 from preheat.tools.opening import archived, data_note
 from preheat.tools.tool import Asked, Tool
 

@@ -28,7 +28,7 @@ _KINDS = {
 def put(asked: dict[str, Any]) -> dict[str, Any]:
     """Store the session; `kind` says what kept it from that."""
     try:
-        import hermes_state  # type: ignore[import-not-found]
+        import hermes_state  # type: ignore[import-not-found] # noqa: PLC0415 - Hermes has it
     except ImportError as error:
         return {"kind": "broken", "why": str(error)}
     if not hasattr(hermes_state.SessionDB, "import_sessions"):

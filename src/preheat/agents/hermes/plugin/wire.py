@@ -165,7 +165,7 @@ def _folder(program: Program) -> str:
     if named:
         return os.path.abspath(os.path.expanduser(named))
     try:
-        from preheat.settings import data_folder  # only as an installed package; light
+        from preheat.settings import data_folder  # noqa: PLC0415 - there only as an installed package
     except ImportError:
         return ""
     return data_folder()

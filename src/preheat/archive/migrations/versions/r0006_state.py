@@ -12,7 +12,7 @@ from preheat.state.connect import writing
 from preheat.state.migration import take_marks
 
 revision = "0006"
-down_revision = "0004"
+down_revision = "0005"
 
 
 def upgrade() -> None:

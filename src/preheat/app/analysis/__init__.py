@@ -1,0 +1,1 @@
+"""What came of calls: the one pass over a session, and what can be asked of its rows."""

@@ -1,0 +1,1 @@
+"""What a new session is given: chosen, worded, rendered, written."""

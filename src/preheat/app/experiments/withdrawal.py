@@ -1,0 +1,128 @@
+"""Takes out what does not pay, and enters that into the ledger; brings it back when a person says so.
+
+Knows no formula. Runs at the end of learning; loads the statistics only if anything was drawn.
+"""
+
+import sqlite3
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from preheat.app.experiments.state import any_drawn
+from preheat.app.later import Later
+from preheat.app.templates.state import pins, unload
+from preheat.archive.lessons import lessons
+from preheat.errors import UserError
+from preheat.experiments.retire import TEMPLATE_PAYS, Withdrawal, new_ones, not_paying, standing
+from preheat.model.experiment import LedgerEntry
+from preheat.state import ledger, marks
+from preheat.state.connect import reading, writing
+
+if TYPE_CHECKING:
+    from preheat.app.experiments import results as _results
+else:
+    _results = Later("preheat.app.experiments.results")  # numpy and scipy, which most who learn need not wait for
+
+_WITHDRAWN = "withdrawn by measurement: "
+
+
+class Withdrawn(NamedTuple):
+    """What learning took out."""
+
+    lines: tuple[str, ...] = ()
+    """What was withdrawn now, a sentence each; likewise what was only warned about."""
+    warnings: tuple[str, ...] = ()
+
+
+def left_alone(folder: str) -> frozenset[str]:
+    """Items that were withdrawn and that a person brought back."""
+    with reading(folder) as state:
+        entries = ledger.entries(state)
+    return frozenset(name for name, entry in standing(entries).items() if entry.kind == "brought back")
+
+
+def withdraw(folder: str, archive: sqlite3.Connection, now: float | None = None) -> Withdrawn:
+    """Take out what does not pay, and see to it that what was taken out stays out."""
+    if not any_drawn(folder):
+        return Withdrawn()
+    now = time.time() if now is None else now
+    with reading(folder) as state:
+        entries, marked = ledger.entries(state), marks.marks(state)
+    pinned = [lesson for lesson, said in marked.items() if said.mark == "pinned"]
+    gone, warned = new_ones(not_paying(_results.measure_items(archive)), entries, pinned)
+    texts = {lesson.id: lesson.text for lesson in lessons(archive)} if gone or warned else {}
+    with writing(folder) as state:
+        entries += [ledger.enter(state, _entry(each, texts.get(each.item, ""), now)) for each in gone]
+        for entry in standing(entries).values():
+            if entry.kind == "withdrawn" and "@" not in entry.name and entry.name not in marked:
+                marks.mark(state, entry.name, "retired", _WITHDRAWN + entry.sentence, entry.at)
+    lines = [f"withdrawn: {texts.get(each.item) or each.item}: {each.why}" for each in gone]
+    lines += _withdraw_templates(folder, archive, entries, now)
+    warnings = tuple(f"pinned, but {each.why}: {texts.get(each.item) or each.item}" for each in warned)
+    return Withdrawn(tuple(lines), warnings)
+
+
+def _entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
+    return LedgerEntry(
+        kind="withdrawn",
+        at=now,
+        name=each.item,
+        sentence=each.why,
+        verdict="hurts" if each.hurts else "no difference",
+        sessions={"shown": each.shown, "withheld": each.withheld},
+        text=text,
+    )
+
+
+def bring_back(folder: str, item: str, now: float | None = None) -> bool:
+    """Note that a person wants an item that was withdrawn; whether it was."""
+    with reading(folder) as state:
+        last = standing(ledger.entries(state)).get(item)
+    if last is None or last.kind != "withdrawn":
+        return False
+    now = time.time() if now is None else now
+    sentence = "brought back by you; left alone until twice as many sessions speak against it"
+    entry = LedgerEntry(
+        kind="brought back", at=now, name=item, sentence=sentence, sessions=last.sessions, text=last.text
+    )
+    with writing(folder) as state:
+        ledger.enter(state, entry)
+    return True
+
+
+# Templates that are loaded for a project.
+def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[LedgerEntry], now: float) -> list[str]:
+    """Unload the templates that do harm or nothing, by the interval that may be looked at as often as one learns."""
+    last = standing(entries)
+    lines = []
+    for name, each in _results.measure_templates(archive, now).items():
+        low, high = each.always_low, each.always_high
+        if low is None or high is None or each.difference is None or name in last:
+            continue
+        hurts = low > 0
+        if not hurts and not (low > -TEMPLATE_PAYS and high < TEMPLATE_PAYS):
+            continue
+        says = "does harm" if hurts else "makes no difference that matters"
+        why = (
+            f"it {says}: {100 * each.difference:+.2f} mistakes per 100 calls (95 %, at every look, {100 * low:+.2f} to"
+            f" {100 * high:+.2f}; {each.units[0]:,} warm and {each.units[1]:,} cold sessions)"
+        )
+        sessions = {"warm": each.units[0], "cold": each.units[1]}
+        verdict = "hurts" if hurts else "no difference"
+        projects = _unload(folder, name)
+        entry = LedgerEntry(
+            kind="withdrawn", at=now, name=name, sentence=why, verdict=verdict, estimates=(each,), sessions=sessions
+        )
+        with writing(folder) as state:
+            ledger.enter(state, entry)
+        where = f", unloaded in {', '.join(projects)}" if projects else ""
+        lines.append(f"withdrawn: template {name}: {why}{where}; `preheat warm load` brings it back")
+    return lines
+
+
+def _unload(folder: str, name: str) -> list[str]:
+    title, _, digest = name.partition("@")
+    try:
+        held = [project for project, pin in pins(folder).items() if pin.name == title and pin.digest.startswith(digest)]
+        return [project for project in held if unload(folder, project) is not None]
+    except UserError:
+        return []

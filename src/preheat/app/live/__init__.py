@@ -1,0 +1,1 @@
+"""Running sessions: what hooks tell, what is said, and the same of recorded sessions again."""

@@ -1,0 +1,195 @@
+"""What is on this machine and how it is: every agent's places, the archive, the daemon, what is installed.
+
+Changes nothing; knows nothing of how it is shown.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+
+from preheat.agents import AGENTS, places_of
+from preheat.agents.places import Found
+from preheat.agents.sources import reason
+from preheat.amounts import size
+from preheat.app.machine.daemon_faults import daemon_faults
+from preheat.app.machine.installation import Installation
+from preheat.app.machine.state_faults import state_faults
+from preheat.app.templates.state import problems as not_handed_out
+from preheat.archive.connect import connect
+from preheat.archive.queries import problems, redactions, sources, totals
+from preheat.archive.raw import size_on_disk, verify
+from preheat.errors import UserError
+from preheat.ingest.changes import Survey, survey
+from preheat.model.health import AgentHealth, ArchiveHealth, Examination, Place, Trouble
+from preheat.model.listing import Totals
+from preheat.model.progress import SILENT, Progress
+from preheat.settings import archive_path
+
+LITTLE_ROOM = 500_000_000
+
+
+class Health:
+    """A machine, and the archive in a folder on it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def examine(self, most: int | None = None, check: bool = False, progress: Progress = SILENT) -> Examination:
+        """Look at everything; of the lines that could not be read `most` are listed. `check` also reads the whole archive."""
+        return examine(self._folder, most, check, progress)
+
+
+def examine(folder: str, most: int | None, check: bool, progress: Progress) -> Examination:
+    """Look at everything."""
+    findings: list[str] = []
+    connection = _connected(folder, findings)
+    try:
+        found = survey(connection, os.environ)
+        held = {row.agent: row for row in totals(connection)} if connection else {}
+        kept = sources(connection) if connection else []
+        agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
+        archive = _archive(folder, connection, list(held.values()), findings, progress if check else None)
+        number = sum(row.problems for row in held.values())
+        findings += daemon_faults(folder)
+        findings += Installation(folder).faults()
+        findings += state_faults(folder)
+        findings += not_handed_out(folder)
+        listed = problems(connection, number if most is None else most) if connection and number else []
+    finally:
+        if connection is not None:
+            connection.close()
+    return Examination(agents, archive, findings, [Trouble(*row) for row in listed], number)
+
+
+def _connected(folder: str, findings: list[str]) -> sqlite3.Connection | None:
+    if not os.path.exists(archive_path(folder)):
+        return None
+    try:
+        return connect(folder)
+    except UserError as error:
+        findings.append(str(error))
+        return None
+
+
+# The agents' places.
+def _agent(
+    name: str, found: Survey, held: Totals | None, kept: list[tuple[str, str]], findings: list[str]
+) -> AgentHealth:
+    place = places_of(name)
+    looked: list[Place] = []
+    newest: float | None = None
+    for root in place.roots(os.environ):
+        files = list(place.discover(root))
+        looked.append(_place(root, files, findings))
+        for file in files:
+            if why := _unreadable(file.path):
+                findings.append(f"`{file.path}` cannot be read: {why}")
+            newest = max(newest or 0.0, _changed(file.path)) or None
+    states = {each.state for each in looked}
+    number = found.found.get(name, 0)
+    state = (
+        "found" if number else next((one for one in ("unreadable", "found", "missing") if one in states), "import only")
+    )
+    return AgentHealth(
+        name,
+        place.title,
+        "empty" if state == "found" and not number else state,
+        looked,
+        number,
+        sum(change.agent == name for change in found.changes),
+        newest,
+        held,
+        sum(agent == name and not os.path.exists(path) for agent, path in kept),
+    )
+
+
+def _place(root: str, files: list[Found], findings: list[str]) -> Place:
+    if not os.path.lexists(root):
+        return Place(root, "missing")
+    try:
+        with os.scandir(root):
+            pass
+    except OSError as error:
+        findings.append(f"`{root}` cannot be read: {reason(error)}; check its owner and permissions")
+        return Place(root, "unreadable")
+
+    def closed(error: OSError) -> None:
+        findings.append(f"`{error.filename}` cannot be opened: {reason(error)}; the sessions in it are not read")
+
+    for _ in os.walk(root, onerror=closed):
+        pass
+    return Place(root, "found", len(files), sum(file.size for file in files))
+
+
+def _unreadable(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            stream.read(1)
+    except OSError as error:
+        return reason(error)
+    return ""
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+# The archive.
+def _archive(
+    folder: str,
+    connection: sqlite3.Connection | None,
+    held: list[Totals],
+    findings: list[str],
+    progress: Progress | None,
+) -> ArchiveHealth:
+    """With `progress` every byte is checked."""
+    path = archive_path(folder)
+    if not os.path.exists(path):
+        return ArchiveHealth(path, False)
+    _look_at_permissions(folder, path, findings)
+    free = shutil.disk_usage(folder).free
+    if free < LITTLE_ROOM:
+        findings.append(f"only {size(free)} are free on the disk of `{folder}`")
+    if connection is None:
+        return ArchiveHealth(path, True, size_on_disk(path), free_bytes=free)
+    total = sum(row.source_bytes for row in held)
+    return ArchiveHealth(
+        path,
+        True,
+        size_on_disk(path),
+        total,
+        str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
+        redactions(connection),
+        free,
+        None if progress is None else _verified(connection, total, findings, progress),
+    )
+
+
+def _look_at_permissions(folder: str, path: str, findings: list[str]) -> None:
+    if sys.platform == "win32":
+        return
+    for name in (folder, path, f"{path}-wal", f"{path}-shm"):
+        if os.path.exists(name) and (mode := stat.S_IMODE(os.stat(name).st_mode)) & 0o077:
+            right = "700" if os.path.isdir(name) else "600"
+            findings.append(f"others can read `{name}` (mode {mode:o}); `chmod {right} {name}` closes it")
+
+
+def _verified(connection: sqlite3.Connection, total: int, findings: list[str], progress: Progress) -> bool:
+    progress.begin("Checking", total, "bytes")
+    damaged = False
+    try:
+        for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
+            if verdict != "ok":
+                damaged = True
+                findings.append(f"the archive is damaged: {verdict}")
+        for path, why in verify(connection, progress.advance):
+            damaged = True
+            findings.append(f"the stored copy of `{path}` is damaged: {why}")
+    finally:
+        progress.end()
+    return not damaged

@@ -1,0 +1,169 @@
+"""Having agents call Preheat while they work: putting it into their settings, taking it out again, and how that stands.
+
+Knows no agent's settings (`installing` and `agents` do) and nothing of how it is shown.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.agents import places_of
+from preheat.app.experiments.assignment import make_key, told
+from preheat.errors import UserError
+from preheat.installing.folders import FolderPlan
+from preheat.installing.ledger import load
+from preheat.installing.packages import Cannot, PackagePlan
+from preheat.installing.plans import Plan, carry_out, hooks_for, install_plan, uninstall_plan
+from preheat.installing.several import Done, Planned, Work, do, install, install_work, uninstall_work
+from preheat.installing.standing import Place, SelfTest, Standing, double_firing, faults, self_test, standings
+
+__all__ = [
+    "Done",
+    "FileChange",
+    "FolderPlan",
+    "InstallStatus",
+    "Installation",
+    "PackagePlan",
+    "Place",
+    "Plan",
+    "Planned",
+    "SelfTest",
+    "Standing",
+    "StepChange",
+    "Work",
+    "project_around",
+]
+
+
+class FileChange(NamedTuple):
+    """What was done to an agent's one settings file, or would be."""
+
+    plan: Plan
+    backup: str = ""
+    """The file as it was, where a copy was made."""
+    doubles: tuple[str, ...] = ()
+    """Files that call Preheat in the same session, where it is more than one."""
+    next_steps: tuple[str, ...] = ()
+    """What the person has to do besides."""
+    lots: str = ""
+    """What is left to chance from now on, in a sentence; empty where nothing was installed."""
+
+
+class StepChange(NamedTuple):
+    """What was done to an agent that is set up in several steps, or would be."""
+
+    work: Work
+    done: Done = Done()
+    lots: str = ""
+    """As of a file."""
+
+
+class InstallStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How things stand with every agent that can call Preheat."""
+
+    agents: list[Standing]
+    self_test: SelfTest
+    lots: str
+    """What is left to chance, in a sentence."""
+
+
+class Installation:
+    """Preheat in the settings of the agents on this machine."""
+
+    def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        self._environment = os.environ if environment is None else environment
+
+    def has_steps(self, agent: str) -> bool:
+        """Whether an agent is set up in several steps, which may take a minute. Raises UserError where it has no hooks."""
+        return hooks_for(agent).setup.several is not None
+
+    # Putting it in.
+    def install(
+        self, agent: str, project: str = "", http: bool | None = None, how: str = "", dry_run: bool = False
+    ) -> FileChange | StepChange:
+        """Have an agent call Preheat: in all projects, or in one (a folder). `http`: post events to the daemon where the agent
+        can, never, or (None) where nobody else could read the token. `how`: in which way, where an agent has several. A dry
+        run changes nothing. Raises UserError, and then nothing has changed."""
+        if how or self.has_steps(agent):
+            return self._install_steps(agent, project, how, dry_run)
+        plan = install_plan(agent, self._folder, self._environment, project, http, trial=dry_run)
+        if dry_run:
+            return FileChange(plan)
+        backup = carry_out(plan, self._folder, time.time())
+        lots = self._draw_lots()
+        doubles = double_firing(agent, self._environment, project or project_around(os.getcwd()))
+        return FileChange(plan, backup, tuple(doubles), hooks_for(agent).setup.next_steps, lots)
+
+    def _install_steps(self, agent: str, project: str, how: str, dry_run: bool) -> StepChange:
+        _refuse_project(agent, project)
+        if dry_run:
+            return StepChange(install_work(agent, self._folder, self._environment, how))
+        work, done = install(agent, self._folder, self._environment, how, time.time())
+        return StepChange(work, done, self._draw_lots())
+
+    def _draw_lots(self) -> str:
+        """From now on lots are drawn; what the person has to be told of them."""
+        make_key(self._folder)
+        return told(self._folder)
+
+    # Taking it out.
+    def uninstall(self, agent: str, project: str = "", dry_run: bool = False) -> FileChange | StepChange | None:
+        """Take Preheat out of an agent's settings and leave the rest; None where nothing of it is there. Raises UserError."""
+        if self.has_steps(agent):
+            return self._uninstall_steps(agent, project, dry_run)
+        plan = uninstall_plan(agent, self._folder, self._environment, project)
+        if plan is None:
+            return None
+        if not dry_run:
+            carry_out(plan, self._folder, time.time())
+        return FileChange(plan)
+
+    def _uninstall_steps(self, agent: str, project: str, dry_run: bool) -> StepChange | None:
+        _refuse_project(agent, project)
+        work = uninstall_work(agent, self._folder, self._environment)
+        if work is None or dry_run:
+            return StepChange(work) if work is not None else None
+        try:
+            return StepChange(work, do(work, self._folder, self._environment, time.time()))
+        except Cannot as problem:
+            raise UserError(f"packages could not be taken out: {problem}. Run this again when that is mended") from None
+
+    # How it stands.
+    def status(self, project: str = "") -> InstallStatus:
+        """Which agents call Preheat, from where, and whether it works; `project` is a folder whose settings are looked at
+        besides the person's own. Changes nothing, starts no daemon."""
+        return InstallStatus(
+            agents=standings(self._folder, self._environment, project),
+            self_test=self_test(self._folder),
+            lots=told(self._folder),
+        )
+
+    def faults(self, project: str = "") -> list[str]:
+        """What is installed and cannot work as it stands, or works twice; one sentence each."""
+        return faults(self._folder, self._environment, project)
+
+    def is_used(self) -> bool:
+        """Whether any agent was set up to call Preheat."""
+        return bool(load(self._folder).files)
+
+
+def _refuse_project(agent: str, project: str) -> None:
+    """Some agents are set up for all projects or for none."""
+    if project:
+        raise UserError(f"{places_of(agent).title} is set up for all projects; leave `--project` out")
+
+
+def project_around(folder: str) -> str:
+    """The project that a folder is in: where its version control begins, else the folder itself."""
+    place = here = os.path.realpath(folder)
+    while True:
+        if os.path.exists(os.path.join(place, ".git")):
+            return place
+        above = os.path.dirname(place)
+        if above == place:
+            return here
+        place = above

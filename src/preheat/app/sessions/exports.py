@@ -1,0 +1,120 @@
+"""Writes sessions in forms that other programs read: to a stream, into one file, into a folder full of them.
+
+Knows nothing of the forms that are an agent's own (`agents`).
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from preheat.agents.atif.writer import trajectory
+from preheat.agents.openai_chat.writer import conversation
+from preheat.app.sessions.archive import Sessions
+from preheat.errors import UserError
+from preheat.files import AS_USUAL, stream_whole
+from preheat.model.export import ENDINGS, Exported, ExportedFile, ExportForm
+from preheat.model.ids import number_of
+from preheat.model.listing import Filter
+from preheat.model.progress import SILENT, Progress
+from preheat.model.session import Session
+
+
+class Exports:
+    """Sessions of the archive in a folder, written elsewhere."""
+
+    def __init__(self, folder: str) -> None:
+        self._sessions = Sessions(folder)
+
+    def write(self, name: str, form: ExportForm, stream: BinaryIO) -> None:
+        """One session, to a stream. Raises UserError where the form cannot hold it."""
+        if form == "raw":
+            self._sessions.write_raw(name, stream.write)
+            return
+        session = self._sessions.load(name)
+        if form == "jsonl":
+            for line in lines(session):
+                stream.write(line + b"\n")
+            return
+        document, needed = _document(session, form)
+        if not document[needed]:
+            key = f"{session.agent}:{session.id}"
+            raise UserError(f"`{key}` has no message, and this form needs one; `--format jsonl` takes it")
+        stream.write(json_text(document) + b"\n")
+
+    def save(self, name: str, form: ExportForm, path: str, force: bool = False) -> ExportedFile:
+        """One session, into a file; into a folder under a name of its own."""
+        key = self._sessions.find(name).key
+        if os.path.isdir(path):
+            path = os.path.join(path, file_name(key, form))
+        save_whole(path, force, lambda stream: self.write(key, form, stream))
+        return ExportedFile(key, path, os.path.getsize(path))
+
+    def save_document(self, path: str, document: bytes, force: bool = False) -> None:
+        """What was made of a session, into a file."""
+        save_whole(path, force, lambda stream: stream.write(document))
+
+    def save_all(
+        self, chosen: Filter, form: ExportForm, folder: str, force: bool = False, progress: Progress = SILENT
+    ) -> Exported:
+        """All that fit, into a folder; what cannot be written is left out."""
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise UserError(f"`{folder}` is a file; give -o a folder")
+        os.makedirs(folder, exist_ok=True)
+        done = Exported([], [])
+        found = self._sessions.sessions(chosen)
+        progress.begin("Exporting", len(found))
+        try:
+            for summary in found:
+                try:
+                    done.files.append(self.save(summary.key, form, folder, force))
+                except UserError as error:
+                    done.left_out.append(str(error))
+                progress.advance(1, f"{len(done.files):,} written")
+        finally:
+            progress.end()
+        return done
+
+
+def file_name(key: str, form: ExportForm) -> str:
+    """A name for the file of a session that every file system takes; different sessions have different ones."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in key)
+    if len(plain) > 150:
+        plain = f"{plain[:120]}-{number_of(key) & 0xFFFFFFFFFFFFFFFF:016x}"
+    return f"{plain}{ENDINGS[form]}"
+
+
+def lines(session: Session) -> Iterator[bytes]:
+    """A session as JSON lines, without their ends: first its heading, with the type `session`, then one canonical event a
+    line. Nothing is left out."""
+    heading = {
+        "type": "session",
+        **{name: getattr(session, name) for name in session.__struct_fields__ if name != "events"},
+    }
+    yield msgspec.json.encode(heading)
+    for event in session.events:
+        yield msgspec.json.encode(event)
+
+
+def _document(session: Session, form: ExportForm) -> tuple[dict[str, Any], str]:
+    """The session in a form that is one document, and the name of what may not be empty in it."""
+    if form == "openai":
+        return conversation(session), "messages"
+    return trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
+
+
+def json_text(value: Any) -> bytes:
+    """A document for people to look into, too; names of files that are no text are escaped, not refused."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2)
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=2).encode()
+
+
+def save_whole(path: str, force: bool, write: Callable[[BinaryIO], object]) -> None:
+    """Whole or not at all: a file that is there is only replaced when the new one is complete."""
+    if os.path.exists(path) and not force:
+        raise UserError(f"`{path}` is there already; `--force` overwrites it")
+    stream_whole(path, write, mode=AS_USUAL)

@@ -1,0 +1,1 @@
+"""Templates: made, kept, shared, loaded for a project, and their uses."""

@@ -1,0 +1,39 @@
+"""A folder of version 0.1.0 through the commands: lessons, templates and what could not be read."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from preheat.app import Preheat
+from tests.cli.conftest import Person
+from tests.state.home_0_1_0 import EXPECTED, home
+
+SAID: dict[str, Any] = EXPECTED["said"]
+
+
+def test_lessons_are_marked_and_templates_loaded_as_before(person: Person) -> None:
+    """Through the commands."""
+    home(Path(person.folder))
+    listed = json.loads(person.run("lessons", "list", "--all", "--json").out)
+    shown = [
+        [each["id"], each.get("status", "active"), each.get("pinned", False), each.get("why", "")] for each in listed
+    ]
+    assert shown == SAID["lessons list --all"]
+    folder = SAID["warm load --project /tmp/harbour/shop"]["project"]
+    loaded = Preheat(person.folder).library.loaded(folder).standing
+    assert loaded is not None
+    assert loaded.pin.digest == SAID["warm load --project /tmp/harbour/shop"]["loaded"]["digest"]
+    done = person.run("doctor", "--json")
+    assert not [each for each in json.loads(done.out)["findings"] if "state" in each or "0.1.0" in each]
+
+
+def test_lines_that_mean_nothing_are_named_by_doctor(person: Person) -> None:
+    """With the file and the line, and what to do."""
+    folder = home(Path(person.folder))
+    with open(os.path.join(folder, "experiments", "lots.jsonl"), "ab") as stream:
+        stream.write(b'{"lot":"arm","sess')
+    done = person.run("doctor")
+    assert done.code == 1
+    assert "line 42 of" in done.out
+    assert "lots.jsonl.migrated-0.2" in done.out.replace("\n", "")
