@@ -10,7 +10,7 @@ from preheat.app.analysis import analyse
 from preheat.episodes import episodes
 from preheat.model.episode import Episode, FileUse, Rename
 from preheat.model.outcome import Outcome
-from preheat.model.session import Rewind, Session, ToolCall, UserMessage
+from preheat.model.session import Event, Rewind, Session, ToolCall, UserMessage
 from preheat.profiles import trace
 from tests.profiles.sessions import Story
 from tests.profiles.test_session_wild import events, judged
@@ -150,7 +150,7 @@ def test_any_session_can_be_taken_apart(found: tuple[Session, tuple[Outcome, ...
 
 @settings(deadline=None)
 @given(found=st.lists(events, max_size=30), text=st.text(max_size=40))
-def test_any_session_can_be_analysed(found: list[object], text: str) -> None:
+def test_any_session_can_be_analysed(found: list[Event], text: str) -> None:
     """All of it: verdicts, profile, notes, episodes; whatever a person said."""
     session = Session(
         agent="some", id="wild", project="/w", starter="human", events=(UserMessage(line=1, text=text), *found)
