@@ -2,14 +2,18 @@
 
 import json
 import os
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from preheat.model.outcome import FAILURES
+from preheat.model.session import LATE_ENDING
+from preheat.testing.builders import ClaudeTranscript
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-from .conftest import Person
+from .conftest import FIRST, Person
 
 
 def test_all_screens_agree_on_the_recorded_sessions(person: Person) -> None:
@@ -21,6 +25,20 @@ def test_all_screens_agree_on_the_recorded_sessions(person: Person) -> None:
 @needs_corpus
 def test_all_screens_agree_on_real_sessions(person: Person) -> None:
     agree(person, os.path.join(SHARED, "corpus"))
+
+
+def test_the_list_knows_what_came_of_calls_that_a_session_has_grown_by(person: Person) -> None:
+    """Two syncs, and no other command in between: a failure that only the text of a result shows counts at once."""
+    text = "bash: frobnicate: command not found"
+    first = ClaudeTranscript(session=FIRST).prompt("mend it").answer("so").ran("make", "done")
+    path = person.write(first)
+    said(person, "sync")
+    with open(path, "wb") as stream:
+        stream.write(first.answer("next").ran("frobnicate; true", text).answer("and").ran("make", "done").data())
+    said(person, "sync")
+    (listed,) = said(person, "sessions", "list")
+    numbers = of_one(person, listed)
+    assert set(numbers.values()) == {(3, 1)}
 
 
 def agree(person: Person, folder: str) -> None:
@@ -39,14 +57,18 @@ def agree(person: Person, folder: str) -> None:
 def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Calls and failures of one session, by the screen that says so; what came of each call is compared on the way."""
     measured = said(person, "profile", listed["key"])
-    shown = said(person, "sessions", "show", listed["key"])["outcomes"]
+    session = said(person, "sessions", "show", listed["key"])
+    shown, ended = session["outcomes"], {each["call_id"] for each in session["events"] if each["type"] == "result"}
     watched = [
         moment["event"]
         for moment in said(person, "replay", listed["key"])["moments"]
         if moment["event"]["type"] == "called"
     ]
-    counted = [each for each in shown if not each["bookkeeping"]]
-    assert [each["status"] for each in counted] == [each["status"] for each in watched], listed["key"]
+    judged, seen = statuses(each for each in shown if not each["bookkeeping"]), statuses(watched)
+    late = {each["raw"].get("call_id") for each in session["events"] if each.get("name") == LATE_ENDING}
+    seen -= Counter((call, "unknown") for call in late)  # told as that while it went on, and again when it had ended
+    assert seen <= judged, listed["key"]
+    assert ended.isdisjoint(call for call, _ in judged - seen)  # one that never ended need not be seen
     own = [each for each in shown if not each["copied"]]
     failed = [each for each in own if each["status"] in FAILURES and not each["bookkeeping"]]
     return {
@@ -54,6 +76,10 @@ def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]
         "profile": (measured["calls"] + measured["bookkeeping_calls"], measured["errors"]["count"]),
         "show": (len(own), len(failed)),
     }
+
+
+def statuses(calls: Iterable[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    return Counter((each["call_id"], each["status"]) for each in calls)
 
 
 def said(person: Person, *arguments: str) -> Any:
