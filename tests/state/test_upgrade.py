@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from preheat.app import Preheat
-from preheat.app.sessions import forget
+from preheat.app.sessions.archive import forget
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.lessons import lessons
 from preheat.cli.experiment_cards import whole
