@@ -300,7 +300,7 @@ def first_sentence(path: str) -> str:
 
 
 def walk(name: str) -> list[str]:
-    """The files that a walk enters, in the order in which it first does; run in a process of its own."""
+    """The files that a walk enters, in the order in which it first does. Runs in a process of its own."""
     done = subprocess.run(
         [sys.executable, os.path.join(ROOT, "scripts", "walks.py"), name],
         capture_output=True,
@@ -312,17 +312,16 @@ def walk(name: str) -> list[str]:
 
 
 def walk_list(name: str) -> str:
-    """The files of a walk, by package in the order of entry."""
+    """The files of a walk, from the surfaces down; the order of entry may differ between threads."""
     groups: dict[str, list[str]] = {}
     entered = walk(name)
     for path in entered:
-        part = path.split("/")[0] if "/" in path else path
-        groups.setdefault(part, []).append(path)
+        part = path.split("/")[0] if "/" in path else path.removesuffix(".py")
+        groups.setdefault(part, []).append(path.removeprefix(f"{part}/"))
+    order = [part for parts_of in LAYERS.values() for part in parts_of]
     lines = [f"{len(entered)} files:"]
-    lines += [
-        f"- **{part}**: " + ", ".join(f"`{path.removeprefix(part + '/')}`" for path in paths)
-        for part, paths in groups.items()
-    ]
+    for part in sorted(groups, key=order.index):
+        lines.append(f"- **{part}**: " + ", ".join(f"`{path}`" for path in sorted(groups[part])))
     return "\n".join(lines)
 
 

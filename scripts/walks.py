@@ -126,6 +126,7 @@ def _send(home: str, events: list[bytes], daemon: int) -> None:
         os.kill(daemon, signal.SIGUSR1)
         time.sleep(0.2)
         _run_client(home, events[3].replace(b"call_1", b"call_%d" % (number + 1)))
+        time.sleep(1.0)  # what the daemon does after its answer belongs to it, too
         os.kill(daemon, signal.SIGUSR2)
         time.sleep(0.2)
     os.kill(daemon, signal.SIGTERM)
