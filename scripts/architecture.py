@@ -319,10 +319,11 @@ def walk_list(name: str) -> str:
         part = path.split("/")[0] if "/" in path else path.removesuffix(".py")
         groups.setdefault(part, []).append(path.removeprefix(f"{part}/"))
     order = [part for parts_of in LAYERS.values() for part in parts_of]
-    lines = [f"{len(entered)} files:"]
-    for part in sorted(groups, key=order.index):
-        lines.append(f"- **{part}**: " + ", ".join(f"`{path}`" for path in sorted(groups[part])))
-    return "\n".join(lines)
+    lines = [
+        f"- **{part}**: " + ", ".join(f"`{path}`" for path in sorted(groups[part]))
+        for part in sorted(groups, key=order.index)
+    ]
+    return "\n".join((f"{len(entered)} files:", *lines))
 
 
 def parts() -> dict[str, str]:
