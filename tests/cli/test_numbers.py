@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from preheat.model.outcome import FAILURES
+from preheat.model.session import LATE_ENDING
+from preheat.testing.builders import ClaudeTranscript
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-from .conftest import Person
+from .conftest import FIRST, Person
 
 
 def test_all_screens_agree_on_the_recorded_sessions(person: Person) -> None:
@@ -23,6 +25,20 @@ def test_all_screens_agree_on_the_recorded_sessions(person: Person) -> None:
 @needs_corpus
 def test_all_screens_agree_on_real_sessions(person: Person) -> None:
     agree(person, os.path.join(SHARED, "corpus"))
+
+
+def test_the_list_knows_what_came_of_calls_that_a_session_has_grown_by(person: Person) -> None:
+    """Two syncs, and no other command in between: a failure that only the text of a result shows counts at once."""
+    text = "bash: frobnicate: command not found"
+    first = ClaudeTranscript(session=FIRST).prompt("mend it").answer("so").ran("make", "done")
+    path = person.write(first)
+    said(person, "sync")
+    with open(path, "wb") as stream:
+        stream.write(first.answer("next").ran("frobnicate; true", text).answer("and").ran("make", "done").data())
+    said(person, "sync")
+    (listed,) = said(person, "sessions", "list")
+    numbers = of_one(person, listed)
+    assert set(numbers.values()) == {(3, 1)}
 
 
 def agree(person: Person, folder: str) -> None:
@@ -48,9 +64,14 @@ def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]
         for moment in said(person, "replay", listed["key"])["moments"]
         if moment["event"]["type"] == "called"
     ]
-    judged = statuses(each for each in shown if not each["bookkeeping"])
-    assert statuses(watched) <= judged, listed["key"]
-    assert ended.isdisjoint(call for call, _ in judged - statuses(watched))  # one that never ended need not be seen
+    judged, seen = statuses(each for each in shown if not each["bookkeeping"]), statuses(watched)
+    endings = [each["raw"] for each in session["events"] if each.get("name") == LATE_ENDING]
+    late = {each["call_id"] for each in endings if isinstance(each.get("exit_code"), int)}
+    seen -= Counter(
+        (call, "unknown") for call in late
+    )  # what went on is told once as that, and again when it has ended
+    assert seen <= judged, listed["key"]
+    assert ended.isdisjoint(call for call, _ in judged - seen)  # one that never ended need not be seen
     own = [each for each in shown if not each["copied"]]
     failed = [each for each in own if each["status"] in FAILURES and not each["bookkeeping"]]
     return {

@@ -40,7 +40,7 @@ def up_to_date() -> Preheat:
     found = archived()
     if found.archive.count_unanalysed():
         with Display(quiet=True) as progress:
-            found.analyse(progress, _A_MOMENT)
+            found.analyse(progress, _A_MOMENT, need="rows")
     return found
 
 
