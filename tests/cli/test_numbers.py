@@ -67,9 +67,7 @@ def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]
     judged, seen = statuses(each for each in shown if not each["bookkeeping"]), statuses(watched)
     endings = [each["raw"] for each in session["events"] if each.get("name") == LATE_ENDING]
     late = {each["call_id"] for each in endings if isinstance(each.get("exit_code"), int)}
-    seen -= Counter(
-        (call, "unknown") for call in late
-    )  # what went on is told once as that, and again when it has ended
+    seen -= Counter((call, "unknown") for call in late)  # told as that while it went on, and again when it had ended
     assert seen <= judged, listed["key"]
     assert ended.isdisjoint(call for call, _ in judged - seen)  # one that never ended need not be seen
     own = [each for each in shown if not each["copied"]]

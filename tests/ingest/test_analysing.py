@@ -207,12 +207,9 @@ def fork(machine: Machine) -> None:
 
 
 def test_a_fork_is_analysed_without_what_it_copied(machine: Machine) -> None:
-    """The sync that finds the copies keeps nothing of it; then it is analysed from the packs, its own calls only."""
+    """The sync that finds the copies analyses it once more, its own calls only, and leaves nothing to do."""
     fork(machine)
-    assert {row[0] for row in machine.rows("SELECT key FROM judgements JOIN sessions ON sessions.id = session_id")} == {
-        key(number) for number in (1, 2, 3, 4, 5, 7)
-    }
-    assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
+    assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
     connection = machine.connection()
     profile = judgements.profile_of(connection, key(8))
     assert profile is not None
@@ -221,6 +218,18 @@ def test_a_fork_is_analysed_without_what_it_copied(machine: Machine) -> None:
     assert found == [("please mend the frobnicator number 8", -1, 0), ("and further", 4, 1)]
     connection.close()
     assert machine.rows(f"SELECT errors FROM sessions WHERE key = '{key(8)}'") == [(1,)]
+
+
+def test_a_sync_that_is_killed_before_its_forks_leaves_them_for_later(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is kept of a fork that was analysed with its copies."""
+    monkeypatch.setattr(analysis, "analyse_forks", lambda connection, progress: None)
+    fork(machine)
+    assert {row[0] for row in machine.rows("SELECT key FROM judgements JOIN sessions ON sessions.id = session_id")} == {
+        key(number) for number in (1, 2, 3, 4, 5, 7)
+    }
+    assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
 
 
 def test_what_was_copied_is_learned_once(machine: Machine) -> None:

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from preheat.app import Preheat
+from preheat.app.sessions.archive import forget
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.lessons import lessons
 from preheat.cli.experiment_cards import whole
@@ -110,3 +111,17 @@ def test_marks_that_cannot_be_handed_over_are_not_dropped(tmp_path: Path) -> Non
     with pytest.raises(Exception, match="newer Preheat"):
         connect(folder)
     assert tables(folder) >= MIRRORED
+
+
+def test_a_session_that_is_forgotten_is_gone_everywhere(tmp_path: Path) -> None:
+    """From the state, from what stands beside it, and from the files that version 0.1.0 left; the others are as they were."""
+    folder = home(tmp_path / "home")
+    gone, note = next((session, each["note"]) for session, each in EXPECTED["ratings"].items() if "note" in each)
+    before = Preheat(folder).experiments.report("standing", NOW)
+    assert forget(folder, [gone]) == 1
+    everything = b"".join(path.read_bytes() for path in Path(folder).rglob("*") if path.is_file())
+    assert note.encode() not in everything
+    assert gone.encode() not in b"".join(path.read_bytes() for path in Path(folder).rglob("state.db*"))
+    assert gone.encode() not in b"".join(path.read_bytes() for path in Path(folder, "experiments").iterdir())
+    after = Preheat(folder).experiments.report("standing", NOW)
+    assert sum(after.drawn.values()) == sum(before.drawn.values()) - 1

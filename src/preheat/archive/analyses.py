@@ -102,6 +102,15 @@ def pending(connection: sqlite3.Connection, version: str) -> Pending:
     return grouped(connection.execute(_PENDING, (version,)))
 
 
+def forks(connection: sqlite3.Connection) -> set[str]:
+    """The sessions of which nothing is kept because a sync found that calls of theirs stand in another session, too."""
+    question = (
+        "SELECT key FROM sessions WHERE id IN (SELECT session_id FROM calls INDEXED BY calls_copied WHERE copied) "
+        "AND NOT EXISTS (SELECT 1 FROM judgements WHERE session_id = sessions.id)"
+    )
+    return {row[0] for row in connection.execute(question)}
+
+
 def listed(connection: sqlite3.Connection, keys: Collection[str]) -> Pending:
     """These sessions, analysed or not, in the same groups."""
     return grouped(row for row in connection.execute(f"{SOURCED}{ORDERED}") if row[1] in keys)

@@ -18,7 +18,7 @@ from preheat import episodes, outcomes, profiles
 from preheat.amounts import counted
 from preheat.app.analysis.assessment import assess, judge
 from preheat.app.projects import repository_of
-from preheat.archive.analyses import count_outdated, pending
+from preheat.archive.analyses import count_outdated, forks, listed, pending
 from preheat.archive.connect import connect, unusable
 from preheat.archive.notes import row_of
 from preheat.archive.packing import SmallPacker
@@ -40,6 +40,7 @@ __all__ = [
     "AnalysisReport",
     "analyse",
     "analyse_archive",
+    "analyse_forks",
     "analysed_rows",
     "assess",
     "judge",
@@ -123,6 +124,21 @@ def rows_of(found: Analysis) -> AnalysisRows:
 
 
 # The archive.
+def analyse_forks(connection: sqlite3.Connection, progress: Progress = SILENT) -> None:
+    """Analyse the sessions that a sync found to begin with another's calls: whoever read them did not know which. One that
+    cannot be is left for whoever asks."""
+    keys = forks(connection)
+    if not keys:
+        return
+    progress.begin("Analysing", len(keys), "sessions")
+    try:
+        run(
+            connection, analysed_rows, OUTCOMES_VERSION, listed(connection, keys), lambda key, calls: progress.advance()
+        )
+    finally:
+        progress.end()
+
+
 class AnalysisReport(NamedTuple):
     """What bringing the analyses up to date did."""
 

@@ -108,6 +108,8 @@ def sync(
                 from preheat.ingest.sync import run  # noqa: PLC0415 - where nothing has changed, nothing is read
 
                 report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
+                if report.whole:
+                    _analysis.analyse_forks(connection, progress)
         finally:
             connection.close()
         if files is None and agents == AGENTS:
@@ -126,6 +128,8 @@ class _Counting:
 
     def __init__(self, files: dict[str, int]) -> None:
         self._sessions: set[int] = set()
+        self.whole = False
+        """Whether a session was read from its beginning, and so analysed."""
         self.agents = {agent: AgentReport(count) for agent, count in files.items()}
         self.redactions: dict[str, int] = {}
         self.failures: list[Failure] = []
@@ -143,6 +147,7 @@ class _Counting:
             problems=before.problems + len(delta.problems),
         )
         self._sessions.update(result.sessions)
+        self.whole = self.whole or any(rows.analysis is not None for rows in delta.sessions)
         for kind, count in delta.redactions.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
         self.problems += [(delta.path, line, message) for line, message in delta.problems]
