@@ -18,11 +18,11 @@ def main() -> int:
 
 
 def _plain_sync(arguments: list[str]) -> int:
-    from preheat.app.sessions.quick import look  # noqa: PLC0415 - no other command needs it
+    from preheat.quick import look  # noqa: PLC0415 - no other command needs it
 
     seen = look()
     if seen is not None and not seen.changed:
-        from preheat.cli.summary import print_nothing_new  # noqa: PLC0415 - only what is printed is loaded
+        from preheat.cli.nothing_new import print_nothing_new  # noqa: PLC0415 - only what is printed is loaded
 
         print_nothing_new(seen.counts, arguments)
         return 0

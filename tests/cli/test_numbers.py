@@ -65,7 +65,8 @@ def of_one(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, int]]
         if moment["event"]["type"] == "called"
     ]
     judged, seen = statuses(each for each in shown if not each["bookkeeping"]), statuses(watched)
-    late = {each["raw"].get("call_id") for each in session["events"] if each.get("name") == LATE_ENDING}
+    endings = [each["raw"] for each in session["events"] if each.get("name") == LATE_ENDING]
+    late = {each["call_id"] for each in endings if isinstance(each.get("exit_code"), int)}
     seen -= Counter((call, "unknown") for call in late)  # told as that while it went on, and again when it had ended
     assert seen <= judged, listed["key"]
     assert ended.isdisjoint(call for call, _ in judged - seen)  # one that never ended need not be seen

@@ -477,7 +477,7 @@ def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine)
     story(1).write(machine.projects)
     machine.sync()
     code = (
-        "import sys; from preheat.app.sessions.quick import look; seen = look(); "
+        "import sys; from preheat.quick import look; seen = look(); "
         "heavy = {'sqlite3', 'typing', 're', 'json', 'msgspec', 'click', 'rich', 'sqlalchemy', 'zstandard', 're2'}; "
         "print(seen.counts, len(seen.changed), sorted(heavy & set(sys.modules)))"
     )

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from preheat.app.sessions import files as _session_files
     from preheat.app.sessions import overview as _overview
     from preheat.app.sessions import transcripts as _transcripts
+    from preheat.app.sessions.archive import Look
     from preheat.app.sessions.compression import Compressed
-    from preheat.app.sessions.quick import Look
     from preheat.app.templates import library as _templates
     from preheat.archive import connect as _connect
     from preheat.errors import PreheatError

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.options import Examples
+from preheat.cli.command import Examples
 
 
 class LazyGroup(Examples, click.Group):

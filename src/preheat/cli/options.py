@@ -15,6 +15,8 @@ from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
 from preheat.app.sessions.caller import session_named
+from preheat.cli.command import Examples as Examples
+from preheat.cli.command import json_option as json_option
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 
@@ -23,15 +25,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400, "m": 30 * 86400, "y": 365 * 86400}
-
-
-class Examples(click.Command):
-    """A command whose epilog is examples and notes, printed as they stand."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.epilog:
-            formatter.write("\nExamples:\n")
-            formatter.write(self.epilog.rstrip() + "\n")
 
 
 class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
@@ -112,9 +105,6 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
             if each.session.startswith(incomplete)
         ]
         return [CompletionItem("latest", help="the newest one"), *items] if "latest".startswith(incomplete) else items
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 def filter_options(function: F) -> F:

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from preheat import __version__
+from preheat.cli.command import json_option
 from preheat.cli.lazy import LazyGroup
-from preheat.cli.options import json_option
 
 COMMANDS = {
     "sync": "Read what is new into the archive.",

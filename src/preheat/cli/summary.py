@@ -1,4 +1,4 @@
-"""What a sync did, in words and as JSON. Standard library only and light: the quick path prints it too.
+"""What a sync did, in words and as JSON. Standard library only and light: every plain sync prints it.
 
 Knows nothing of terminals or colours.
 """
@@ -6,6 +6,7 @@ Knows nothing of terminals or colours.
 from __future__ import annotations
 
 from preheat.app.agents import agent_names, title_of
+from preheat.cli.nothing_new import NOTHING_THERE, nothing_new
 from preheat.cli.text import columns, count, printable, size, span
 
 TYPE_CHECKING = False
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
 
 MOST_PROBLEMS = 20
 """More are counted, not shown: `preheat doctor` has them all."""
-_NUMBERS = ("files", "read", "sessions", "calls", "messages", "bytes", "problems")
-_NOTHING_THERE = (
-    "No sessions were found where the agents keep them (`preheat doctor` shows where that is). "
-    "`preheat sync FOLDER` reads them from another place; `preheat demo` shows samples."
-)
 
 
 def exit_code(report: SyncReport) -> int:
@@ -51,24 +47,8 @@ def _nothing_read(report: SyncReport) -> str:
     if report.failures:
         return f"Nothing was read: {count(len(report.failures), 'file')} could not be opened."
     if files == 0:
-        return _NOTHING_THERE
-    return _nothing_new(files)
-
-
-def _nothing_new(files: int) -> str:
-    return f"Nothing new: {count(files, 'file')} looked at, all in the archive already."
-
-
-def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
-    """What the quick path says: `counts` has the files of each agent."""
-    if "--json" in arguments:
-        import json  # noqa: PLC0415 - seldom wanted, and the quickest path there is
-
-        rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
-        report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
-        print(json.dumps(report, indent=2))
-    elif not arguments:
-        print(_nothing_new(sum(counts.values())) if counts else _NOTHING_THERE)
+        return NOTHING_THERE
+    return nothing_new(files)
 
 
 def _row(title: str, report: AgentReport) -> list[str]:

@@ -12,9 +12,8 @@ from preheat.cli.summary import capped, exit_code, problem_lines, report_json, s
 from preheat.cli.text import count
 
 if TYPE_CHECKING:
-    from preheat.app.sessions.archive import SyncReport
+    from preheat.app.sessions.archive import Look, SyncReport
     from preheat.app.sessions.files import NamedFiles
-    from preheat.app.sessions.quick import Look
 
 
 def bring_up_to_date(

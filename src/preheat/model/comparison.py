@@ -15,6 +15,11 @@ Crossed: TypeAlias = Literal["in place", "compaction", "continuation"]
 """How the boundary was crossed: within one session, or into a new one."""
 Unit: TypeAlias = Literal["share", "seconds", "tokens"]
 
+WINDOW = 30
+"""Calls before and after a compaction that are compared, unless told."""
+MARGIN = 0.2
+"""How much more, relatively, still counts as preserved, unless told."""
+
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One measure before and after."""

@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from preheat.model.comparison import Boundary, Change, CompactionCheck, Crossed
+from preheat.model.comparison import MARGIN, WINDOW, Boundary, Change, CompactionCheck, Crossed
 from preheat.model.profile import CallRecord
 from preheat.model.session import Compaction, Session, ToolCall
 from preheat.profiles.asking import Ask, asks
 from preheat.profiles.counts import NOTHING, Counts, count_calls
 from preheat.profiles.noninferiority import Pair, changes
-
-WINDOW = 30
-MARGIN = 0.2
 
 
 class Traced(NamedTuple):

@@ -6,17 +6,35 @@ Knows nothing of what is shown. Only sessions that have a boundary are loaded, o
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from preheat.app.analysis.assessment import judge
 from preheat.app.sessions.archive import load
 from preheat.archive.queries import children, find, sessions
 from preheat.errors import NotFound, UserError
+from preheat.model.comparison import CompactionCheck
 from preheat.model.listing import Filter, Summary
 from preheat.model.progress import SILENT, Progress
 from preheat.profiles import trace
-from preheat.profiles.compaction import Crossing, Traced, crossings
+from preheat.profiles.compaction import Crossing, Traced, check, crossings
 
 _GOING_ON = ("compaction", "continuation")
+
+
+class CheckedCompactions(NamedTuple):
+    """Whether work went on as well after compactions as before, and what could not be looked at."""
+
+    check: CompactionCheck
+    unreadable: list[str]
+
+
+def checked(
+    connection: sqlite3.Connection, which: Summary | Filter, margin: float, size: int, progress: Progress = SILENT
+) -> CheckedCompactions:
+    """The answer for one session, or for all the chosen ones."""
+    loading = Loading(connection, size, progress)
+    found = loading.of_one(which) if isinstance(which, Summary) else list(loading.of_all(which))
+    return CheckedCompactions(check(found, margin, size), loading.unreadable)
 
 
 class Loading:

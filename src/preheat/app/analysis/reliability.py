@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from preheat.app.agents import title_of
 from preheat.app.analysis.assessment import assess, judge
-from preheat.app.analysis.compactions import Loading
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.later import Later
 from preheat.app.sessions.archive import load
@@ -30,23 +29,27 @@ from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.mistakes import recurring
 from preheat.mistakes.identity import MISTAKEN
 from preheat.mistakes.tries import Mistaken, Notes
-from preheat.model.comparison import CompactionCheck, Comparison
-from preheat.model.listing import Filter, Summary
+from preheat.model.comparison import MARGIN, WINDOW, Comparison
+from preheat.model.listing import Filter
 from preheat.model.mistake import CostBy, Mistakes
 from preheat.model.outcome import Cause
 from preheat.model.population import TOP, Population
 from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
-from preheat.profiles import comparison, trace
-from preheat.profiles.compaction import MARGIN, WINDOW, check
+from preheat.profiles import trace
 from preheat.profiles.counts import Counts, count_calls
 from preheat.reports import Context, page
 
 if TYPE_CHECKING:
+    from preheat.app.analysis import compactions as _compactions
+    from preheat.profiles import comparison as _comparison
     from preheat.profiles import population as _population
 else:
-    _population = Later("preheat.profiles.population")  # numpy and scipy, which nothing else here needs
+    # Numpy and scipy, which nothing else here needs and which take longer than most answers.
+    _compactions = Later("preheat.app.analysis.compactions")
+    _comparison = Later("preheat.profiles.comparison")
+    _population = Later("preheat.profiles.population")
 
 _LONGEST_TITLE = 100
 
@@ -98,7 +101,7 @@ def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparis
         if not any(not record.bookkeeping for record in records):
             raise UserError(f"`{name}` has no calls to compare")
         sides.append((f"{summary.session}  {_title(session)}", records))
-    return comparison.compare_sessions(sides[0], sides[1])
+    return _comparison.compare_sessions(sides[0], sides[1])
 
 
 def _title(session: Session) -> str:
@@ -123,7 +126,7 @@ def compare_sets(connection: sqlite3.Connection, a: tuple[str, Filter], b: tuple
     labels = [
         f"{name}, the others" if shared and found is larger else name for name, found in ((a[0], left), (b[0], right))
     ]
-    return comparison.compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
+    return _comparison.compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
 
 
 def _counts(connection: sqlite3.Connection, wanted: Filter) -> dict[int, Counts]:
@@ -131,21 +134,6 @@ def _counts(connection: sqlite3.Connection, wanted: Filter) -> dict[int, Counts]
     facts = judgements.calls(connection, wanted)
     counted = {session: count_calls(group) for session, group in groupby(facts, lambda call: call.session)}
     return {session: counts for session, counts in counted.items() if counts.calls}
-
-
-class CheckedCompactions(NamedTuple):
-    """Whether work went on as well after compactions as before, and what could not be looked at."""
-
-    check: CompactionCheck
-    unreadable: list[str]
-
-
-def _checked(
-    connection: sqlite3.Connection, which: Summary | Filter, margin: float, size: int, progress: Progress
-) -> CheckedCompactions:
-    loading = Loading(connection, size, progress)
-    found = loading.of_one(which) if isinstance(which, Summary) else list(loading.of_all(which))
-    return CheckedCompactions(check(found, margin, size), loading.unreadable)
 
 
 class Reliability:
@@ -198,12 +186,12 @@ class Reliability:
 
     def compactions(
         self, which: str | Filter, margin: float = MARGIN, size: int = WINDOW, progress: Progress = SILENT
-    ) -> CheckedCompactions:
+    ) -> "_compactions.CheckedCompactions":
         """Whether work went on as well after compactions as before: of one session by its name, or of all the chosen ones."""
         connection = connect(self._folder)
         try:
             found = find(connection, which) if isinstance(which, str) else which
-            return _checked(connection, found, margin, size, progress)
+            return _compactions.checked(connection, found, margin, size, progress)
         finally:
             connection.close()
 

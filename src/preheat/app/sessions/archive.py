@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from preheat.app.experiments import state as _experiment_state
     from preheat.app.sessions import forgetting as _forgetting
     from preheat.app.sessions import transcripts as _transcripts
-    from preheat.app.sessions.quick import Look
     from preheat.archive import episodes as _episodes
     from preheat.archive import judgements as _judgements
     from preheat.archive import queries as _queries
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
     from preheat.model.transcript import Transcript
+    from preheat.quick import Look as Look
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
     _experiment_state = Later("preheat.app.experiments.state")

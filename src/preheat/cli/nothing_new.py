@@ -1,0 +1,31 @@
+"""What a sync says that finds nothing new. Apart from the other words of a sync, because nothing else is loaded then.
+
+Knows no agent.
+"""
+
+from __future__ import annotations
+
+from preheat.cli.text import count
+
+_NUMBERS = ("files", "read", "sessions", "calls", "messages", "bytes", "problems")
+NOTHING_THERE = (
+    "No sessions were found where the agents keep them (`preheat doctor` shows where that is). "
+    "`preheat sync FOLDER` reads them from another place; `preheat demo` shows samples."
+)
+
+
+def nothing_new(files: int) -> str:
+    """So many files were looked at, and there is nothing to read."""
+    return f"Nothing new: {count(files, 'file')} looked at, all in the archive already."
+
+
+def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
+    """What the quick path says: `counts` has the files of each agent."""
+    if "--json" in arguments:
+        import json  # noqa: PLC0415 - seldom wanted, and the quickest path there is
+
+        rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
+        report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
+        print(json.dumps(report, indent=2))
+    elif not arguments:
+        print(nothing_new(sum(counts.values())) if counts else NOTHING_THERE)
