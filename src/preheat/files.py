@@ -6,7 +6,6 @@ Knows nothing of what is in them. Standard library only, and little of that: the
 from __future__ import annotations
 
 import os
-from _thread import get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def stream_whole(
 ) -> None:
     """`write_whole` for what is made piece by piece: `write` puts it into the stream."""
     folder = os.path.dirname(path) or os.curdir
-    new = f"{path}.new-{os.getpid()}-{get_ident() % 0x10000:x}"
+    new = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         if make_folders:
             private_folder(folder)

@@ -233,11 +233,14 @@ def test_twenty_calls_at_once_are_all_answered(taught: Machine) -> None:
 
 
 def test_a_call_that_waits_holds_up_no_other(tmp_path: Path) -> None:
-    """Another program writes to the archive, and a call has to wait for it: meanwhile others are answered, then it is, too."""
+    """Another program writes to the archive, and a call has to wait for it, because it has to store the analysis of a session
+    first: meanwhile others are answered, then it is, too."""
     machine = Machine(tmp_path)
     worked(1, SHOP).write(machine.projects)
     machine.sync()
     holding = machine.connection()
+    with holding:
+        holding.execute("DELETE FROM judgements")
     holding.execute("BEGIN IMMEDIATE")
     answered: list[str] = []
 
