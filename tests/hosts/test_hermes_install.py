@@ -391,12 +391,12 @@ def test_what_others_need_by_now_stays(tmp_path: Path) -> None:
     for name, needs in (("preheat", "left"), ("left", ""), ("theirs", "shared[x]>=1; python_version > '3'"), ("shared", "deep"), ("deep", ""), ("changed", "")):  # fmt: skip # noqa: E501
         add_package(tmp_path / "venv", name, "2.0" if name == "changed" else "1.0", needs=needs)
     added = [f"{name}==1.0" for name in ("preheat", "left", "shared", "deep", "changed", "gone")]
-    plan = packages.removal(str(python), added, {})
+    plan = packages.plan_package_removal(str(python), added, {})
     assert plan is not None
     assert plan.packages == ("left==1.0", "preheat==1.0")
     assert plan.kept == ("shared==1.0", "deep==1.0", "changed==2.0")
-    assert packages.removal(str(python), ["gone==1.0"], {}) is None
-    assert packages.removal(str(tmp_path / "no" / "python"), added, {}) is None
+    assert packages.plan_package_removal(str(python), ["gone==1.0"], {}) is None
+    assert packages.plan_package_removal(str(tmp_path / "no" / "python"), added, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -407,20 +407,20 @@ def test_a_python_that_may_not_be_written_to_is_not(tmp_path: Path, what: dict[s
     said = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
     python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**said, **what})}'\n")
     with pytest.raises(packages.Cannot, match=says):
-        packages.addition(Package(str(python), "x"), os.environ)
+        packages.plan_packages(Package(str(python), "x"), os.environ)
 
 
 def test_a_python_that_does_not_run_or_would_not_keep_it(tmp_path: Path) -> None:
     """Each with its reason."""
     with pytest.raises(packages.Cannot, match="does not run"):
-        packages.addition(Package(str(tmp_path / "python"), "x"), os.environ)
+        packages.plan_packages(Package(str(tmp_path / "python"), "x"), os.environ)
     python = make_python(tmp_path / "venv")
     with pytest.raises(packages.Cannot, match="swept"):
-        packages.addition(Package(str(python), "x", "swept"), os.environ)
+        packages.plan_packages(Package(str(python), "x", "swept"), os.environ)
 
 
 def test_the_source_is_where_this_one_came_from() -> None:
     """Ours is a checkout here: the same folder, as it is installed."""
-    *how, where = packages.origin()
+    *how, where = packages.find_origin()
     assert os.path.exists(os.path.join(where, "pyproject.toml")) or where == f"preheat=={__version__}"
     assert how in ([], ["--editable"])
