@@ -1,4 +1,4 @@
-"""What was learned, as the archive keeps it: conclusions, lessons with a person's marks, and projects."""
+"""Conclusions, lessons with marks of a person, and project folders in the archive."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
     )
 
 
-def test_a_lesson_comes_back_as_it_was(archive: sqlite3.Connection) -> None:
+def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> None:
     """Every field, also deep ones."""
     whole = lesson(
         "c1",
@@ -55,7 +55,7 @@ def test_a_lesson_comes_back_as_it_was(archive: sqlite3.Connection) -> None:
     assert kept.by_learner(archive) == {"LearnConventions": [whole]}
 
 
-def test_lessons_of_some_projects_the_best_first(archive: sqlite3.Connection) -> None:
+def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -> None:
     """What holds anywhere is asked for by its empty name; of equal scores the ids decide."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
@@ -66,7 +66,7 @@ def test_lessons_of_some_projects_the_best_first(archive: sqlite3.Connection) ->
     assert kept.lessons(archive, ("nowhere",)) == []
 
 
-def test_new_lessons_of_a_project_take_the_place_of_the_old(archive: sqlite3.Connection) -> None:
+def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -> None:
     """Of that project only."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -75,7 +75,7 @@ def test_new_lessons_of_a_project_take_the_place_of_the_old(archive: sqlite3.Con
     assert {each.id for each in kept.lessons(archive)} == {"c2", "c3"}
 
 
-def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> None:
+def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> None:
     """Nothing half-written: the old lessons stand until the new ones are whole."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -85,7 +85,7 @@ def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> 
     assert [each.id for each in kept.lessons(archive)] == ["c1"]
 
 
-def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> None:
+def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
     """Learned anew, a lesson is still retired; released, it is as it was learned."""
     mark(archive, "c1", "retired", "we moved on", 1.0)
     with writing(archive):
@@ -96,7 +96,7 @@ def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> N
     assert kept.lessons(archive) == [lesson("c1")]
 
 
-def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.Connection) -> None:
+def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection) -> None:
     """The newest mark counts: a pin after a retirement takes its place."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
@@ -107,7 +107,7 @@ def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.C
     assert found.usable(now=100.0)
 
 
-def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> None:
+def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection) -> None:
     """However the mark came there."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
@@ -117,7 +117,7 @@ def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> Non
     assert not found.usable(now=0.0)
 
 
-def test_conclusions_by_project_and_learner(archive: sqlite3.Connection) -> None:
+def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connection) -> None:
     """With the version and what they were drawn from, so that nothing is concluded twice."""
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [lesson("c1")])
@@ -132,7 +132,7 @@ def test_conclusions_by_project_and_learner(archive: sqlite3.Connection) -> None
     assert kept.seen_by(archive) == {("shop", "B"): (1, "d3")}
 
 
-def test_a_form_that_this_version_does_not_know_is_left_out(archive: sqlite3.Connection) -> None:
+def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) -> None:
     """A newer Preheat, or a damaged row: the others are still handed out, and there is no traceback."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
@@ -145,7 +145,7 @@ def test_a_form_that_this_version_does_not_know_is_left_out(archive: sqlite3.Con
     assert kept.lessons(archive) == []
 
 
-def test_a_field_that_a_later_version_adds_is_passed_over(archive: sqlite3.Connection) -> None:
+def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> None:
     """Whoever goes back to an older Preheat keeps what was learned."""
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
     with writing(archive):
@@ -154,7 +154,7 @@ def test_a_field_that_a_later_version_adds_is_passed_over(archive: sqlite3.Conne
     assert kept.lessons(archive) == [lesson("c1")]
 
 
-def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
+def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> None:
     """What is stored takes the place of what was known before."""
     with writing(archive):
         kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
@@ -162,7 +162,7 @@ def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
     assert kept.places(archive) == [Place("/w/shop", "/w/shop", "shop")]
 
 
-def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
+def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
     """One that is not judged, or not there, is left out."""
     machine = with_sessions(tmp_path)
     drop_analyses(machine)
@@ -176,7 +176,7 @@ def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
     assert [each.session for each in found] == [key(5)]
 
 
-def test_it_is_known_which_lessons_are_not_of_the_newest_conclusions(archive: sqlite3.Connection) -> None:
+def test_projects_with_lessons_of_older_conclusions_are_found(archive: sqlite3.Connection) -> None:
     """A run may be killed after it concluded: the next one must see that the lessons are not made yet."""
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [])

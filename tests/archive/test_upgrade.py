@@ -47,7 +47,7 @@ class Home:
         with open(os.path.join(HOMES, revision, "told.json"), encoding="utf-8") as stream:
             self.told: dict[str, Any] = json.load(stream)
         with tarfile.open(os.path.join(HOMES, revision, "home.tar.xz")) as packed:
-            packed.extractall(folder, filter=as_if_new)
+            packed.extractall(folder, filter=with_present_date)
 
     def run(self, *words: str) -> bytes:
         self._capture.readouterr()
@@ -106,7 +106,7 @@ class Home:
         }
 
 
-def as_if_new(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
+def with_present_date(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
     """Left by somebody a moment ago: what is old is cleaned away."""
     entry.mtime = time.time()
     return tarfile.data_filter(entry, place)
@@ -133,26 +133,26 @@ of_those_that_learned = pytest.mark.parametrize("home", LEARNED, indirect=True)
 of_the_first_version = pytest.mark.parametrize("home", [FIRST], indirect=True)
 
 
-def test_there_is_a_folder_of_every_revision_that_somebody_may_have() -> None:
+def test_there_is_a_recorded_folder_of_every_released_revision() -> None:
     """Those up to the first version that was published."""
     versions = Path(migrations.__file__).parent / "versions"
     assert [name for each in sorted(versions.glob("r*.py")) if (name := each.name[1:5]) <= FIRST] == REVISIONS
 
 
 @of_every_revision
-def test_nothing_is_lost(home: Home) -> None:
+def test_an_upgrade_loses_nothing(home: Home) -> None:
     """Sessions, the bytes of each, where words are found, lessons, and what a person said of them."""
     home.is_whole()
 
 
 @of_those_that_learned
-def test_what_a_person_said_outlives_learning_again(home: Home) -> None:
+def test_marks_and_ratings_survive_learning_again(home: Home) -> None:
     home.run("learn", "--quiet")
     home.keeps_what_a_person_said()
 
 
 @of_every_revision
-def test_everything_is_judged_and_measured_again_where_it_must_be(home: Home) -> None:
+def test_sessions_are_analysed_again_where_the_version_requires_it(home: Home) -> None:
     """The old judgements may be out of date, or never have been made; every call of every session counts."""
     calls = {key: each["calls"] for key, each in home.told["sessions"].items()}
     assert {key: home.ask("profile", key)["calls"] for key in calls} == calls
@@ -202,7 +202,7 @@ KILLS = 6
 
 
 @of_every_revision
-def test_killed_in_the_middle_it_is_whole_or_untouched(home: Home, tmp_path: Path) -> None:
+def test_a_killed_upgrade_is_complete_or_untouched(home: Home, tmp_path: Path) -> None:
     """At points spread over the upgrade, by chance; whoever opens it next finds everything."""
     kept = str(tmp_path / "kept")
     shutil.copytree(home.folder, kept)
@@ -235,7 +235,7 @@ def seen(template: dict[str, Any]) -> dict[str, Any]:
 
 
 @of_the_first_version
-def test_templates_go_on(home: Home) -> None:
+def test_templates_work_after_an_upgrade(home: Home) -> None:
     """Each version is there under its digest; a deleted one can be brought back, one from elsewhere still waits."""
     templates = home.told["templates"]
     assert {each["name"] for each in home.ask("warm", "list")} == set(templates)
@@ -254,7 +254,7 @@ def test_templates_go_on(home: Home) -> None:
 
 
 @of_the_first_version
-def test_a_template_is_built_on(home: Home) -> None:
+def test_a_template_gets_a_new_version_after_an_upgrade(home: Home) -> None:
     """A new version stands behind the old ones."""
     home.run("warm", "build", "many", "--min-messages", "0", "--weak", "--addendum", "Otherwise.")
     versions = home.ask("warm", "history", "many")["versions"]
@@ -263,7 +263,7 @@ def test_a_template_is_built_on(home: Home) -> None:
 
 
 @of_the_first_version
-def test_experiments_go_on(home: Home) -> None:
+def test_experiments_continue_after_an_upgrade(home: Home) -> None:
     """The one that ran is ended by this version, and the ledger grows behind the old lines; a rating can be changed."""
     home.keeps_what_was_tried()
     rated = next(key for key, word in home.told["rated"].items() if word == "good")
@@ -276,7 +276,7 @@ def test_experiments_go_on(home: Home) -> None:
 
 
 @of_those_that_learned
-def test_sessions_that_ran_go_on_in_a_new_daemon(home: Home) -> None:
+def test_running_sessions_continue_in_a_new_daemon(home: Home) -> None:
     """The journal of the old one is read; the session's next call is one more."""
     watched = {each["session"]: each["turn"] for each in home.ask("watch", "--within", "1e9")}
     assert watched == home.told["watched"]
@@ -292,7 +292,7 @@ def test_sessions_that_ran_go_on_in_a_new_daemon(home: Home) -> None:
 
 
 @of_the_first_version
-def test_settings_hold(home: Home) -> None:
+def test_settings_survive_an_upgrade(home: Home) -> None:
     """The person had asked that critical calls be refused."""
     call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
     with daemon(home.folder) as one:
