@@ -31,7 +31,7 @@ def machine(tmp_path: Any) -> Machine:
 
 
 def test_forgetting_a_session_deletes_its_judgement(machine: Machine) -> None:
-    """Rows and texts: a signature is a piece of the session."""
+    """Texts too: a signature is a piece of the session."""
     told = story(9).answer("so").ran("frob", "frob: quicksilver is not a known vessel", exit_code=2)
     told.write(machine.projects)
     machine.sync()
@@ -78,7 +78,6 @@ def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
     ],
 )  # fmt: skip
 def test_a_filter_restricts_sessions_calls_and_failures(machine: Machine, chosen: Filter) -> None:
-    """The same as in every list, and the calls are those of the sessions."""
     analyse_archive(machine.folder)
     connection = machine.connection()
     listed = queries.sessions(connection, chosen)
@@ -119,7 +118,6 @@ def test_a_copied_call_counts_in_its_original_session(machine: Machine) -> None:
 
 
 def test_a_failure_comes_with_its_repair(machine: Machine) -> None:
-    """The tool and the words of the call that so many places later did what was wanted."""
 
     told, _ = analyse_with(machine, "other", repaired)
     assert told

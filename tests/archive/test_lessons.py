@@ -26,7 +26,7 @@ def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
 
 
 def mark(archive: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
-    """As a person does it: in the state beside the archive."""
+    """Mark a lesson as a person does, in the state beside the archive."""
     with writing_state(folder_of(archive)) as state:
         marks.mark(state, lesson, as_what, why, at)
 
@@ -38,7 +38,6 @@ def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
 
 
 def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> None:
-    """Every field, also deep ones."""
     whole = lesson(
         "c1",
         use="make test",
@@ -56,7 +55,7 @@ def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> Non
 
 
 def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -> None:
-    """What holds anywhere is asked for by its empty name; of equal scores the ids decide."""
+    """Lessons that hold anywhere have an empty project; equal scores are ordered by id."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
         kept.store_lessons(archive, "till", {"A": [lesson("c3", "till", score=0.9)]})
@@ -67,7 +66,6 @@ def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -
 
 
 def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -> None:
-    """Of that project only."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
@@ -76,7 +74,6 @@ def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -
 
 
 def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> None:
-    """Nothing half-written: the old lessons stand until the new ones are whole."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     unstorable: Any = [lesson("c2"), "no lesson"]
@@ -86,7 +83,6 @@ def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> 
 
 
 def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
-    """Learned anew, a lesson is still retired; released, it is as it was learned."""
     mark(archive, "c1", "retired", "we moved on", 1.0)
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -97,7 +93,7 @@ def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
 
 
 def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection) -> None:
-    """The newest mark counts: a pin after a retirement takes its place."""
+    """The newest mark counts."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
     mark(archive, "c1", "retired", "", 1.0)
@@ -108,7 +104,6 @@ def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection
 
 
 def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection) -> None:
-    """However the mark came there."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
     mark(archive, "c1", "pinned", "", 1.0)
@@ -118,7 +113,6 @@ def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection
 
 
 def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connection) -> None:
-    """With the version and what they were drawn from, so that nothing is concluded twice."""
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [lesson("c1")])
         kept.store_learning(archive, "shop", "A", 2, "d2", [lesson("c2")])
@@ -133,7 +127,7 @@ def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connecti
 
 
 def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) -> None:
-    """A newer Preheat, or a damaged row: the others are still handed out, and there is no traceback."""
+    """From a newer Preheat, or damaged."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
         strange = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c2")), "kind": "prophecy"})
@@ -146,7 +140,6 @@ def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) 
 
 
 def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> None:
-    """Whoever goes back to an older Preheat keeps what was learned."""
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -155,7 +148,6 @@ def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> N
 
 
 def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> None:
-    """What is stored takes the place of what was known before."""
     with writing(archive):
         kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
         kept.store_places(archive, [Place("/w/shop", "/w/shop", "shop")])
@@ -163,7 +155,6 @@ def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> No
 
 
 def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
-    """One that is not judged, or not there, is left out."""
     machine = with_sessions(tmp_path)
     drop_analyses(machine)
     connection = machine.connection()
@@ -177,7 +168,7 @@ def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
 
 
 def test_projects_with_lessons_of_older_conclusions_are_found(archive: sqlite3.Connection) -> None:
-    """A run may be killed after it concluded: the next one must see that the lessons are not made yet."""
+    """A run may be killed between its conclusions and its lessons."""
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [])
         kept.store_learning(archive, "till", "A", 1, "d1", [])

@@ -102,7 +102,6 @@ def test_totals_and_tools_count_what_was_stored(connection: Any) -> None:
 
 
 def test_stored_bytes_are_exact_and_damage_is_found(machine: Machine, connection: Any) -> None:
-    """Every byte comes back; a flipped one is noticed."""
     summary = queries.find(connection, "00000003")
     found = bytearray()
     raw_bytes(connection, summary.key, found.extend)
@@ -116,7 +115,7 @@ def test_stored_bytes_are_exact_and_damage_is_found(machine: Machine, connection
 
 
 def test_a_forgotten_session_is_deleted_from_every_file_and_stays_away(machine: Machine, connection: Any) -> None:
-    """Rows, search index, packs and free pages: nothing of it is left, the others are whole, and no sync brings it back."""
+    """Rows, search index, packs and free pages; other sessions are untouched."""
     secret = "quicksilver"
     transcript = story(9).prompt(f"the {secret} plan").answer("noted")
     path = transcript.write(machine.projects)
@@ -160,7 +159,6 @@ def test_copied_calls_count_in_the_copy_once_their_original_is_forgotten(machine
 
 
 def test_a_source_that_fails_halfway_leaves_nothing_in_its_pack() -> None:
-    """What was packed for it before is taken out; its neighbours keep their places."""
     packer = Packer()
     packer.add(b"one")
     first = packer.end_source()

@@ -29,7 +29,7 @@ def test_the_newest_migration_is_the_expected_version() -> None:
 
 
 def test_the_migrations_render_for_postgresql() -> None:
-    """The migrations can be written out for it, search included."""
+    """Including search."""
     sql = as_sql("postgresql")
     for table in schema.METADATA.tables:
         assert f"CREATE TABLE {table} " in sql
@@ -38,19 +38,17 @@ def test_the_migrations_render_for_postgresql() -> None:
 
 
 def test_the_writer_fills_every_column_of_a_session() -> None:
-    """Plain SQL can forget a column that the schema has."""
     columns = {column.name for column in schema.SESSIONS.columns} - {"id"}
     assert columns == {*writer._SESSION_COLUMNS, *writer._TOKENS}
 
 
 def test_the_writers_status_numbers_are_those_of_the_model() -> None:
-    """It does not load the model for them."""
     assert ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES) == writer._FAILED
     assert STATUSES[int(writer._UNKNOWN)] == "unknown"
 
 
 def test_an_archive_is_created_completely_or_not_at_all(tmp_path: Any) -> None:
-    """Half-made ones of processes that died are not mistaken for it."""
+    """Leftovers of killed processes are ignored."""
     with open(tmp_path / "archive.db.new-1-1", "wb") as stream:
         stream.write(b"half")
     connection = connect(str(tmp_path))
@@ -59,7 +57,7 @@ def test_an_archive_is_created_completely_or_not_at_all(tmp_path: Any) -> None:
 
 
 def test_an_archive_without_tables_is_upgraded(tmp_path: Any) -> None:
-    """An empty file, as a crash before the first migration of an older version might leave."""
+    """An empty file, as a crash before the first migration may leave."""
     sqlite3.connect(tmp_path / "archive.db").close()
     (tmp_path / "archive.db").touch()
     connection = connect(str(tmp_path))

@@ -1,5 +1,4 @@
-"""Analysing: in the sync that reads a session whole, else from the packs; once for each session as it is; unharmed by kills,
-syncs, forgetting, damage and defects."""
+"""Sessions are analysed by the sync that reads them whole, else from the packs: once for each state, and unharmed by kills."""
 
 import os
 import subprocess
@@ -52,7 +51,7 @@ def summary(report: AnalysisReport) -> tuple[int, int, int, int]:
 
 
 def spoil_bytes(machine: Machine) -> None:
-    """Whoever reads a session from now on fails."""
+    """Damage all packs, so that reading a session fails."""
     connection = machine.connection()
     connection.execute("UPDATE packs SET data = x'00'")
     connection.close()
@@ -60,7 +59,6 @@ def spoil_bytes(machine: Machine) -> None:
 
 # When it is analysed.
 def test_a_sync_analyses_the_sessions_that_it_reads(machine: Machine) -> None:
-    """Outcomes, profiles, notes and episodes are there, and nothing that is asked later reads a byte."""
     before = everything(machine)
     assert len(before) == 15
     found = counts(machine)
@@ -94,7 +92,6 @@ def test_only_a_grown_session_is_analysed_again(machine: Machine) -> None:
 
 
 def test_a_session_that_is_read_again_is_analysed_by_the_sync(machine: Machine) -> None:
-    """A rewritten file, however much of it is the same, is another reading."""
     path = story(3, steps=3).write(machine.projects)
     with open(path, "wb") as stream:
         stream.write(story(3, steps=3).data().replace(b"output", b"OUTPUT") + story(3).prompt("x").lines()[-1] + b"\n")
@@ -104,7 +101,7 @@ def test_a_session_that_is_read_again_is_analysed_by_the_sync(machine: Machine) 
 
 
 def test_another_version_analyses_every_session(machine: Machine) -> None:
-    """And what only the older one said is gone, its texts too."""
+    """Texts that only the older analysis used are deleted."""
     drop_analyses(machine)
     analyse_with(machine, "old", with_other_errors)
     assert any(row[12] == "an old text" for row in everything(machine))
@@ -120,7 +117,7 @@ def with_other_errors(session: Session, rows: AnalysisRows) -> AnalysisRows:
 
 
 def test_queries_use_the_analyses_of_another_version(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After an update `mistakes` and `profile` parse nothing, and say how many sessions wait; learning analyses them anew."""
+    """After an update `mistakes` and `profile` say how many sessions are outdated; learning analyses them again."""
     monkeypatch.setattr(analysis, "OUTCOMES_VERSION", "another")
     monkeypatch.setattr(analysis, "VERSION", "another")
     asked = analyse_archive(machine.folder, need="rows")
@@ -149,7 +146,7 @@ def test_the_archive_stores_exactly_what_the_stages_give(machine: Machine) -> No
 
 
 def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> None:
-    """In the list of sessions as in the profile, in a session that was read whole and in one that has grown."""
+    """In lists and profiles, for sessions that were read whole or have grown."""
     grow(machine, 4)
     machine.sync()
     analyse_archive(machine.folder)
@@ -166,7 +163,7 @@ def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> 
 
 
 def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp_path: Any) -> None:
-    """What it knows of calls still holds and has one number everywhere; what it lacks (episodes) comes with the next learning."""
+    """Episodes, which it lacks, come with the next learning."""
     with tarfile.open(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz")) as packed:
         packed.extractall(tmp_path, filter="data")
     folder = str(tmp_path)
@@ -205,7 +202,6 @@ def fork(machine: Machine) -> None:
 
 
 def test_a_fork_is_analysed_without_its_copied_calls(machine: Machine) -> None:
-    """The sync that finds the copies analyses it once more, its own calls only, and leaves nothing to do."""
     fork(machine)
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
     connection = machine.connection()
@@ -219,7 +215,7 @@ def test_a_fork_is_analysed_without_its_copied_calls(machine: Machine) -> None:
 
 
 def test_forks_of_a_killed_sync_are_analysed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is kept of a fork that was analysed with its copies."""
+    """An analysis that counted copied calls is deleted."""
     monkeypatch.setattr(analysis, "analyse_forks", lambda connection, progress: None)
     fork(machine)
     assert {row[0] for row in machine.rows("SELECT key FROM judgements JOIN sessions ON sessions.id = session_id")} == {
@@ -229,7 +225,7 @@ def test_forks_of_a_killed_sync_are_analysed_later(machine: Machine, monkeypatch
 
 
 def test_copied_calls_are_learned_from_once(machine: Machine) -> None:
-    """Also when the fork was read, analysed and learned from before its origin was found."""
+    """Also when the fork was learned from before its original was found."""
     fork(machine)
     learn(machine.folder)
     expected = machine.analyses()
@@ -264,7 +260,6 @@ def test_a_fork_counts_its_copies_once_their_original_is_forgotten(machine: Mach
 
 
 def test_an_analysis_from_before_copies_were_found_is_not_stored(machine: Machine) -> None:
-    """Read, then found to be a copy before its analysis was stored."""
     drop_analyses(machine)
 
     def meanwhile(session: Session, rows: AnalysisRows) -> AnalysisRows:
@@ -305,7 +300,7 @@ def in_many_packs(machine: Machine) -> None:
 def test_after_the_time_limit_the_rest_is_left_for_the_next_run(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    """What was analysed until then is stored, and how much is missing is known; without any time nothing is begun."""
+    """Without any time nothing is begun."""
     in_many_packs(machine)
     monkeypatch.setattr(analyses, "PACK", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: processes)
@@ -330,7 +325,7 @@ def test_several_processes_give_the_same_as_one(machine: Machine, monkeypatch: p
 
 
 def test_damaged_sessions_are_reported_and_the_others_analysed(machine: Machine) -> None:
-    """What an older judge said of an unreadable session does not stay among the new verdicts."""
+    """Outdated verdicts on an unreadable session are deleted."""
     story(8, steps=2).write(machine.projects)
     machine.sync()
     drop_analyses(machine)
@@ -364,7 +359,7 @@ def all_but_three(session: Session, rows: AnalysisRows) -> AnalysisRows:
 def test_a_session_whose_analysis_fails_is_stored_all_the_same(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sync stores it all the same, and whoever asks for its analysis is told."""
+    """A later analysis reports the failure."""
 
     def broken(session: Session, copied: frozenset[int] = frozenset()) -> AnalysisRows:
         if session.id == story(9).session:
@@ -381,7 +376,7 @@ def test_a_session_whose_analysis_fails_is_stored_all_the_same(
 
 
 class Growing(Progress):
-    """A sync comes in between when the analysing begins."""
+    """Runs a sync when the analysis begins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -392,14 +387,12 @@ class Growing(Progress):
 
 
 def test_sessions_of_a_sync_in_between_are_left_for_the_next_run(machine: Machine) -> None:
-    """Listed, then grown before it is read: neither waits for the other, and nothing stale is stored."""
     drop_analyses(machine)
     assert summary(analyse_archive(machine.folder, Growing(machine))) == (4, 11, 1, 0)
     assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
 
 
 def test_an_analysis_of_a_changed_or_forgotten_session_is_not_stored(machine: Machine) -> None:
-    """Read, then grown or forgotten before its analysis is stored."""
     drop_analyses(machine)
 
     def meanwhile(session: Session, rows: AnalysisRows) -> AnalysisRows:

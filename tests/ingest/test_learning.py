@@ -62,7 +62,6 @@ def read_all_bytes_fails(machine: Machine) -> None:
 
 
 def test_the_repair_of_a_repeated_mistake_is_learned_with_its_evidence(machine: Machine) -> None:
-    """The heart of it: the next session can be told what four earlier ones found out each for itself."""
     report = learn(machine.folder)
     assert [task.name for task in report.tasks] == [learner.name for learner in LEARNERS]
     assert report.sessions == 4
@@ -87,7 +86,6 @@ def test_learning_again_reads_no_session_and_changes_nothing(machine: Machine) -
 
 
 def test_learning_in_steps_or_another_order_gives_the_same_lessons(machine: Machine, tmp_path: Any) -> None:
-    """Learned after each session, or at once from all: the same lessons."""
     learn(machine.folder)
     for number in (6, 5):
         worked(number).write(machine.projects)
@@ -136,7 +134,7 @@ def test_one_learner_can_run_alone(machine: Machine) -> None:
 
 
 def test_a_forgotten_session_leaves_no_trace_in_lessons(machine: Machine) -> None:
-    """Lessons quote sessions: they go at once, and come back from those that are left."""
+    """Lessons are learned again from the other sessions."""
     learn(machine.folder)
     connection = machine.connection()
     forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 3")])
@@ -194,7 +192,6 @@ def test_two_folders_of_one_repository_are_one_project(machine: Machine) -> None
 
 
 def test_one_session_can_be_learned_from_alone(machine: Machine) -> None:
-    """A template of one session needs what that session alone shows."""
     key = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
     found = study(machine.folder, [key])
     assert found.project == "shop"
@@ -204,7 +201,6 @@ def test_one_session_can_be_learned_from_alone(machine: Machine) -> None:
 
 
 def test_lessons_are_made_again_after_a_kill_between_conclusions_and_lessons(machine: Machine) -> None:
-    """Everything is concluded and nothing weighed: the next run finds nothing new, and has lessons to make all the same."""
     learn(machine.folder)
     before = lessons(machine)
     connection = machine.connection()
@@ -217,7 +213,6 @@ def test_lessons_are_made_again_after_a_kill_between_conclusions_and_lessons(mac
 
 
 def test_a_session_that_is_forgotten_during_learning_leaves_no_trace(machine: Machine) -> None:
-    """Its notes were read already when it went: what was concluded from them does not stay."""
     gone = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
 
     class Forgetful(Progress):

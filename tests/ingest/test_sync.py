@@ -39,7 +39,7 @@ def machine(tmp_path: Any) -> Machine:
 
 
 class Sizes(Progress):
-    """Remembers how many bytes of each source were read."""
+    """Records how many bytes of each source were read."""
 
     def __init__(self) -> None:
         self.read: list[int] = []
@@ -57,7 +57,6 @@ def loaded(machine: Machine, key: str) -> Any:
 
 
 def test_a_session_is_loaded_as_it_was_read(machine: Machine) -> None:
-    """What the archive gives is what reading the file gives, and a second sync changes nothing."""
     path = story(1).write(machine.projects)
     machine.sync()
     before = machine.contents()
@@ -88,7 +87,7 @@ def test_only_the_new_bytes_of_a_grown_file_are_read(machine: Machine) -> None:
 def test_reading_in_any_pieces_gives_the_same_as_reading_at_once(
     cuts: list[float], steps: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Cut anywhere, also inside a line: after the last piece the archive is the same as if there had been one."""
+    """Cut anywhere, also inside a line."""
     transcript = (
         story(1, steps)
         .compaction("so far")
@@ -115,7 +114,6 @@ def test_reading_in_any_pieces_gives_the_same_as_reading_at_once(
 
 
 def test_a_half_written_line_is_read_by_the_next_sync(machine: Machine) -> None:
-    """No problem is told and nothing of it is stored; when its end is there it is read."""
     data = story(1).data()
     path = story(1).write(machine.projects)
     with open(path, "wb") as stream:
@@ -138,7 +136,7 @@ def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) ->
 
 
 def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
-    """The longer version stays, and somebody is told."""
+    """The longer version stays, with a problem that says so."""
     path = story(1, steps=4).write(machine.projects)
     machine.sync()
     before = machine.contents()["sessions"]
@@ -174,7 +172,7 @@ def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine)
 
 
 def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
-    """A copy made earlier, found before or after the whole file: the fuller one gives the rows."""
+    """The rows come from the longer file, in whatever order they are found."""
     for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
         path = story(1, steps).write(machine.projects)
         os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
@@ -184,7 +182,6 @@ def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
 
 
 def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
-    """As many as there are in the archive afterwards."""
     for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
         path = story(1, steps).write(machine.projects)
         os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
@@ -194,7 +191,7 @@ def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
 
 
 def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
-    """A resumed session's file that repeats the old records under its own id, as some versions write it."""
+    """A resumed session that repeats the old records under its own id."""
     old = story(1, steps=4)
     copied = old.data().replace(old.session.encode(), story(2).session.encode())
     old.write(machine.projects)
@@ -210,7 +207,6 @@ def test_history_copied_into_another_session_counts_once(machine: Machine) -> No
 
 
 def test_call_ids_that_small_models_repeat_are_not_copies(machine: Machine) -> None:
-    """`call_0` in two sessions is two calls."""
     for number in (1, 2):
         transcript = story(number, 0)
         transcript.call("Bash", {"command": "ls"}, call_id="call_0").result("x", call_id="call_0").write(
@@ -236,7 +232,7 @@ def test_a_new_reader_version_reads_again_what_is_still_there(
 
 
 def test_a_killed_sync_loses_and_duplicates_nothing(tmp_path: Any) -> None:
-    """kill -9 at random moments, until it has hit work three times; the sync that is let finish gives what one alone gives."""
+    """Killed at random moments; the last sync gives the same archive as a single one."""
     killed, calm = Machine(tmp_path / "killed"), Machine(tmp_path / "calm")
     for number in range(60):
         for machine in (killed, calm):
@@ -280,7 +276,6 @@ def test_two_syncs_at_once_store_every_session_once(tmp_path: Any) -> None:
 
 
 def test_a_file_that_grows_during_syncs_is_read_completely_in_the_end(machine: Machine) -> None:
-    """Syncs run while the file grows byte by byte."""
     data = story(1, steps=60).data()
     path = story(1).write(machine.projects)
     with open(path, "wb"):
@@ -355,7 +350,6 @@ def test_a_file_of_another_format_is_reported_and_gives_no_session(
 
 
 def test_a_line_that_is_too_long_to_parse_is_kept(machine: Machine) -> None:
-    """Its session is read around it, its bytes are in the archive."""
     path = story(1).write(machine.projects)
     data = story(1).data()
     long = b'{"type":"user","x":"' + b"word " * (8 << 20) + b'"}\n'
@@ -384,7 +378,7 @@ def test_everything_is_readable_by_its_owner_only(machine: Machine) -> None:
 
 
 def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
-    """Not in the packs, not in the rows, not in the search index, not in the state to go on from; counted by kind."""
+    """Not in packs, rows, search index or saved parser states."""
     key = "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2 + "-AA"
     transcript = (
         story(1)
@@ -404,7 +398,7 @@ def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
 
 # Trouble with the archive itself.
 def test_a_full_disk_is_reported_and_loses_nothing(machine: Machine, tmp_path: Any) -> None:
-    """On a real file system without room; with room again, the next sync goes on."""
+    """On a real file system without room."""
     small = str(tmp_path / "small")
     os.makedirs(small)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", small], capture_output=True).returncode:
@@ -471,7 +465,7 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Any) -> None:
 
 # The short way.
 def test_the_quick_path_imports_nothing_slow(machine: Machine) -> None:
-    """After a sync with nothing new to come: no database, no typing, no third-party package."""
+    """No database, no typing, no third-party package."""
     story(1).write(machine.projects)
     machine.sync()
     code = (
@@ -506,7 +500,6 @@ def test_the_quick_path_ignores_a_list_that_is_older_than_the_archive(machine: M
 
 
 def test_interrupting_leaves_no_process_behind(tmp_path: Any) -> None:
-    """Ctrl-C ends the readers too."""
     machine = Machine(tmp_path)
     for number in range(30):
         story(number, steps=200).prompt("x " * 600_000).write(machine.projects)
@@ -527,7 +520,7 @@ def test_every_agent_has_its_places() -> None:
 
 
 def test_a_session_in_several_files_has_changed_when_any_of_them_has(machine: Machine, tmp_path: Any) -> None:
-    """The person names the one file that stands for it."""
+    """The person names one of the files."""
     copy = tmp_path / "conversation"
     source = next(os.path.dirname(path) for path in fixture_paths("openhands") if path.endswith("base_state.json"))
     shutil.copytree(source, copy)

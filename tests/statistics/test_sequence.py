@@ -11,7 +11,7 @@ from preheat.statistics.sequence import BURN_IN, always, errors_to_hold
 from preheat.statistics.spread import arm, quantile, two_arms
 from tests.statistics.made import make_trial
 
-WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
+ARMS: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
 
 
 def test_with_many_sessions_the_width_is_that_of_the_published_formula() -> None:
@@ -60,13 +60,13 @@ def test_looking_after_every_session_keeps_false_alarms_under_five_percent(share
 
 
 def test_the_always_valid_interval_contains_the_plain_one_and_is_missing_before_the_burn_in() -> None:
-    found = always(difference(make_trial(1, 200, effect=-0.05), **WARM))
+    found = always(difference(make_trial(1, 200, effect=-0.05), **ARMS))
     assert found.always_low is not None
     assert found.always_high is not None
     assert found.low is not None
     assert found.high is not None
     assert found.always_low < found.low < found.high < found.always_high
-    early = always(difference(make_trial(1, 14), **WARM))
+    early = always(difference(make_trial(1, 14), **ARMS))
     assert early.always_low is None
     assert early.named[-1].startswith("too early")
-    assert always(difference([], **WARM)) == difference([], **WARM)
+    assert always(difference([], **ARMS)) == difference([], **ARMS)
