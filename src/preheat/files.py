@@ -51,7 +51,7 @@ def stream_whole(
     durable: bool = False,
     make_folders: bool = False,
 ) -> None:
-    """As `write_whole`, for contents that `write` puts into a stream piece by piece."""
+    """As `write_atomically`, for contents that `write` puts into a stream piece by piece."""
     folder = os.path.dirname(path) or os.curdir
     new = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
     try:

@@ -1,7 +1,7 @@
 """Stores the analyses of sessions, and finds sessions whose analysis is missing or outdated. Plain SQL, as in `writer.py`;
 light, because every sync that reads something imports it.
 
-Knows nothing of how a session is analysed. The caller holds the transaction (`writing`) of everything that writes.
+Knows nothing of how a session is analysed. The caller holds the transaction (`write_transaction`) of everything that writes.
 """
 
 import sqlite3
@@ -82,7 +82,7 @@ SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessi
         WHERE source_id = sessions.source_id AND generation = sessions.generation)
 FROM sessions JOIN sources ON sources.id = sessions.source_id
 """  # noqa: S608 - made of our own constants
-"""The columns that `grouped` needs."""
+"""The columns that `group_by_pack` needs."""
 ORDERED = " ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id"
 _PENDING = f"""{SOURCED}
 LEFT JOIN judgements ON judgements.session_id = sessions.id AND substr(judgements.version, 1, length(?1)) = ?1

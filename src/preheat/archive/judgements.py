@@ -26,7 +26,7 @@ _VERDICTS = [
     for cause in (*CAUSES, None)
     for status in STATUSES
 ]
-"""Status, cause, repeated and reread, by the number into which the query of `calls` packs them."""
+"""Status, cause, repeated and reread, by the number into which the query of `judged_calls` packs them."""
 _FAILURES = [place for place, status in enumerate(STATUSES) if status in FAILURES]
 
 
@@ -52,7 +52,7 @@ def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Session
 
 
 def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
-    """Every judged call of the sessions that `sessions` gives."""
+    """Every judged call of the sessions that `judged_sessions` gives."""
     table = OUTCOMES.c
     repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
     verdict = table.status + len(STATUSES) * (
@@ -128,7 +128,7 @@ def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Failure
 
 
 def profiles(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionProfile]:
-    """The profiles of the sessions that `sessions` gives."""
+    """The profiles of the sessions that `judged_sessions` gives."""
     statement = (
         select(PROFILES.c.data)
         .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)

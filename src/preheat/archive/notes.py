@@ -65,7 +65,7 @@ def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) 
 
 
 def _unpack(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
-    """Undo the packing of `row_of`."""
+    """Undo the packing of `make_note_row`."""
     return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
 

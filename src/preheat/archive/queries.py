@@ -134,7 +134,7 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
 
 
 def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
-    """By key: the shortest beginning of the session's id that is unique, which `find` understands."""
+    """By key: the shortest beginning of the session's id that is unique, which `find_session` understands."""
     return names_of_keys(connection, [summary.key for summary in summaries], least)
 
 

@@ -142,7 +142,7 @@ RESPONSES = Table(
     Index("responses_response", "response"),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""Tokens of one model response; `response` is a hash of its id (see `model.ids.number_of`)."""
+"""Tokens of one model response; `response` is a hash of its id (see `model.session.number_of_id`)."""
 
 PASSAGES = Table(
     "passages", METADATA,

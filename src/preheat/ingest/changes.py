@@ -77,7 +77,7 @@ def survey_again(
     counts: dict[str, int],
     entries: list[tuple[str, str]],
 ) -> Survey:
-    """As `survey`, after a quick look: only the files that differed there (with their agents) are compared with the archive."""
+    """As `survey_agents`, after a quick look: only the files that differed there (with their agents) are compared with the archive."""
     changes: list[Change] = []
     forgotten = _load_forgotten(connection)
     for agent, found in changed:
@@ -103,7 +103,7 @@ def _load_forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
 
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
-    """As `survey`, for files that the person named, each with its agent."""
+    """As `survey_agents`, for files that the person named, each with its agent."""
     known = known_files(connection) if connection else {}
     changes: list[Change] = []
     counts: dict[str, int] = {}

@@ -157,7 +157,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     template: str = ""
     """The template of these lessons, as `name@digest`, whatever the arm."""
     shown: tuple[str, ...] = ()
-    """Lessons that could have been withheld at random and were given; `spared`: those that were withheld."""
+    """Lessons that could have been withheld at random and were given; `withheld`: those that were withheld."""
     spared: tuple[str, ...] = ()
     probability: float = 1.0
     """Of being given, for each of these lessons."""
@@ -229,7 +229,7 @@ class Went(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ended_at: float | None = None
     judged: bool = True
     calls: int = 0
-    """Judged calls; `misuse`: those that failed by the agent's own mistake; `errors`: all that failed."""
+    """Judged calls; `mistakes`: those that failed by the agent's own mistake; `errors`: all that failed."""
     misuse: int = 0
     errors: int = 0
     passed: bool | None = None

@@ -48,7 +48,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     estimates: tuple[Estimate, ...] = ()
     """Warm against each other arm, in the metric of the plan; the first one decides."""
     guardrails: tuple[Guarded, ...] = ()
-    """Metrics that must not get worse by more than a tenth; `guarded`: their estimates."""
+    """Metrics that must not get worse by more than a tenth; `guardrail_estimates`: their estimates."""
     guarded: tuple[Estimate, ...] = ()
     secondary: tuple[Estimate, ...] = ()
     """The other metrics, warm against the first other arm: for information, not for the verdict."""

@@ -99,7 +99,7 @@ class Renderer(NamedTuple):
     place: Callable[[str, str], str] | None = None
     """Inserts the text into a file with other contents: takes those and the text, returns the new contents."""
     begins: bool = False
-    """The agent can continue it as a session of its own: see `Begin`."""
+    """The agent can continue it as a session of its own: see `StartSession`."""
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,7 +54,7 @@ def resampled(counts: NDArray[Any], resamples: int = RESAMPLES, seed: int = SEED
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
-    """The ratio in every resample; NaN, which `bounds` leaves out, where the denominator is 0."""
+    """The ratio in every resample; NaN, which `percentile_interval` leaves out, where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(denominators > 0, numerators / denominators, np.nan)
     return found

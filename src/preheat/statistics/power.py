@@ -147,7 +147,7 @@ def by_formula(pool: Pool, effect: float, share: float, power: float, risk: floa
     kept, thinned = 1 + effect / pool.base if pool.base else 0.0, pool.base
     if pool.counts and effect > 0:
         kept, thinned = 1 - effect / (1 - pool.base), 1 - pool.base
-    # As `moved` does: each count is kept with one probability, which adds variance; other values are scaled.
+    # As `shift_counts` does: each count is kept with one probability, which adds variance; other values are scaled.
     changed = kept**2 * variance + (kept * (1 - kept) * thinned / length if pool.counts else 0.0)
     errors = (float(ndtri(1 - risk / 2)) + float(ndtri(power))) / effect
     return max(8, ceil(errors**2 * (changed / share + variance / (1 - share))))

@@ -26,7 +26,7 @@ def difference(units: Iterable[Unit], *, metric: str, arm: str, against: str, ri
 
 
 def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
-    """As `difference`, for a sample."""
+    """As `estimate_difference`, for a sample."""
     method = "delta method, by cluster" if found.clustered else "delta method, by session"
     base, spread = _begin_estimate(found, metric, arm, against, method, risk)
     if spread is None:

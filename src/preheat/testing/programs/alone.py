@@ -50,7 +50,7 @@ def run_alone(module: str, job: bytes, limit: float) -> bytes:
 
 
 def answer(job: type[Job], run_here: Callable[[Job], object]) -> None:
-    """The other end of `run_alone`: run the job in the first file and write its result to the second."""
+    """The other end of `run_isolated`: run the job in the first file and write its result to the second."""
     job_path, result_path = sys.argv[1:3]
     with open(job_path, "rb") as file:
         finished = run_here(msgspec.json.decode(file.read(), type=job))
