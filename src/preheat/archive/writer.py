@@ -1,6 +1,7 @@
 """Stores readings of sources. Plain SQL on a DB-API connection: see `schema.py` for why, and for what the tables mean.
 
-The caller holds the transaction (`write_transaction`), so that a source is stored whole or not at all. Knows nothing of files or readers.
+The caller holds the transaction (`write_transaction`), so that a source is stored whole or not at all. Knows nothing of files
+or readers.
 """
 
 import sqlite3

@@ -77,7 +77,7 @@ def survey_again(
     counts: dict[str, int],
     entries: list[tuple[str, str]],
 ) -> Survey:
-    """As `survey_agents`, after a quick look: only the files that differed there (with their agents) are compared with the archive."""
+    """As `survey_agents`, after a quick look: only the files that differed there are compared with the archive."""
     changes: list[Change] = []
     forgotten = _load_forgotten(connection)
     for agent, found in changed:
