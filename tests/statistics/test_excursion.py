@@ -70,12 +70,14 @@ def test_without_an_effect_false_alarms_stay_near_one_in_twenty() -> None:
 def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
     """None withheld, few sessions, nothing random, no variance, constant or duplicate columns."""
     one: Any = {"probability": 0.5, "outcome": 1.0}
-    assert excursion([], metric="x").why == "no advisory was given by lot"
-    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld by lot"
+    assert excursion([], metric="x").why == "no advisory was given at random"
+    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld at random"
     few = [Moment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
     assert excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
     always = [*simulate_moments(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
-    assert excursion(always, metric="x").named == ("1 advisory without a lot (probability near 0 or 1) left out",)
+    assert excursion(always, metric="x").named == (
+        "1 advisory without a random choice (probability near 0 or 1) left out",
+    )
     rare = [Moment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
     assert excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
     flat = [Moment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]

@@ -53,7 +53,7 @@ def test_each_epoch_is_checked_against_its_own_shares() -> None:
 
 
 def test_no_session_is_no_mismatch_and_an_arm_without_a_share_is_refused() -> None:
-    assert sample_ratio([], {"warm": 0.5, "cold": 0.5}).sentence == "No session has been drawn yet."
+    assert sample_ratio([], {"warm": 0.5, "cold": 0.5}).sentence == "No session has been assigned yet."
     with pytest.raises(UserError, match="`note`"):
         sample_ratio([("a", "note")], {"warm": 0.5, "cold": 0.5})
     with pytest.raises(UserError, match="`b`"):

@@ -63,7 +63,7 @@ def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> 
         named=named,
     )
     if not given or given == len(kept):
-        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} by lot")
+        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} at random")
     numbers = {session: number for number, session in enumerate(sessions)}
     design, weights, outcome = _design(kept)
     columns = design.shape[1]
@@ -120,10 +120,9 @@ def _randomised(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...
         kept.append(each)
     if len(widths) > 1:
         raise UserError("advisories differ in how much is known before them; give each the same columns")
-    without = (
-        f"{lopsided:,} {'advisory' if lopsided == 1 else 'advisories'} without a lot (probability near 0 or 1) left out"
-    )
-    return sorted(kept), (without,) if lopsided else ()
+    number = counted(lopsided, "advisory", "advisories")
+    remark = f"{number} without a random choice (probability near 0 or 1) left out"
+    return sorted(kept), (remark,) if lopsided else ()
 
 
 def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:

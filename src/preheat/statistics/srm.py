@@ -74,7 +74,7 @@ def _shares(
     unknown = sorted(arm for arm in counts if not plan.get(arm))
     if unknown:
         raise UserError(
-            f"arm `{unknown[0]}` was drawn in `{stratum}`, but its planned share is nothing; give its share"
+            f"arm `{unknown[0]}` was assigned in `{stratum}`, but its planned share is nothing; give its share"
         )
     return {arm: value / total for arm, value in plan.items() if value > 0}
 
@@ -123,7 +123,7 @@ def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
 
 def _sentence(whole: Row, strata: tuple[Row, ...], broken: bool, risk: float) -> str:
     if not whole.counts or not sum(whole.counts.values()):
-        return "No session has been drawn yet."
+        return "No session has been assigned yet."
     counts = ", ".join(
         f"{count} `{arm}` (planned {whole.expected[arm]:.1f})" for arm, count in sorted(whole.counts.items())
     )
