@@ -57,13 +57,13 @@ def held_versions(python: Python) -> dict[str, str]:
 
 
 # Adding.
-def plan_packages(package: Package, environment: Mapping[str, str], anew: bool = False) -> PackagePlan:
-    """Plan adding Preheat to a Python; `anew` adds it even where the same version already is. Raises Cannot."""
+def plan_packages(package: Package, environment: Mapping[str, str]) -> PackagePlan:
+    """Plan adding Preheat to a Python; nothing where this version is already there. Raises Cannot."""
     python = look(package.interpreter, environment, package.group)
     if python is None:
         raise Cannot(f"`{package.interpreter}` does not run")
     there = held_versions(python).get(PACKAGE_NAME, "")
-    if python.points.get(PACKAGE_NAME) and there == __version__ and not anew:
+    if python.points.get(PACKAGE_NAME) and there == __version__:
         return PackagePlan(package.interpreter, "nothing", there=there)
     if package.kept:
         raise Cannot(package.kept)

@@ -259,9 +259,9 @@ def _last_seen(folder: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def self_test(folder: str, agent: str = "") -> SelfTest:
+def self_test(folder: str) -> SelfTest:
     """Run the client as an agent would, with an empty event; no daemon is started for it."""
-    words = client_of(agent or HOOKED[0], folder).arguments
+    words = client_of(HOOKED[0], folder).arguments
     if not os.path.exists(words[-2]):
         return SelfTest(client="missing", why=f"`{words[-2]}` is not there; `preheat install AGENT` puts it there")
     running = holder(folder) is not None
