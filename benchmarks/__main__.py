@@ -43,11 +43,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.data and not os.path.isdir(options.data):
         parser.error(f"`{options.data}` is no folder")
-    given = {name: value for name in ("data", "against") if (value := getattr(options, name))}
+    chosen = {name: value for name in ("data", "against") if (value := getattr(options, name))}
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no benchmark `{unknown.pop()}`; there are {', '.join(NAMES)}")
     benchmarks = {name: importlib.import_module(f"benchmarks.{name}").run for name in options.names}
-    for option in given:
+    for option in chosen:
         taking = {name: run for name, run in benchmarks.items() if option in inspect.signature(run).parameters}
         if options.names is not NAMES and taking.keys() != benchmarks.keys():
             parser.error(f"`{(benchmarks.keys() - taking.keys()).pop()}` takes no --{option}")
@@ -55,7 +55,7 @@ def main() -> int:
     os.makedirs(RESULTS, exist_ok=True)
     for name, run in benchmarks.items():
         print(f"\n== {name}", flush=True)
-        result = run(options.quick, **given)
+        result = run(options.quick, **chosen)
         result["machine"] = {
             "cores": os.cpu_count(),
             "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""What each way of making a session shorter costs and keeps, over every real session of at least 50 calls.
+"""What each compression strategy costs and keeps, over every real session of at least 50 calls.
 
 The measure counts what `preheat.compress.measure` calls proficiency markers, and one of the strategies is made to keep them:
 its shares say that it does what it promises, not that a model works better with it. The strategies with a small `keep` show

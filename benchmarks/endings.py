@@ -51,8 +51,8 @@ def _resolved(path: str) -> dict[str, bool]:
             for member in tar:
                 report = tar.extractfile(member) if member.name.endswith("/report.json") else None
                 if report is not None:
-                    said: dict[str, Any] = json.load(report)
-                    found[os.path.basename(os.path.dirname(member.name))] = bool(said["resolved"])
+                    result: dict[str, Any] = json.load(report)
+                    found[os.path.basename(os.path.dirname(member.name))] = bool(result["resolved"])
     return found
 
 

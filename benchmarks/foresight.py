@@ -4,7 +4,7 @@ For every later session a context is made as for its first prompt, at the defaul
 earlier ones alone. Counted are, by project:
 
 - coverage: of the mistakes in the later sessions, the share that the session's context had something for: the error
-  itself, or what mended it (the very command, or one of its whole form; the file). A form with a gap in it (`python …`)
+  itself, or what repaired it (the very command, or one of its whole form; the file). A form with a gap in it (`python …`)
   mends nothing in particular and does not count, for any rule. `known` counts any lesson, handed out or not. Only we name
   errors, so the baselines have one way less to score; and one error of one agent makes up most of one project. So beside it:
   each error of a session counted once, and the comparison with each project left out in turn.
@@ -60,7 +60,7 @@ FRAME = estimate(
 Pages = Sequence[dict[str, "Noted[Any]"]]
 
 
-class Happened(NamedTuple):
+class SessionActivity(NamedTuple):
     """What occurs in a session."""
 
     forms: frozenset[str]
@@ -74,8 +74,8 @@ class Happened(NamedTuple):
     """The names of those that are no shell."""
 
 
-class Given(NamedTuple):
-    """What a session is told beforehand, by whatever rule."""
+class Guidance(NamedTuple):
+    """What a session is told beforehand, by one of the rules."""
 
     tokens: int
     forms: frozenset[str]
@@ -111,7 +111,7 @@ def plain(command: str) -> str:
     return " ".join(main.words) if main is not None else " ".join(command.split())
 
 
-def happened(of: Seen) -> Happened:
+def collect_activity(of: Seen) -> SessionActivity:
     forms: set[str] = set()
     files: set[str] = set()
     errors: set[tuple[str, ...]] = set()
@@ -132,7 +132,7 @@ def happened(of: Seen) -> Happened:
         if each.failed and each.record.signature:
             errors.add(telling_words(each.record.signature))
         shapes.append(each.record.activity)
-    return Happened(
+    return SessionActivity(
         frozenset(forms),
         frozenset(files),
         frozenset(errors),
@@ -148,27 +148,27 @@ def _parts(command: str) -> list[str]:
     return [command, *(" ".join(each.words) for each in understand(command).commands)]
 
 
-# What a lesson tells.
-def told(lessons: Iterable[Lesson], tokens: int = 0) -> Given:
+# What lessons say.
+def guidance_of(lessons: Iterable[Lesson], tokens: int = 0) -> Guidance:
     forms: set[str] = set()
     commands: set[str] = set()
     files: set[str] = set()
     errors: set[tuple[str, ...]] = set()
     for lesson in lessons:
-        commands |= exact(lesson.use) if lesson.use and lesson.kind != "working_set" else set()
+        commands |= command_keys(lesson.use) if lesson.use and lesson.kind != "working_set" else set()
         forms |= {form for text in (lesson.use, *lesson.forms) if (form := command_form(text) or text)}
         files |= {*lesson.files}
         errors |= {words for signature in lesson.signatures if (words := telling_words(signature))}
         if lesson.packet is not None:
             forms |= {form for check in lesson.packet.checks if (form := command_form(check.command))}
-            commands |= {text for check in lesson.packet.checks for text in exact(check.command)}
+            commands |= {text for check in lesson.packet.checks for text in command_keys(check.command)}
             files |= {*lesson.packet.files, *lesson.packet.unverified}
-    return Given(tokens, frozenset(forms), frozenset(commands), frozenset(files), frozenset(errors))
+    return Guidance(tokens, frozenset(forms), frozenset(commands), frozenset(files), frozenset(errors))
 
 
-def applies(lesson: Lesson, there: Happened) -> bool:
+def applies(lesson: Lesson, there: SessionActivity) -> bool:
     """Whether a session has anything to do with a lesson."""
-    about = told([lesson])
+    about = guidance_of([lesson])
     if about.errors & there.errors or _touched(about.files, there.files):
         return True
     if lesson.steps:
@@ -187,24 +187,24 @@ def _in_order(steps: Sequence[str], shapes: Sequence[str]) -> bool:
     return any(short[start : start + len(kinds)] == kinds for start in range(len(short)))
 
 
-def contradicted(lesson: Lesson, there: Happened) -> bool:
-    """What it says to use failed by a mistake there and never ran, or what it warns of ran."""
+def is_contradicted(lesson: Lesson, there: SessionActivity) -> bool:
+    """Whether the command that it recommends failed by mistake and never ran, or the one that it warns of ran."""
     use, avoid = plain(lesson.use) if lesson.use else "", plain(lesson.avoid) if lesson.avoid else ""
     if lesson.kind == "working_set":
         return False
     return bool(use and use in there.failed) or bool(avoid and avoid != use and avoid in there.worked)
 
 
-# Failures and what mends them.
+# Mistakes and their repairs.
 class Failure(NamedTuple):
-    """A mistake: the words of its error, and what the call that mended it was (empty if none did)."""
+    """A mistake: the words of its error, and the call that repaired it (empty if none did)."""
 
     words: tuple[str, ...]
-    mended_by: frozenset[str]
+    repaired_by: frozenset[str]
     file: str
 
 
-def mistaken_calls(of: Seen) -> list[Failure]:
+def mistakes_of(of: Seen) -> list[Failure]:
     by_seq = of.by_seq()
     found = []
     for each in of.calls:
@@ -213,45 +213,45 @@ def mistaken_calls(of: Seen) -> list[Failure]:
         commands: frozenset[str] = frozenset()
         file = ""
         if each.record.recovered_in is not None:
-            mended = by_seq.get(each.record.seq + each.record.recovered_in)
-            if mended is not None and mended.call.kind == "shell":
-                commands = exact(command_of(mended, of))
-            elif mended is not None:
-                file = of.relative(file_of(mended.call))
+            repair = by_seq.get(each.record.seq + each.record.recovered_in)
+            if repair is not None and repair.call.kind == "shell":
+                commands = command_keys(command_of(repair, of))
+            elif repair is not None:
+                file = of.relative(file_of(repair.call))
         found.append(Failure(telling_words(each.record.signature), commands, file))
     return found
 
 
-def exact(command: str) -> frozenset[str]:
-    """What a command is known by: itself without what only prepares or filters it, and its form if that has no gap."""
+def command_keys(command: str) -> frozenset[str]:
+    """Texts that identify a command: itself without what only prepares or filters it, and its form if that has no gap."""
     form = command_form(command)
     return frozenset(filter(None, (plain(command), form if "…" not in form and " " in form else "")))
 
 
-def covers(given: Given, failure: Failure) -> bool:
+def covers(guidance: Guidance, failure: Failure) -> bool:
     return bool(
-        (failure.words and failure.words in given.errors)
-        or failure.mended_by & given.commands
-        or (failure.file and failure.file in given.files)
+        (failure.words and failure.words in guidance.errors)
+        or failure.repaired_by & guidance.commands
+        or (failure.file and failure.file in guidance.files)
     )
 
 
 # The rules.
-def last_calls(earlier: Sequence[Seen]) -> Given:
-    """The last successful calls before, as the user's documents would replay them."""
+def last_calls(earlier: Sequence[Seen]) -> Guidance:
+    """The last successful calls before."""
     chosen = [(of, each) for of in earlier for each in of.calls if each.worked][-LAST_CALLS:]
     tokens = sum(
         estimate(each.call.tool + msgspec.json.encode(each.call.input).decode())
         + estimate(each.result.text[:200] if each.result is not None else "")
         for _, each in chosen
     )
-    commands = {text for of, each in chosen if (command := command_of(each, of)) for text in exact(command)}
+    commands = {text for of, each in chosen if (command := command_of(each, of)) for text in command_keys(command)}
     files = {path for of, each in chosen if (path := of.relative(file_of(each.call)))}
-    return Given(tokens, frozenset(), frozenset(commands), frozenset(files), frozenset())
+    return Guidance(tokens, frozenset(), frozenset(commands), frozenset(files), frozenset())
 
 
-def frequent(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Given:
-    """The commands that ran most often before: so many, or as many as fit."""
+def frequent_commands(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Guidance:
+    """The commands that ran most often before: `count` of them, or as many as fit into the tokens."""
     runs: Counter[str] = Counter()
     for of in earlier:
         runs.update(command for each in of.calls if each.ran and (command := plain(command_of(each, of))))
@@ -263,11 +263,11 @@ def frequent(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Giv
             break
         chosen.append(command)
         spent += cost
-    commands = frozenset(text for command in chosen for text in exact(command))
-    return Given(spent, frozenset(), commands, frozenset(), frozenset())
+    commands = frozenset(text for command in chosen for text in command_keys(command))
+    return Guidance(spent, frozenset(), commands, frozenset(), frozenset())
 
 
-# The trial.
+# Scoring.
 def projects(data: str = "") -> dict[str, list[Seen]]:
     found: defaultdict[str, list[Seen]] = defaultdict(list)
     wanted = {source.name for source in sources(data) if source.is_project}
@@ -313,60 +313,60 @@ def opening(of: Seen) -> str:
     return next((message.text for message in of.said()), of.session.title)
 
 
-def rolling(project: str, sessions: Sequence[Seen], pages: Pages, cut: int, general: list[Lesson]) -> list[Score]:
-    """Every later session, with what was learned from all before it."""
+def score_rolling(project: str, sessions: Sequence[Seen], pages: Pages, cut: int, general: list[Lesson]) -> list[Score]:
+    """The scores of every later session, with what was learned from all sessions before it."""
     scores: list[Score] = []
     for place in range(cut, len(sessions)):
         lessons = [*learned(project, pages[:place]), *general]
-        scores += trial(project, sessions[: place + 1], place, lessons)["preheat"]
+        scores += score_rules(project, sessions[: place + 1], place, lessons)["preheat"]
     return scores
 
 
-def trial(project: str, sessions: Sequence[Seen], cut: int, lessons: list[Lesson]) -> dict[str, list[Score]]:
-    """Every later session under every rule."""
+def score_rules(project: str, sessions: Sequence[Seen], cut: int, lessons: list[Lesson]) -> dict[str, list[Score]]:
+    """The scores of every later session under every rule."""
     earlier, later = sessions[:cut], sessions[cut:]
     by_id = {lesson.id: lesson for lesson in lessons}
     last = earlier[-1].session
     fallback = last.ended_at or last.started_at or 0.0
     scores: defaultdict[str, list[Score]] = defaultdict(list)
-    everything = told(lesson for lesson in lessons if lesson.status in ("active", "weak"))
+    everything = guidance_of(lesson for lesson in lessons if lesson.status in ("active", "weak"))
     for of in later:
         context = provision(
             lessons, task=opening(of), agent=of.session.agent, project=project, now=of.session.started_at or fallback
         )
-        there = happened(of)
-        failures = mistaken_calls(of)
-        given = told((by_id[item.lesson] for item in context.items), context.tokens)
-        for name, each in _rules(earlier, given, FRAME).items():
+        there = collect_activity(of)
+        failures = mistakes_of(of)
+        guidance = guidance_of((by_id[item.lesson] for item in context.items), context.tokens)
+        for name, each in _rules(earlier, guidance, FRAME).items():
             scores[name].append(_score(each, failures, everything if name == "preheat" else each))
         scores["preheat"][-1] = _with_precision(scores["preheat"][-1], context, by_id, there)
     return scores
 
 
-def _rules(earlier: Sequence[Seen], ours: Given, frame: int) -> dict[str, Given]:
-    nothing = Given(0, frozenset(), frozenset(), frozenset(), frozenset())
+def _rules(earlier: Sequence[Seen], ours: Guidance, frame: int) -> dict[str, Guidance]:
+    nothing = Guidance(0, frozenset(), frozenset(), frozenset(), frozenset())
     rules = {
         "last 15 successful calls": last_calls(earlier),
-        "15 most frequent commands": frequent(earlier, 15),
-        "most frequent, same tokens": frequent(earlier, None, max(0, ours.tokens - frame)),
-        "most frequent, whole budget": frequent(earlier, None, BUDGET - frame),
+        "15 most frequent commands": frequent_commands(earlier, 15),
+        "most frequent, same tokens": frequent_commands(earlier, None, max(0, ours.tokens - frame)),
+        "most frequent, whole budget": frequent_commands(earlier, None, BUDGET - frame),
     }
     framed = {name: each._replace(tokens=each.tokens + frame) for name, each in rules.items()}
     return {"preheat": ours, "nothing": nothing, **framed}
 
 
-def _score(given: Given, failures: Sequence[Failure], known: Given) -> Score:
-    covered = sum(covers(given, failure) for failure in failures)
+def _score(guidance: Guidance, failures: Sequence[Failure], known: Guidance) -> Score:
+    covered = sum(covers(guidance, failure) for failure in failures)
     once = {failure.words: failure for failure in reversed(failures)}.values()
     return Score(
-        len(failures), covered, sum(covers(known, failure) for failure in failures), given.tokens, 0, 0, 0, 0,
-        len(once), sum(covers(given, failure) for failure in once),
+        len(failures), covered, sum(covers(known, failure) for failure in failures), guidance.tokens, 0, 0, 0, 0,
+        len(once), sum(covers(guidance, failure) for failure in once),
     )  # fmt: skip
 
 
-def _with_precision(score: Score, context: Context, by_id: dict[str, Lesson], there: Happened) -> Score:
+def _with_precision(score: Score, context: Context, by_id: dict[str, Lesson], there: SessionActivity) -> Score:
     chosen = [by_id[item.lesson] for item in context.items]
-    right = [lesson for lesson in chosen if not contradicted(lesson, there)]
+    right = [lesson for lesson in chosen if not is_contradicted(lesson, there)]
     strictly = sum(applies(lesson, there) for lesson in right)
     applied = sum(applies(lesson, there) or lesson.scope.tool in there.tools for lesson in right)
     wrong = len(chosen) - len(right)
@@ -375,7 +375,7 @@ def _with_precision(score: Score, context: Context, by_id: dict[str, Lesson], th
 
 # Figures.
 def interval(scores: Sequence[Score], measure: Callable[[Sequence[Score]], float | None]) -> tuple[float, float] | None:
-    """95 %, by drawing sessions anew."""
+    """The 95 % interval, from resampling sessions."""
     draw = random.Random(1)
     found = sorted(
         value
@@ -436,7 +436,7 @@ def _run_rolling(found: dict[str, list[Seen]], pages: dict[str, list[dict[str, N
     cuts = {source: int(EARLIER * len(sessions)) for source, sessions in found.items()}
     general = learned("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
     scores = {
-        source: rolling(source.partition("__")[2], sessions, pages[source], cuts[source], general)
+        source: score_rolling(source.partition("__")[2], sessions, pages[source], cuts[source], general)
         for source, sessions in sorted(found.items())
     }
     summary = {
@@ -464,7 +464,7 @@ def _run_split(
         project = source.partition("__")[2]
         lessons = learned(project, pages[source][: cuts[source]])
         kinds.update(lesson.kind for lesson in lessons if lesson.status == "active")
-        by_project[source] = trial(project, sessions, cuts[source], [*lessons, *general])
+        by_project[source] = score_rules(project, sessions, cuts[source], [*lessons, *general])
     rules = list(next(iter(by_project.values())))
     pooled = {rule: [score for scores in by_project.values() for score in scores[rule]] for rule in rules}
     table = {rule: _figures(pooled[rule]) for rule in rules}

@@ -32,9 +32,9 @@ def stamp(name, call):
     STAMPS.append((name, call or "", time.perf_counter_ns()))
 def register(ctx):
     for name in {hooks!r}:
-        ctx.register_hook(name, lambda name=name, **told: stamp(name, told.get("tool_call_id")))
-    ctx.register_middleware("llm_request", lambda **told: stamp("llm_request", told["api_request_id"]))
-    ctx.register_hook("on_session_finalize", lambda **told: open({path!r}, "w").write(json.dumps(STAMPS)))
+        ctx.register_hook(name, lambda name=name, **fields: stamp(name, fields.get("tool_call_id")))
+    ctx.register_middleware("llm_request", lambda **fields: stamp("llm_request", fields["api_request_id"]))
+    ctx.register_hook("on_session_finalize", lambda **fields: open({path!r}, "w").write(json.dumps(STAMPS)))
 """
 
 
@@ -54,7 +54,7 @@ def run(quick: bool) -> dict[str, Any]:
         for number in range(2 if quick else 6):
             for arm in ARMS if number % 2 else ARMS[::-1]:
                 found[arm].append(_session(program, os.path.join(folder, f"{arm}{number}"), data, arm == "with"))
-        told = asking.status(data)["events"]
+        event_count = asking.status(data)["events"]
     finally:
         daemon.terminate()
         daemon.wait(20)
@@ -67,7 +67,7 @@ def run(quick: bool) -> dict[str, Any]:
     result["between sessions"] = {
         arm: {name: [statistics.median(each[name]) for each in runs] for name in whole} for arm, runs in found.items()
     }
-    return _report({**result, "sessions": len(found["with"]), "events": told, "load": os.getloadavg()[0]})
+    return _report({**result, "sessions": len(found["with"]), "events": event_count, "load": os.getloadavg()[0]})
 
 
 def _session(program: str, home: str, data: str, with_plugin: bool) -> dict[str, list[float]]:
@@ -95,13 +95,15 @@ def _session(program: str, home: str, data: str, with_plugin: bool) -> dict[str,
         program=program, home=home, arguments=question, script=[*script, Reply("Done.")], settings=settings
     )
     finished = hermes.run(job)
-    asked = [each.at for each in finished.requests if each.path.endswith("/chat/completions") and not each.auxiliary]
-    ways = [(after - before) * 1000 for before, after in pairwise(asked)]
+    request_times = [
+        each.at for each in finished.requests if each.path.endswith("/chat/completions") and not each.auxiliary
+    ]
+    intervals = [(after - before) * 1000 for before, after in pairwise(request_times)]
     first, last = (_stamps(os.path.join(home, name)) for name in (enabled[0], enabled[-1]))
     return {
         **_between(first, last),
-        f"{WHOLE}, read_file": ways[1:READS],
-        f"{WHOLE}, terminal": ways[READS + 1 : READS + COMMANDS],
+        f"{WHOLE}, read_file": intervals[1:READS],
+        f"{WHOLE}, terminal": intervals[READS + 1 : READS + COMMANDS],
     }
 
 

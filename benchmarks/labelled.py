@@ -33,7 +33,7 @@ def labels(data: str = "") -> list[dict[str, Any]]:
 
 
 def rate_labels(judged: dict[tuple[str, str], Outcome], data: str = "") -> dict[str, Any]:
-    """Status accuracy and cause F1 by set; calls whose session is not at hand are left out and counted."""
+    """Status accuracy and cause F1 by set; calls whose session is missing are left out and counted."""
     known = [(label, judged.get((label["session"], label["call"]))) for label in labels(data)]
     pairs = [(label, outcome) for label, outcome in known if outcome is not None]
     result: dict[str, Any] = {"labels": len(known), "missing": len(known) - len(pairs)}

@@ -33,7 +33,7 @@ drive(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
 
 
 def event(number: int, session: str = "bench") -> bytes:
-    """A command that ran, about 2 KB, as an agent's program tells it; now and then an edit."""
+    """A hook event of about 2 KB: mostly a command, sometimes an edit."""
     call: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": f"toolu_{session}_{number}"}
     call |= {"tool_input": {"command": f"pytest tests/test_part{number % 7}.py", "description": "Run the tests"}}
     call["tool_response"] = {"stdout": _OUTPUT, "stderr": "", "interrupted": False, "isImage": False}
@@ -160,7 +160,7 @@ def _sustained(folder: str, seconds: int) -> dict[str, float]:
 
 
 def _processor(pid: int) -> float:
-    """Seconds of processor time that a process has had; 0 where that cannot be told."""
+    """Seconds of processor time of a process; 0 where that is unknown."""
     try:
         with open(f"/proc/{pid}/stat") as stream:
             words = stream.read().rpartition(")")[2].split()

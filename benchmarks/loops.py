@@ -87,25 +87,25 @@ def _turns(events: list[LiveEvent]) -> int:
 
 
 def _ours(events: list[LiveEvent]) -> Fired:
-    """The signal with everything around it, as a session would hear it."""
+    """Preheat's own loop signal, as in a running session."""
     state, before = START, ("", 0.0)
     for event in events:
         state = fold(state, event)
         if isinstance(event, Called):
-            said = reading(state, "loop")
-            now = (said.cause, said.value)
-            yield event.call_id, said.fired and now != before
+            loop = reading(state, "loop")
+            now = (loop.cause, loop.value)
+            yield event.call_id, loop.fired and now != before
             before = now
 
 
 def _advisories(events: list[LiveEvent]) -> int:
-    """How often the signal would begin to speak."""
-    state, number, told = START, 0, ""
+    """How often the signal would start to give advice."""
+    state, number, last_cause = START, 0, ""
     for event in events:
         state = fold(state, event)
         cause = state.looping
-        number += bool(cause) and cause != told
-        told = cause
+        number += bool(cause) and cause != last_cause
+        last_cause = cause
     return number
 
 

@@ -52,7 +52,7 @@ class Row(NamedTuple):
     """A read, a search or a listing."""
     seen: bool
     """Failed by all rungs."""
-    told_apart: bool
+    set_aside: bool
     """Refused or cut off, by all rungs."""
     flags_hidden: bool
     lines_hidden: bool
@@ -65,9 +65,9 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
     found: dict[tuple[str, str], Outcome] = {}
     for real in real_sessions(not quick, data):
         rows += _rows(real, found)
-    counted = [row for row in rows if not row.told_apart]
-    result: dict[str, Any] = {"calls": len(rows), "told_apart": len(rows) - len(counted)}
-    print(f"{len(rows):,} calls with ground truth; {result['told_apart']} refused or cut off, told apart and left out")
+    counted = [row for row in rows if not row.set_aside]
+    result: dict[str, Any] = {"calls": len(rows), "set_aside": len(rows) - len(counted)}
+    print(f"{len(rows):,} calls with ground truth; {result['set_aside']} refused or interrupted, left out")
     result["agreement"] = _agreement(counted)
     for name in ("flags_hidden", "lines_hidden"):
         result[name] = _tables(name, counted)
@@ -77,7 +77,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
 
 
 def _agreement(rows: list[Row]) -> dict[str, float]:
-    """How often all rungs together say what the program recorded."""
+    """How often the verdict agrees with what the program recorded."""
     visible = [row for row in rows if not row.unseen]
     values = {
         "visible": sum(row.seen == (row.failed and not row.benign) for row in visible) / len(visible),
@@ -103,10 +103,10 @@ def _rows(real: Real, found: dict[tuple[str, str], Outcome]) -> Iterable[Row]:
     session = real.session
     bare = hidden(session, lambda text: text)
     barest = hidden(session, lambda text: _EXIT_LINE.sub("", text))
-    for (call, result), told, first, second in zip(
+    for (call, result), verdict, first, second in zip(
         joined(session), judge(session), judge(bare), judge(barest), strict=True
     ):
-        found[session.id, call.call_id] = told
+        found[session.id, call.call_id] = verdict
         failed = truth(result)
         if failed is None or result is None:
             continue
@@ -117,13 +117,13 @@ def _rows(real: Real, found: dict[tuple[str, str], Outcome]) -> Iterable[Row]:
         yield Row(
             real.source, session.agent, call.kind, f"{session.agent}:{session.id}", failed, harmless,
             bool(shell and shell.masked and not failed), shows,
-            told.status in FAILURES, told.status in ("denied", "interrupted"), first.status in FAILURES,
+            verdict.status in FAILURES, verdict.status in ("denied", "interrupted"), first.status in FAILURES,
             second.status in FAILURES, _V1.search(result.seen) is not None, _V2.search(result.seen) is not None,
         )  # fmt: skip
 
 
 def truth(result: ToolResult | None) -> bool | None:
-    """What the agent's program recorded: failed or not, None where it has no word on it."""
+    """Whether the call failed by the agent's program; None where it did not record that."""
     if result is None:
         return None
     if result.is_error or result.exit_code:
@@ -131,12 +131,12 @@ def truth(result: ToolResult | None) -> bool | None:
     return None if result.is_error is None and result.exit_code is None else False
 
 
-def hidden(session: Session, shown: Callable[[str], str]) -> Session:
-    """The session as one sees it who has the texts alone."""
+def hidden(session: Session, reduce: Callable[[str], str]) -> Session:
+    """The session with the texts of results only."""
     events: list[Event] = []
     for event in session.events:
         if isinstance(event, ToolResult):
-            events.append(ToolResult(line=event.line, at=event.at, call_id=event.call_id, text=shown(event.seen)))
+            events.append(ToolResult(line=event.line, at=event.at, call_id=event.call_id, text=reduce(event.seen)))
         elif not (isinstance(event, Other) and event.name == LATE_ENDING):
             events.append(event)
     return msgspec.structs.replace(session, events=tuple(events))
@@ -218,7 +218,7 @@ def scored(hits: int, false: int, missed: int) -> tuple[float, float, float]:
 
 
 def _interval(rows: list[Row], name: str) -> tuple[float, float]:
-    """Of F1, by drawing sessions anew."""
+    """The interval of F1, from resampling sessions."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in rows:
         failed, judged = row.failed and not row.benign, getattr(row, name)

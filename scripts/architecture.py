@@ -1,10 +1,10 @@
-"""The architecture as the code has it: layers, who imports whom, rings, and which files two walks enter.
+"""The architecture of the code: layers, imports between packages, import rings, and the files that two walks enter.
 
     python scripts/architecture.py            write the generated parts of ARCHITECTURE.md
     python scripts/architecture.py --rules    say which rules are broken, and where
     python scripts/architecture.py --check    say whether they are up to date, and what breaks a rule
 
-The rules are here, once; `tests/test_architecture.py` holds the code to them.
+The rules are written here only; `tests/test_architecture.py` checks them.
 """
 
 import argparse
@@ -44,7 +44,7 @@ BASE = (
     "model",
     "version",
 )
-"""What every layer may use."""
+"""Modules that every layer may use."""
 ENTRIES = ("__main__", "quick", "__init__")
 """How the program is started; `quick` is the short way through a sync that finds nothing new."""
 FOR_TESTS = ("testing",)
@@ -71,7 +71,7 @@ class Import(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A rule that the code does not keep."""
+    """A place that breaks a rule."""
 
     place: str
     rule: str
@@ -175,13 +175,13 @@ def broken(found: list[Import] | None = None) -> list[Broken]:
     found = imports() if found is None else found
     homeless = [module for module in modules() if not layer_of(part_of(module))]
     wrong = [Broken(module, "belongs to no layer; name it in scripts/architecture.py") for module in homeless]
-    wrong += [Broken(f"{each.importer}:{each.line}", why) for each in found if (why := _against(each))]
+    wrong += [Broken(f"{each.importer}:{each.line}", why) for each in found if (why := _broken_rule(each))]
     wrong += [Broken(" -> ".join((*ring, ring[0])), "is a ring of imports") for ring in rings(found)]
     return wrong
 
 
-def _against(each: Import) -> str:
-    """What is wrong with an import; empty: nothing."""
+def _broken_rule(each: Import) -> str:
+    """The rule that an import breaks; empty: none."""
     own, other = part_of(each.importer), part_of(each.imported)
     layer, other_layer = layer_of(own), layer_of(other)
     if own == other or other == "__init__" or layer in ("entries", "for tests"):
@@ -211,7 +211,7 @@ def _against(each: Import) -> str:
 
 
 def rings(found: list[Import]) -> list[list[str]]:
-    """Modules that import each other in a ring, each ring once; what is imported for its types only is no import."""
+    """Import rings, each once; imports for types only do not count."""
     graph: dict[str, set[str]] = {}
     for each in found:
         if not each.typing_only:
@@ -292,7 +292,7 @@ def table(found: list[Import]) -> str:
 
 
 def first_sentence(path: str) -> str:
-    """What a module says of itself first."""
+    """The first sentence of a module's docstring."""
     with open(path, encoding="utf-8") as stream:
         text = ast.get_docstring(ast.parse(stream.read())) or ""
     first = " ".join(text.partition("\n\n")[0].split())
@@ -338,7 +338,7 @@ def parts() -> dict[str, str]:
 
 
 def written(page: str, generated: dict[str, str]) -> str:
-    """The page with its generated parts as they are now."""
+    """The page with its generated parts replaced."""
     for name, text in generated.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         head, mark, rest = page.partition(begin)

@@ -3,7 +3,7 @@ demonstration in the README from its own output.
 
     python scripts/make_docs.py
 
-Tests hold the pages to what the program says.
+Tests check that the pages are up to date.
 """
 
 import inspect
@@ -63,7 +63,7 @@ def python_page(text: str) -> str:
 
 
 def first_sentence(value: object) -> str:
-    """What a method or an area says of itself first."""
+    """The first sentence of a method's or an area's docstring."""
     words = " ".join((inspect.getdoc(value) or "").split())
     return re.split(r"(?<=[.]) ", words)[0].rstrip(".")
 

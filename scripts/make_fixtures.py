@@ -2,7 +2,7 @@
 
     python scripts/make_fixtures.py [agent ...]
 
-Each agent has a maker that fills a folder; what differs from machine to machine is then scrubbed, always the
+Each agent has a maker that fills a folder; what differs between machines is then replaced, always the
 same way. Ids and times stay as the program wrote them. Knows the agents only through `MAKERS`.
 """
 

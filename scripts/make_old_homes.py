@@ -1,7 +1,7 @@
 """Makes Preheat's folder as every earlier revision of the archive left it, with the code of that time: `tests/fixtures/homes`.
 
 Run it from the checkout: `.venv/bin/python scripts/make_old_homes.py [REVISION...]`. Each revision gets `home.tar.xz` (the
-folder) and `told.json` (what the code of that time said of it, which newer code is held to). The sessions are the project's own:
+folder) and `told.json` (what the code of that time printed, which newer code must reproduce). The sessions are the project's own:
 recorded ones out of `tests/fixtures`, and the samples of the demo.
 """
 
@@ -57,7 +57,7 @@ class Old:
         return json.loads(self.run(*words, "--json"))
 
     def tell(self, agent: str, payload: bytes) -> None:
-        """A hook, as an agent's program would have it told to the daemon."""
+        """A hook, as an agent's program would have it expected to the daemon."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(300)
             connection.connect(os.path.join(self.home, "live", "socket"))
@@ -84,24 +84,24 @@ def make(revision: str) -> None:
     with checked_out(COMMITS[revision]) as source:
         old = Old(source)
         old.run("sync", "--quiet", *places)
-        told: dict[str, Any] = {"revision": revision, "commit": COMMITS[revision]}
+        expected: dict[str, Any] = {"revision": revision, "commit": COMMITS[revision]}
         if revision >= "0002":
             old.run("mistakes", "--json")  # which judges everything
         if revision >= "0003":
-            told |= learn(old)
-            told |= make_templates(old)
-            told |= watch(old, revision)
+            expected |= learn(old)
+            expected |= make_templates(old)
+            expected |= watch(old, revision)
         if revision >= "0004":
-            told |= experiment(old)
-        told |= describe(old)
+            expected |= experiment(old)
+        expected |= describe(old)
     target = os.path.join(HOMES, revision)
     os.makedirs(target, exist_ok=True)
     pack(old.home, os.path.join(target, "home.tar.xz"))
     with open(os.path.join(target, "told.json"), "w", encoding="utf-8") as stream:
-        json.dump(told, stream, indent=1, sort_keys=True, ensure_ascii=False)
+        json.dump(expected, stream, indent=1, sort_keys=True, ensure_ascii=False)
         stream.write("\n")
     print(
-        f"{revision} by {COMMITS[revision]}: {len(told['sessions'])} sessions, {len(told.get('lessons', ()))} lessons"
+        f"{revision} by {COMMITS[revision]}: {len(expected['sessions'])} sessions, {len(expected.get('lessons', ()))} lessons"
     )
 
 

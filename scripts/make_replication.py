@@ -85,11 +85,11 @@ def tables(title: str, found: Population) -> Iterator[str]:
 
 def parts(pooled: Marathon) -> Iterator[str]:
     def row(name: str, title: str) -> str:
-        def said(answer: Answer) -> str:
+        def change_of(answer: Answer) -> str:
             value = getattr(answer, name)
             return str(getattr(value, "change", value))
 
-        return f"| {title} | {said(pooled.errors)} | {said(pooled.mistakes)} |"
+        return f"| {title} | {change_of(pooled.errors)} | {change_of(pooled.mistakes)} |"
 
     yield "| points (95 % interval) | all failures | mistakes |"
     yield "|---|---|---|"
@@ -107,19 +107,19 @@ def parts(pooled: Marathon) -> Iterator[str]:
 
 
 def by_agent(found: Population) -> Iterator[str]:
-    told = [each for each in found.by_agent if any(cell.enough for cell in each.buckets)]
+    measured_agents = [each for each in found.by_agent if any(cell.enough for cell in each.buckets)]
     yield "| agent | failed: 0-50 | 51-100 | 101+ | (c) all failures | (c) mistakes | verdict on mistakes |"
     yield "|---|---|---|---|---|---|---|"
-    for each in told:
+    for each in measured_agents:
         cells = " | ".join(rate(cell.errors) for cell in each.buckets)
         verdict = each.mistakes.verdict.replace("_", " ")
         yield (
             f"| {places_of(each.agent).title} | {cells} | {each.errors.slope.change} | {each.mistakes.slope.change} | {verdict} |"
         )
-    silent = len(found.by_agent) - len(told)
-    if silent:
+    unmeasured = len(found.by_agent) - len(measured_agents)
+    if unmeasured:
         yield ""
-        yield f"{silent} more agents have too little data in every bucket."
+        yield f"{unmeasured} more agents have too little data in every bucket."
 
 
 def rate(found: Rate) -> str:

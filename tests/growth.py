@@ -1,7 +1,7 @@
-"""How the cost of a computation grows with its input: twice the input may not cost four times as much.
+"""Checks that the cost of a computation grows in proportion to its input.
 
-The cost is the processor time of this thread, compared with itself in the same run, so it neither matters how fast the machine
-is nor what else it does. Knows nothing of what is computed.
+The cost is the processor time of this thread in one run, so neither the speed nor the load of the machine matters. Knows nothing
+of what is computed.
 """
 
 import time

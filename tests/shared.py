@@ -1,4 +1,4 @@
-"""Where the tests find what lies beside them: the recorded sessions, and the shared corpus of real ones."""
+"""Paths of test data: the recorded sessions, and the shared corpus of real ones."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ needs_corpus = pytest.mark.skipif(
 
 
 def real_program(found: str | None, name: str) -> str:
-    """The path of a real program; where it is not installed the test is skipped with what to do, and fails in CI."""
+    """The path of a real program; without it the test is skipped with what to do, and fails in CI."""
     if found is None:
         message = f"{name} is not installed: run scripts/install-agents {name}"
         if os.environ.get("CI"):
@@ -39,7 +39,7 @@ def fixture_files(agent: str) -> Iterator[str]:
 
 @contextmanager
 def bound_by_permissions(folder: str) -> Iterator[None]:
-    """Permissions hold below the folder, also where the tests run as root: root steps down and gives the folder away."""
+    """Make file permissions effective below the folder even for root, by changing user and owner."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         yield
         return

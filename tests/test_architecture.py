@@ -1,4 +1,4 @@
-"""The layers of the package hold, imports stand at the top, and ARCHITECTURE.md says what is so."""
+"""The layers of the package hold, imports are at the top, and ARCHITECTURE.md is up to date."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def found() -> list[Import]:
     return architecture.imports()
 
 
-def test_no_import_breaks_a_rule_of_the_layers(found: list[Import]) -> None:
+def test_imports_follow_the_rules_of_the_layers(found: list[Import]) -> None:
     assert [str(each) for each in architecture.broken(found)] == []
 
 
@@ -39,7 +39,7 @@ def test_an_import_against_the_layers_is_found(importer: str, imported: str, say
     assert says in wrong.rule
 
 
-def test_a_ring_is_found_however_long_it_is() -> None:
+def test_an_import_ring_of_any_length_is_found() -> None:
     names = [f"preheat.model.part{number}" for number in range(2_000)]
     around = [Import(one, other, 1, False, False) for one, other in zip(names, [*names[1:], names[0]], strict=True)]
     assert architecture.rings(around) == [sorted(names)]
@@ -48,8 +48,7 @@ def test_a_ring_is_found_however_long_it_is() -> None:
     assert architecture.rings(only_types) == []
 
 
-def test_imports_stand_at_the_top_of_their_module(found: list[Import]) -> None:
-    """Ruff's rule holds every other one back unless its line names the reason; here they are counted."""
+def test_imports_within_functions_stay_few(found: list[Import]) -> None:
     listed = subprocess.run(
         [sys.executable, "-m", "ruff", "check", "--select", "PLC0415", "--ignore-noqa", "--output-format", "concise", "src"],
         capture_output=True, text=True, cwd=architecture.ROOT,
@@ -75,8 +74,7 @@ def test_every_import_within_a_function_says_why() -> None:
     assert without == []
 
 
-def test_the_page_says_what_is_so() -> None:
-    """Layers, packages and the two walks of ARCHITECTURE.md are those of the code."""
+def test_the_generated_parts_of_the_architecture_page_are_up_to_date() -> None:
     with open(architecture.PAGE, encoding="utf-8") as stream:
         page = stream.read()
     assert page == architecture.written(page, architecture.parts()), "run `python scripts/architecture.py`"

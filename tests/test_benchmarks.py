@@ -1,4 +1,4 @@
-"""The benchmarks' data: which sessions they are run on, here and where somebody names another folder."""
+"""Which sessions the benchmarks use, by default and from a named folder."""
 
 import importlib
 import inspect
@@ -26,7 +26,7 @@ ON_REAL_SESSIONS = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_measured_on_real_sessions_takes_other_ones(name: str) -> None:
+def test_a_benchmark_on_real_sessions_takes_a_folder(name: str) -> None:
     taken = inspect.signature(importlib.import_module(f"benchmarks.{name}").run).parameters
     assert ("data" in taken) == (name in ON_REAL_SESSIONS)
 
@@ -42,7 +42,7 @@ def data(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def test_a_folder_of_projects_is_data(data: str) -> None:
+def test_every_folder_with_sessions_is_a_project(data: str) -> None:
     """Every folder in it is one, also for whoever leaves the projects out where there is something else."""
     assert [(each.name, each.is_project) for each in sources(data)] == [("claude_code", True), ("hermes", True)]
     everything = [(each.source, each.session.id) for each in real_sessions(data=data)]

@@ -1,4 +1,4 @@
-"""Sessions as OpenAI chat messages: always valid, and read back for all that the form can hold."""
+"""Sessions exported as OpenAI chat messages are valid, and are read back as far as the format allows."""
 
 import json
 import os
@@ -95,7 +95,7 @@ def _merged(response: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
-def test_recorded_sessions_of_every_agent(name: str) -> None:
+def test_recorded_sessions_of_every_agent_are_exported_and_read_back(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         check(messages(session))
         again = back(session)
@@ -148,12 +148,12 @@ def test_results_follow_their_calls_whatever_came_between() -> None:
     assert (found[0]["content"], len(found[0]["tool_calls"])) == ("and", 2)
 
 
-def test_what_was_taken_back_is_not_there() -> None:
+def test_rewound_events_are_left_out() -> None:
     found = made(UserMessage(line=1, text="a"), UserMessage(line=2, text="b"), Rewind(line=3, after=1))
     assert [message["content"] for message in found] == ["a"]
 
 
-def test_system_prompts_and_summaries() -> None:
+def test_system_prompts_and_summaries_have_their_roles() -> None:
     found = made(
         Other(line=1, name="system", raw={"role": "system", "content": "Be brief."}),
         Other(line=2, name="system_prompt", raw="Be kind."),
@@ -168,7 +168,7 @@ def test_system_prompts_and_summaries() -> None:
     ]
 
 
-def test_ids_and_names_that_the_interface_refuses() -> None:
+def test_ids_and_names_are_made_valid() -> None:
     odd = ToolCall(line=1, call_id="x" * 60, tool="mcp: find it!", kind="other", input={})
     (first, _) = made(odd)
     assert first["tool_calls"][0]["id"].startswith("call_")

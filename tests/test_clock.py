@@ -1,4 +1,4 @@
-"""No test says how fast something is: that belongs into `benchmarks/`. A machine that does other things besides failed those."""
+"""No test depends on how fast the machine is: speed is measured in `benchmarks/`."""
 
 import ast
 import os
@@ -63,22 +63,22 @@ def reads_clock(node: ast.AST, known: set[str]) -> bool:
     return False
 
 
-def asserted_times(tree: ast.AST) -> Iterator[int]:
-    """Lines that assert how long something took, or hand that over to whoever may."""
+def lines_asserting_times(tree: ast.AST) -> Iterator[int]:
+    """Lines that assert how long something took, or pass that to a function that may."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             known: set[str] = set()
             for _ in range(2):  # a name may be made of another one that stands below, in a loop
                 for node in ast.walk(function):
-                    known |= kept_times(node, known)
+                    known |= names_of_times(node, known)
             for node in ast.walk(function):
                 value = node.test if isinstance(node, ast.Assert) else getattr(node, "value", None)
                 if isinstance(node, ast.Assert | ast.Return) and value is not None and reads_clock(value, known):
                     yield node.lineno
 
 
-def kept_times(node: ast.AST, known: set[str]) -> set[str]:
-    """Names that a statement gives a measurement to."""
+def names_of_times(node: ast.AST, known: set[str]) -> set[str]:
+    """Names that a statement assigns a measured time to."""
     targets: Sequence[ast.AST] = ()
     value: ast.AST | None = None
     if isinstance(node, ast.Assign):
@@ -92,8 +92,8 @@ def kept_times(node: ast.AST, known: set[str]) -> set[str]:
     return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
 
 
-def brief_limits(tree: ast.AST) -> Iterator[int]:
-    """Lines that give up on something after a moment."""
+def lines_with_short_limits(tree: ast.AST) -> Iterator[int]:
+    """Lines that give up on something after a short time."""
     for node in ast.walk(tree):
         if named(node) in WAITING and isinstance(node, ast.Call):
             limits = [each.value for each in node.keywords if each.arg == "timeout"]
@@ -104,9 +104,9 @@ def brief_limits(tree: ast.AST) -> Iterator[int]:
                     yield node.lineno
 
 
-@pytest.mark.parametrize("check", [asserted_times, brief_limits])
-def test_no_test_hangs_on_the_clock(check: Callable[[ast.AST], Iterator[int]]) -> None:
-    """Neither by an assertion on the time that something took, nor by a limit that a busy machine does not keep to."""
+@pytest.mark.parametrize("check", [lines_asserting_times, lines_with_short_limits])
+def test_no_test_depends_on_the_speed_of_the_machine(check: Callable[[ast.AST], Iterator[int]]) -> None:
+    """Neither by an assertion on a measured time, nor by a short limit."""
     found = []
     for path in sources():
         name = os.path.relpath(path, os.path.dirname(TESTS))
@@ -129,27 +129,27 @@ ASSERTIONS = {
 
 
 @pytest.mark.parametrize(("body", "timed"), ASSERTIONS.items())
-def test_an_assertion_on_a_clock_is_known_by_its_form(body: str, timed: bool) -> None:
+def test_assertions_on_measured_times_are_found(body: str, timed: bool) -> None:
     function = "def test():\n" + "\n".join(f"  {line}" for line in body.splitlines())
-    assert bool([*asserted_times(ast.parse(function))]) == timed
+    assert bool([*lines_asserting_times(ast.parse(function))]) == timed
 
 
-def test_a_short_limit_is_known_by_its_form() -> None:
-    assert [*brief_limits(ast.parse("process.wait(10)\nrun(x, timeout=5)\nprocess.wait(HUNG)\nover.wait(0.1)"))] == [
+def test_short_limits_are_found() -> None:
+    assert [
+        *lines_with_short_limits(ast.parse("process.wait(10)\nrun(x, timeout=5)\nprocess.wait(HUNG)\nover.wait(0.1)"))
+    ] == [
         1,
         2,
     ]
 
 
-def test_a_cost_that_grows_with_the_square_is_found() -> None:
-    """And one in proportion is let pass."""
+def test_quadratic_cost_is_found_and_linear_cost_is_not() -> None:
     grows_in_proportion(lambda text: sum(1 for _ in text), "x" * 400_000)
     with pytest.raises(pytest.fail.Exception, match="8 times the text costs"):
         grows_in_proportion(lambda text: sum(1 for _ in text for _ in text), "x" * 2_000)
 
 
-def test_what_does_not_come_is_named() -> None:
-    """Whoever reads the failure knows what was waited for."""
+def test_a_wait_that_fails_names_what_was_waited_for() -> None:
     assert until(lambda: "it", "it") == "it"
     with pytest.raises(pytest.fail.Exception, match="a train"):
         until(lambda: False, "a train", seconds=0.1)

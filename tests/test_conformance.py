@@ -38,7 +38,7 @@ def records(agent: str, name: str) -> list[tuple[str, str, bytes]]:
         return [(path, "", stream.read())]
 
 
-def parsed(agent: str, path: str, part: str, data: bytes) -> list[Session]:
+def parse(agent: str, path: str, part: str, data: bytes) -> list[Session]:
     parser = reader_of(agent).parser(path, part)
     feed_lines(parser, data, 1)
     return parser.take()
@@ -59,7 +59,6 @@ def test_every_agent_has_fixtures() -> None:
 
 @each_file
 def test_a_file_is_recognised_by_its_content(agent: str, name: str) -> None:
-    """`preheat read FILE` needs no hint."""
     assert detect(os.path.join(FIXTURES, name)).agent == agent
 
 
@@ -70,8 +69,7 @@ def test_reading_twice_gives_the_same(agent: str, name: str) -> None:
 
 
 @each_file
-def test_a_session_has_its_heading(agent: str, name: str) -> None:
-    """Agent, id, and times that do not run backwards."""
+def test_a_session_has_agent_id_and_ordered_times(agent: str, name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         assert session.agent == agent
         assert session.id
@@ -100,9 +98,9 @@ def test_tokens_add_up_to_what_the_agent_reports(agent: str, name: str) -> None:
 def test_every_truncation_gives_a_prefix(agent: str, name: str) -> None:
     """Cut anywhere, also inside a line or a character: no exception, and the events before the cut."""
     for path, part, data in records(agent, name):
-        full = {session.id: session.events for session in parsed(agent, path, part, data)}
+        full = {session.id: session.events for session in parse(agent, path, part, data)}
         for cut in {0, 1, len(data) - 1, *range(0, len(data), max(1, len(data) // 60))}:
-            for session in parsed(agent, path, part, data[:cut]):
+            for session in parse(agent, path, part, data[:cut]):
                 expected = full[session.id]
                 got = [event for event in session.events if event in expected]
                 assert tuple(got) == expected[: len(got)]
@@ -113,8 +111,7 @@ def test_every_truncation_gives_a_prefix(agent: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "name"), [(agent, name) for agent, name in FILES if reader_of(agent).framing(name) != "database"]
 )
-def test_a_truncated_file_reads_without_raising(agent: str, name: str, tmp_path: Any) -> None:
-    """The same through files, also for formats that are one document."""
+def test_a_truncated_file_is_read_without_raising(agent: str, name: str, tmp_path: Any) -> None:
     with opened(os.path.join(FIXTURES, name)) as stream:
         data = stream.read()
     target = tmp_path / os.path.basename(name).removesuffix(".zst")
@@ -125,10 +122,10 @@ def test_a_truncated_file_reads_without_raising(agent: str, name: str, tmp_path:
 
 
 @each_record_file
-def test_going_on_from_a_saved_state_gives_the_same(agent: str, name: str) -> None:
-    """A file read in two sittings, cut after any line, gives the events and headings of one sitting."""
+def test_continuing_from_a_saved_state_gives_the_same(agent: str, name: str) -> None:
+    """Cut after any line."""
     for path, part, data in records(agent, name):
-        full = parsed(agent, path, part, data)
+        full = parse(agent, path, part, data)
         ends = [index + 1 for index in range(len(data)) if data[index] == 10]
         for end in ends[:: max(1, len(ends) // 40)]:
             first = reader_of(agent).parser(path, part)
@@ -155,12 +152,11 @@ def merged(before: list[Session], after: list[Session]) -> list[Session]:
 
 
 @each_record_file
-def test_an_unknown_record_survives_whole(agent: str, name: str) -> None:
-    """A record of a kind that does not exist yet becomes an `Other` with all it holds."""
+def test_an_unknown_record_becomes_an_other_event_with_all_its_contents(agent: str, name: str) -> None:
     path, part, data = records(agent, name)[0]
     strange = {"type": "from-the-future", "table": "from-the-future", "payload": {"answer": [42, None, "ä"]}}
-    before = sum(len(session.events) for session in parsed(agent, path, part, data))
-    sessions = parsed(agent, path, part, data + msgspec.json.encode(strange) + b"\n")
+    before = sum(len(session.events) for session in parse(agent, path, part, data))
+    sessions = parse(agent, path, part, data + msgspec.json.encode(strange) + b"\n")
     others = [event for session in sessions for event in session.events if isinstance(event, Other)]
     assert any(event.raw == strange for event in others)
     assert sum(len(session.events) for session in sessions) == before + 1
@@ -221,8 +217,7 @@ def damaged(draw: Any, lines: list[bytes]) -> bytes:
 @pytest.mark.parametrize("agent", AGENTS)
 @given(data=st.data())
 @settings(max_examples=120, deadline=None)
-def test_no_damage_raises(agent: str, data: st.DataObject) -> None:
-    """Real records with anything wrong in them: never an uncaught exception, every problem has its file."""
+def test_damaged_records_never_raise_and_every_problem_names_its_file(agent: str, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([name for owner, name in FILES if owner == agent]))
     path, part, content = data.draw(st.sampled_from(records(agent, name)))
     document = reader_of(agent).framing(name) == "document"
@@ -238,8 +233,7 @@ def test_no_damage_raises(agent: str, data: st.DataObject) -> None:
         reader_of(agent).parser(path, part).load(state)
 
 
-def test_blocks_give_back_every_byte(tmp_path: Any) -> None:
-    """Cutting into blocks loses nothing, also of lines longer than what is read."""
+def test_blocks_contain_every_byte_of_a_file(tmp_path: Any) -> None:
     path = tmp_path / "long"
     data = b"a\n" + b"x, " * (15 << 20) + b"\nb\n" + b"half"
     path.write_bytes(data)

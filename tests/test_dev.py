@@ -1,4 +1,4 @@
-"""`./dev test` runs two test runs side by side: its exit status must be theirs, in every combination."""
+"""`./dev test` runs two test runs at once; its exit status reflects both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ esac
 
 
 @pytest.mark.parametrize(("rest", "programs", "expected"), [(0, 0, 0), (1, 0, 1), (0, 1, 1), (2, 1, 1)])
-def test_the_status_is_the_tests_own(tmp_path: Path, rest: int, programs: int, expected: int) -> None:
+def test_the_exit_status_is_that_of_both_test_runs(tmp_path: Path, rest: int, programs: int, expected: int) -> None:
     shutil.copy(ROOT / "dev", tmp_path)
     (tmp_path / "pyproject.toml").touch()
     python = tmp_path / ".venv/bin/python"

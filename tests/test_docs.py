@@ -1,4 +1,4 @@
-"""The documentation cannot rot: what it shows is what the program does."""
+"""The documentation shows what the program does."""
 
 import filecmp
 import os
@@ -34,21 +34,20 @@ def text(path: str) -> str:
         return stream.read()
 
 
-def test_the_page_of_commands_is_what_the_program_says() -> None:
+def test_the_page_of_commands_is_up_to_date() -> None:
     """Run `python scripts/make_docs.py` after changing a command."""
     assert text(PAGE) == page()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: os.path.relpath(path, CHECKOUT))
-def test_links_lead_somewhere(path: str) -> None:
+def test_links_have_a_target(path: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", text(path)):
         if not target.startswith("http"):
             assert os.path.exists(os.path.join(os.path.dirname(path), target)), target
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: os.path.relpath(path, CHECKOUT))
-def test_commands_that_are_shown_exist(path: str) -> None:
-    """Every `preheat WORD` in a page is a command, and its options are options of it."""
+def test_commands_and_options_in_pages_exist(path: str) -> None:
     known = _sections(text(PAGE))
     for line in re.findall(r"`?(?:^|\$ |`)(preheat [a-z][^`\n#]*)", text(path), flags=re.MULTILINE):
         for one in re.split(r" && |; ", line):
@@ -68,8 +67,7 @@ def _sections(commands: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_every_learner_and_every_name_of_theirs_is_told() -> None:
-    """The page of lessons has a paragraph for each of the ten, and the page of seeds a row."""
+def test_every_learner_is_documented() -> None:
     lessons, seeds = (text(os.path.join(CHECKOUT, "docs", *name)) for name in LESSONS_AND_SEEDS)
     for learner in LEARNERS:
         assert f"**{learner.name}.**" in lessons
@@ -86,8 +84,7 @@ def test_modules_that_the_page_of_seeds_names_exist() -> None:
             folder = os.path.dirname(place)
 
 
-def test_what_the_python_pages_show_runs(tmp_path: Any) -> None:
-    """The Python blocks of every page, one after the other as a reader would type them, on a machine with some sessions."""
+def test_python_blocks_of_the_pages_run(tmp_path: Any) -> None:
     for path in PAGES:
         blocks = re.findall(r"```python\n(.*?)```", text(path), flags=re.DOTALL)
         if blocks:
@@ -96,7 +93,6 @@ def test_what_the_python_pages_show_runs(tmp_path: Any) -> None:
 
 
 def test_the_python_page_names_every_function() -> None:
-    """What a person can call is told."""
     from preheat.app import Preheat
 
     told = text(PYTHON)
@@ -105,7 +101,7 @@ def test_the_python_page_names_every_function() -> None:
             assert (f"home.{name}`" if isinstance(value, property) else f"home.{name}(") in told, name
 
 
-def test_the_tables_of_the_python_page_are_what_the_application_has() -> None:
+def test_the_tables_of_the_python_page_are_up_to_date() -> None:
     """Run `python scripts/make_docs.py` after adding a method."""
     assert text(PYTHON) == python_page(text(PYTHON))
 
@@ -146,8 +142,8 @@ def _worked(number: int) -> ClaudeTranscript:
     )
 
 
-def test_the_readme_shows_the_real_demo() -> None:
-    """The output in the README is the output of `preheat demo` (dates, times and sizes aside)."""
+def test_the_demo_in_the_readme_is_the_real_output() -> None:
+    """Dates, times and sizes aside."""
     shown = re.search(r"<!-- demo -->\n```console\n(.*?)```", text(os.path.join(CHECKOUT, "README.md")), re.DOTALL)
     assert shown is not None
     real = {plain(line) for line in demonstration().splitlines()}
@@ -159,15 +155,14 @@ def plain(line: str) -> str:
     return re.sub(r"[\d.,:]+ ?(?:KB|MB|B|ms|s)?\b|\s+", " ", line).strip()
 
 
-def test_the_readmes_first_two_commands_are_the_developers_script() -> None:
+def test_the_first_commands_of_the_readme_exist() -> None:
     block = re.search(r"```sh\n(.*?)```", text(os.path.join(CHECKOUT, "README.md")), re.DOTALL)
     assert block is not None
     assert [line.split("#")[0].strip() for line in block[1].strip().splitlines()] == ["./dev demo", "./dev test"]
     assert "./dev test" in text(os.path.join(CHECKOUT, ".ci", "run"))
 
 
-def test_samples_are_the_recorded_sessions() -> None:
-    """What the demonstration shows was made by the real programs, like the fixtures."""
+def test_the_samples_are_the_recorded_sessions() -> None:
     samples = os.path.join(CHECKOUT, "src", "preheat", "samples")
     fixtures = _files(os.path.join(TESTS, "fixtures"))
     for path, name in _files(samples):

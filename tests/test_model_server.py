@@ -1,4 +1,4 @@
-"""The scripted model server, asked over real HTTP the way agents ask it."""
+"""The scripted model server, asked over HTTP in the ways of the agents."""
 
 import json
 import subprocess
@@ -35,8 +35,7 @@ def streamed(content: bytes) -> list[Any]:
     return [part if part == "[DONE]" else json.loads(part) for part in parts]
 
 
-def test_chat_completion_whole() -> None:
-    """A chat request without `stream` gets all of a reply in one document, replies in order."""
+def test_a_chat_request_gets_a_reply_in_one_document() -> None:
     with ModelServer(SCRIPT) as server:
         body = {"model": "m", "messages": [], "tools": TOOLS}
         first = json.loads(ask(f"{server.url}/chat/completions", body))
@@ -55,8 +54,7 @@ def test_chat_completion_whole() -> None:
     assert second["choices"][0]["finish_reason"] == "stop"
 
 
-def test_chat_completion_streamed() -> None:
-    """The chunks of a streamed chat reply join to the same text, arguments and usage."""
+def test_chunks_of_a_chat_reply_join_to_text_arguments_and_usage() -> None:
     with ModelServer(SCRIPT) as server:
         body = {
             "messages": [],
@@ -76,8 +74,7 @@ def test_chat_completion_streamed() -> None:
     assert [c["finish_reason"] for e in events for c in e["choices"]][-1] == "tool_calls"
 
 
-def test_responses_whole() -> None:
-    """A responses request without `stream` gets its items and usage in one document."""
+def test_a_responses_request_gets_items_and_usage_in_one_document() -> None:
     with ModelServer(SCRIPT) as server:
         answer = json.loads(ask(f"{server.url}/responses", {"input": [], "tools": TOOLS}))
     reasoning, message, call = answer["output"]
@@ -89,8 +86,7 @@ def test_responses_whole() -> None:
     assert answer["usage"]["output_tokens_details"]["reasoning_tokens"] == 5
 
 
-def test_responses_streamed() -> None:
-    """A streamed responses reply gives each item when it is done, and all with the usage at the end."""
+def test_a_streamed_responses_reply_gives_each_item_and_all_at_the_end() -> None:
     with ModelServer(SCRIPT) as server:
         events = streamed(ask(f"{server.url}/responses", {"input": [], "tools": TOOLS, "stream": True}))
     assert events[0]["type"] == "response.created"
@@ -102,8 +98,7 @@ def test_responses_streamed() -> None:
     assert events[-1]["response"]["usage"]["total_tokens"] == 125
 
 
-def test_tool_declared_as_custom_gets_its_text_as_it_stands() -> None:
-    """A call of a tool that takes plain text goes out as a custom tool call."""
+def test_a_custom_tool_gets_its_text_unchanged() -> None:
     patch = "*** Begin Patch\n*** End Patch"
     with ModelServer([Reply(calls=[Call("apply_patch", patch)])]) as server:
         tools = [{"type": "custom", "name": "apply_patch"}]
@@ -112,8 +107,7 @@ def test_tool_declared_as_custom_gets_its_text_as_it_stands() -> None:
     assert answer["output"][0]["input"] == patch
 
 
-def test_tool_declared_in_a_group_is_called_with_it() -> None:
-    """Some agents put tools into namespaces and want the namespace back."""
+def test_a_tool_in_a_namespace_is_called_with_it() -> None:
     with ModelServer([Reply(calls=[Call("spawn", {"task": "x"})])]) as server:
         tools = [{"type": "namespace", "name": "team", "tools": [{"type": "function", "name": "spawn"}]}]
         answer = json.loads(ask(f"{server.url}/responses", {"input": [], "tools": tools}))
@@ -128,8 +122,7 @@ GEMINI_TOOLS = [{"functionDeclarations": [{"name": "shell"}]}]
 GEMINI_BODY = {"contents": [{"role": "user", "parts": [{"text": "Look."}]}], "tools": GEMINI_TOOLS}
 
 
-def test_gemini_whole() -> None:
-    """The model stands in the path; thoughts, text and calls are parts; cached tokens are inside the prompt."""
+def test_a_gemini_reply_has_parts_and_counts_cached_tokens_in_the_prompt() -> None:
     with ModelServer(SCRIPT) as server:
         answer = json.loads(ask(gemini(server, "generateContent"), GEMINI_BODY))
     assert answer["modelVersion"] == "gemini-scripted"
@@ -152,8 +145,8 @@ def test_gemini_whole() -> None:
     }
 
 
-def test_gemini_streamed() -> None:
-    """As events with `alt=sse`, else as one list; the texts join up, and only the last chunk ends and counts."""
+def test_gemini_chunks_join_and_only_the_last_one_has_usage() -> None:
+    """As events with `alt=sse`, else as one list."""
     with ModelServer([*SCRIPT, *SCRIPT]) as server:
         events = streamed(ask(gemini(server, "streamGenerateContent") + "?alt=sse", GEMINI_BODY))
         ask(gemini(server, "generateContent"), GEMINI_BODY)
@@ -166,8 +159,7 @@ def test_gemini_streamed() -> None:
         assert [chunk["candidates"][0].get("finishReason") for chunk in chunks][-1] == "STOP"
 
 
-def test_gemini_results_come_back_and_are_recorded() -> None:
-    """The second question carries the function's response and gets the next reply."""
+def test_gemini_function_responses_are_recorded() -> None:
     response = {"functionResponse": {"id": "call_1", "name": "shell", "response": {"output": "a"}}}
     contents = [{"role": "user", "parts": [response]}]
     with ModelServer(SCRIPT) as server:
@@ -178,8 +170,7 @@ def test_gemini_results_come_back_and_are_recorded() -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1beta/models/m:countTokens", "/v1/messages/count_tokens"])
-def test_counting_tokens_does_not_use_up_the_script(path: str) -> None:
-    """A longer question counts more; none of it is a question to the model."""
+def test_counting_tokens_uses_up_no_reply(path: str) -> None:
     with ModelServer(SCRIPT) as server:
         short, long = (
             json.loads(ask(server.root + path, {"contents": "x" * size, "tools": TOOLS})) for size in (10, 1000)
@@ -189,7 +180,7 @@ def test_counting_tokens_does_not_use_up_the_script(path: str) -> None:
     assert 0 < short[name] < long[name]
 
 
-def test_gemini_models_and_errors() -> None:
+def test_gemini_models_and_errors_have_their_form() -> None:
     with ModelServer([Reply("slow down", status=429)], model="tiny") as server:
         listed = json.loads(ask(f"{server.root}/v1beta/models"))
         with pytest.raises(urllib.error.HTTPError) as caught:
@@ -214,8 +205,7 @@ MESSAGES_BLOCKS = [
 ]
 
 
-def test_anthropic_messages_whole() -> None:
-    """Thinking, text and calls are blocks; cached tokens are outside the input."""
+def test_an_anthropic_reply_has_blocks_and_counts_cached_tokens_outside_the_input() -> None:
     with ModelServer(SCRIPT) as server:
         answer = json.loads(ask(f"{server.url}/messages", MESSAGES_BODY))
     assert (answer["type"], answer["role"], answer["model"], answer["stop_reason"]) == (
@@ -233,8 +223,7 @@ def test_anthropic_messages_whole() -> None:
     }
 
 
-def test_anthropic_messages_streamed() -> None:
-    """Put together as a client does it, the events are the whole answer."""
+def test_anthropic_events_join_to_the_whole_reply() -> None:
     with ModelServer(SCRIPT) as server:
         events = streamed(ask(f"{server.url}/messages", {**MESSAGES_BODY, "stream": True}))
     assert [events[0]["type"], events[-2]["type"], events[-1]["type"]] == [
@@ -259,7 +248,7 @@ def test_anthropic_messages_streamed() -> None:
     assert (events[-2]["delta"]["stop_reason"], events[-2]["usage"]["output_tokens"]) == ("tool_use", 25)
 
 
-def test_anthropic_results_come_back_and_errors_have_their_form() -> None:
+def test_anthropic_results_are_recorded_and_errors_have_their_form() -> None:
     result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1", "content": "a"}]}
     with ModelServer([*SCRIPT, Reply("busy", status=529)]) as server:
         ask(f"{server.url}/messages", MESSAGES_BODY)
@@ -273,15 +262,13 @@ def test_anthropic_results_come_back_and_errors_have_their_form() -> None:
     assert error == {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
 
 
-def test_side_questions_can_get_another_text() -> None:
-    """Some agents want a summary of a certain form."""
+def test_requests_without_tools_can_get_another_text() -> None:
     with ModelServer(side_text="<summary/>") as server:
         side = json.loads(ask(f"{server.url}/messages", {"messages": []}))
     assert side["content"] == [{"type": "text", "text": "<summary/>"}]
 
 
-def test_no_key_is_recorded() -> None:
-    """Neither in headers nor in the address."""
+def test_no_key_is_recorded_from_headers_or_address() -> None:
     with ModelServer() as server:
         address = gemini(server, "streamGenerateContent") + "?alt=sse&key=secret"
         headers = {"x-goog-api-key": "secret", "x-api-key": "secret", "content-type": "application/json"}
@@ -293,8 +280,7 @@ def test_no_key_is_recorded() -> None:
     assert "secret" not in str(request)
 
 
-def test_requests_without_tools_do_not_use_up_the_script() -> None:
-    """Side questions get a fixed text; past its end the script gives a plain final text."""
+def test_requests_without_tools_use_up_no_reply() -> None:
     with ModelServer([Reply("One.")]) as server:
         side = json.loads(ask(f"{server.url}/chat/completions", {"messages": []}))
         main = json.loads(ask(f"{server.url}/chat/completions", {"messages": [], "tools": TOOLS}))
@@ -306,8 +292,7 @@ def test_requests_without_tools_do_not_use_up_the_script() -> None:
     assert texts == [AUXILIARY_TEXT, "One.", FINAL_TEXT]
 
 
-def test_requests_are_recorded_without_authorization() -> None:
-    """Path, headers and parsed body are there to inspect; the key is not."""
+def test_requests_are_recorded_without_their_key() -> None:
     with ModelServer() as server:
         ask(f"{server.url}/responses?beta=1", {"input": "hello", "tools": TOOLS})
         (request,) = server.requests
@@ -318,15 +303,13 @@ def test_requests_are_recorded_without_authorization() -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/models", "/api/v1/models", "/v1/models?client_version=1"])
-def test_models_are_listed(path: str) -> None:
-    """Agents that probe the list of models find the scripted one."""
+def test_the_scripted_model_is_listed(path: str) -> None:
     with ModelServer(model="tiny") as server:
         answer = json.loads(ask(server.root + path))
     assert [entry["id"] for entry in answer["data"]] == ["tiny"]
 
 
-def test_a_reply_can_be_an_error() -> None:
-    """A reply with another status is that HTTP error, and uses up its place in the script."""
+def test_a_reply_with_another_status_is_an_http_error() -> None:
     with ModelServer([Reply("slow down", status=429), Reply("Fine.")]) as server:
         body = {"messages": [], "tools": TOOLS}
         with pytest.raises(urllib.error.HTTPError) as caught:
@@ -338,8 +321,7 @@ def test_a_reply_can_be_an_error() -> None:
     assert fine["choices"][0]["message"]["content"] == "Fine."
 
 
-def test_unknown_path_is_not_found() -> None:
-    """A path that no agent interface has is a 404, and is recorded all the same."""
+def test_an_unknown_path_is_not_found_and_recorded() -> None:
     with ModelServer() as server:
         with pytest.raises(urllib.error.HTTPError) as caught:
             ask(f"{server.root}/v1/embeddings", {"input": "x"})
@@ -348,8 +330,7 @@ def test_unknown_path_is_not_found() -> None:
         assert [request.path for request in server.requests] == ["/v1/embeddings"]
 
 
-def test_command_line_serves_a_script(tmp_path: Path) -> None:
-    """The command line prints its port, serves the file's replies and stops when told."""
+def test_the_command_line_prints_its_port_and_serves_a_script(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"text": "From a file.", "usage": {"input": 7, "output": 3}}]))
     command = [sys.executable, "-m", "preheat.testing.model_server", "--script", str(script)]

@@ -1,6 +1,6 @@
-"""Redaction: every planted secret goes, everything else stays as it is.
+"""Redaction removes every planted secret and changes nothing else.
 
-No secret stands in this file: they are made up by a seeded generator from prefixes and alphabets.
+This file contains no secret: a seeded generator makes them from prefixes and alphabets.
 """
 
 import base64
@@ -22,8 +22,8 @@ HEX = "0123456789abcdef"
 BASE64 = ALNUM + "+/"
 
 
-def made(length: int, alphabet: str = ALNUM) -> str:
-    """Random text with a letter and a digit near its beginning, so that it looks like what it stands for."""
+def random_text(length: int, alphabet: str = ALNUM) -> str:
+    """Random text with a letter and a digit near its beginning, like a real secret."""
     middle = "".join(CHANCE.choice(alphabet) for _ in range(length - 4))
     edge = "a7" if "a" in alphabet else "A7"
     return edge + middle + edge
@@ -33,78 +33,81 @@ def key(*parts: str) -> str:
     return "".join(parts)
 
 
-PEM_LINES = [made(64, BASE64) for _ in range(4)]
+PEM_LINES = [random_text(64, BASE64) for _ in range(4)]
 BEGIN, END = key("-----BEGIN RSA PRIV", "ATE KEY-----"), key("-----END RSA PRIV", "ATE KEY-----")
-JWT = ".".join(("ey" + "J" + made(30, WORD), "ey" + "J" + made(60, WORD), made(43, WORD)))
-AWS_ID = key("AK", "IA", made(16, string.ascii_uppercase + "234567"))
-AWS_SECRET = made(40, BASE64)
-BASIC = base64.b64encode(f"deploy:{made(18)}".encode()).decode()
+JWT = ".".join(("ey" + "J" + random_text(30, WORD), "ey" + "J" + random_text(60, WORD), random_text(43, WORD)))
+AWS_ID = key("AK", "IA", random_text(16, string.ascii_uppercase + "234567"))
+AWS_SECRET = random_text(40, BASE64)
+BASIC = base64.b64encode(f"deploy:{random_text(18)}".encode()).decode()
 
 # (kind, the secret that must go, a text that has it)
 TOKENS: list[tuple[str, str]] = [
-    ("anthropic-key", key("sk-", "ant-api03-", made(93, WORD), "AA")),
-    ("anthropic-key", key("sk-", "ant-oat01-", made(80, WORD))),
-    ("anthropic-key", key("sk-", "ant-admin01-", made(80, WORD))),
-    ("openai-key", key("sk-", "proj-", made(120, WORD))),
-    ("openai-key", key("sk-", "svcacct-", made(80, WORD))),
-    ("openai-key", key("sk-", made(20), "T3Blbk", "FJ", made(20))),
-    ("openai-key", key("sk-", made(32, HEX))),
-    ("openrouter-key", key("sk-", "or-v1-", made(64, HEX))),
-    ("langfuse-key", key("sk-", "lf-", made(36, HEX))),
-    ("github-token", key("gh", "p_", made(36))),
-    ("github-token", key("gh", "o_", made(36))),
-    ("github-token", key("gh", "u_", made(36))),
-    ("github-token", key("gh", "s_", made(36))),
-    ("github-token", key("gh", "r_", made(76))),
-    ("github-token", key("github", "_pat_", made(22), "_", made(59))),
-    ("gitlab-token", key("gl", "pat-", made(20, WORD))),
+    ("anthropic-key", key("sk-", "ant-api03-", random_text(93, WORD), "AA")),
+    ("anthropic-key", key("sk-", "ant-oat01-", random_text(80, WORD))),
+    ("anthropic-key", key("sk-", "ant-admin01-", random_text(80, WORD))),
+    ("openai-key", key("sk-", "proj-", random_text(120, WORD))),
+    ("openai-key", key("sk-", "svcacct-", random_text(80, WORD))),
+    ("openai-key", key("sk-", random_text(20), "T3Blbk", "FJ", random_text(20))),
+    ("openai-key", key("sk-", random_text(32, HEX))),
+    ("openrouter-key", key("sk-", "or-v1-", random_text(64, HEX))),
+    ("langfuse-key", key("sk-", "lf-", random_text(36, HEX))),
+    ("github-token", key("gh", "p_", random_text(36))),
+    ("github-token", key("gh", "o_", random_text(36))),
+    ("github-token", key("gh", "u_", random_text(36))),
+    ("github-token", key("gh", "s_", random_text(36))),
+    ("github-token", key("gh", "r_", random_text(76))),
+    ("github-token", key("github", "_pat_", random_text(22), "_", random_text(59))),
+    ("gitlab-token", key("gl", "pat-", random_text(20, WORD))),
     ("aws-access-key-id", AWS_ID),
-    ("aws-access-key-id", key("AS", "IA", made(16, string.ascii_uppercase + "234567"))),
-    ("google-key", key("AI", "za", made(35, WORD))),
-    ("google-oauth", key("ya", "29.", made(100, WORD))),
-    ("google-oauth", key("GOC", "SPX-", made(28, WORD))),
-    ("slack-token", key("xo", "xb-", made(12, string.digits), "-", made(24))),
-    ("slack-token", key("xo", "xp-", made(12, string.digits), "-", made(32, HEX))),
-    ("slack-webhook", key("hooks.sl", "ack.com/services/", "T", made(9), "/B", made(9), "/", made(24))),
-    ("discord-webhook", key("discord.com/api/web", "hooks/", "1" * 9 + "234567890", "/", made(68, WORD))),
-    ("stripe-key", key("sk", "_live_", made(24))),
-    ("stripe-key", key("rk", "_live_", made(24))),
-    ("stripe-webhook-secret", key("wh", "sec_", made(32))),
-    ("npm-token", key("np", "m_", made(36))),
-    ("pypi-token", key("py", "pi-", "AgEIcHlwaS5vcmc", made(140, WORD))),
-    ("rubygems-key", key("ruby", "gems_", made(48, HEX))),
-    ("hugging-face-token", key("h", "f_", made(34))),
-    ("sendgrid-key", key("S", "G.", made(22, WORD), ".", made(43, WORD))),
-    ("twilio-key", key("S", "K", made(32, HEX))),
-    ("digitalocean-token", key("do", "p_v1_", made(64, HEX))),
-    ("groq-key", key("gs", "k_", made(52))),
-    ("xai-key", key("xa", "i-", made(80))),
-    ("perplexity-key", key("pp", "lx-", made(48))),
-    ("replicate-token", key("r", "8_", made(37))),
-    ("cloudflare-key", key("v1", ".0-", made(24, HEX), "-", made(146, HEX))),
-    ("azure-secret", key("8", "Q~", made(34, WORD))),
-    ("databricks-token", key("da", "pi", made(32, HEX))),
-    ("vault-token", key("hv", "s.", made(90, WORD))),
-    ("notion-token", key("nt", "n_", made(46))),
-    ("linear-key", key("lin", "_api_", made(40))),
-    ("figma-token", key("fi", "gd_", made(40, WORD))),
-    ("shopify-token", key("shp", "at_", made(32, HEX))),
-    ("postman-key", key("PM", "AK-", made(24, HEX), "-", made(34, HEX))),
-    ("grafana-token", key("gl", "sa_", made(32), "_", made(8, HEX))),
-    ("atlassian-token", key("AT", "ATT3", made(180, WORD))),
-    ("new-relic-key", key("NR", "AK-", made(27, string.ascii_uppercase + string.digits))),
-    ("supabase-key", key("sb", "p_", made(40, HEX))),
-    ("tavily-key", key("tv", "ly-", made(32))),
-    ("langsmith-key", key("ls", "v2_pt_", made(32, HEX), "_", made(10, HEX))),
-    ("netlify-token", key("nf", "p_", made(36))),
-    ("age-secret-key", key("AGE-SEC", "RET-KEY-1", made(58, string.ascii_uppercase + string.digits))),
-    ("telegram-token", key("712345678", ":A", "A", made(33, WORD))),
+    ("aws-access-key-id", key("AS", "IA", random_text(16, string.ascii_uppercase + "234567"))),
+    ("google-key", key("AI", "za", random_text(35, WORD))),
+    ("google-oauth", key("ya", "29.", random_text(100, WORD))),
+    ("google-oauth", key("GOC", "SPX-", random_text(28, WORD))),
+    ("slack-token", key("xo", "xb-", random_text(12, string.digits), "-", random_text(24))),
+    ("slack-token", key("xo", "xp-", random_text(12, string.digits), "-", random_text(32, HEX))),
+    (
+        "slack-webhook",
+        key("hooks.sl", "ack.com/services/", "T", random_text(9), "/B", random_text(9), "/", random_text(24)),
+    ),
+    ("discord-webhook", key("discord.com/api/web", "hooks/", "1" * 9 + "234567890", "/", random_text(68, WORD))),
+    ("stripe-key", key("sk", "_live_", random_text(24))),
+    ("stripe-key", key("rk", "_live_", random_text(24))),
+    ("stripe-webhook-secret", key("wh", "sec_", random_text(32))),
+    ("npm-token", key("np", "m_", random_text(36))),
+    ("pypi-token", key("py", "pi-", "AgEIcHlwaS5vcmc", random_text(140, WORD))),
+    ("rubygems-key", key("ruby", "gems_", random_text(48, HEX))),
+    ("hugging-face-token", key("h", "f_", random_text(34))),
+    ("sendgrid-key", key("S", "G.", random_text(22, WORD), ".", random_text(43, WORD))),
+    ("twilio-key", key("S", "K", random_text(32, HEX))),
+    ("digitalocean-token", key("do", "p_v1_", random_text(64, HEX))),
+    ("groq-key", key("gs", "k_", random_text(52))),
+    ("xai-key", key("xa", "i-", random_text(80))),
+    ("perplexity-key", key("pp", "lx-", random_text(48))),
+    ("replicate-token", key("r", "8_", random_text(37))),
+    ("cloudflare-key", key("v1", ".0-", random_text(24, HEX), "-", random_text(146, HEX))),
+    ("azure-secret", key("8", "Q~", random_text(34, WORD))),
+    ("databricks-token", key("da", "pi", random_text(32, HEX))),
+    ("vault-token", key("hv", "s.", random_text(90, WORD))),
+    ("notion-token", key("nt", "n_", random_text(46))),
+    ("linear-key", key("lin", "_api_", random_text(40))),
+    ("figma-token", key("fi", "gd_", random_text(40, WORD))),
+    ("shopify-token", key("shp", "at_", random_text(32, HEX))),
+    ("postman-key", key("PM", "AK-", random_text(24, HEX), "-", random_text(34, HEX))),
+    ("grafana-token", key("gl", "sa_", random_text(32), "_", random_text(8, HEX))),
+    ("atlassian-token", key("AT", "ATT3", random_text(180, WORD))),
+    ("new-relic-key", key("NR", "AK-", random_text(27, string.ascii_uppercase + string.digits))),
+    ("supabase-key", key("sb", "p_", random_text(40, HEX))),
+    ("tavily-key", key("tv", "ly-", random_text(32))),
+    ("langsmith-key", key("ls", "v2_pt_", random_text(32, HEX), "_", random_text(10, HEX))),
+    ("netlify-token", key("nf", "p_", random_text(36))),
+    ("age-secret-key", key("AGE-SEC", "RET-KEY-1", random_text(58, string.ascii_uppercase + string.digits))),
+    ("telegram-token", key("712345678", ":A", "A", random_text(33, WORD))),
     ("jwt", JWT),
     ("jwt", JWT.rsplit(".", 1)[0]),
 ]
 
-HEX32, UUID = made(32, HEX), "9f8e7d6c-5b4a-4938-8271-605f4e3d2c1b"
-RANDOM = [made(24) for _ in range(12)]
+HEX32, UUID = random_text(32, HEX), "9f8e7d6c-5b4a-4938-8271-605f4e3d2c1b"
+RANDOM = [random_text(24) for _ in range(12)]
 
 IN_CONTEXT: list[tuple[str, str, str]] = [
     ("private-key", PEM_LINES[1], "\n".join((BEGIN, *PEM_LINES, END))),
@@ -266,7 +269,9 @@ def flat(text: str) -> str:
 
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize(("kind", "secret", "text"), POSITIVE)
-def test_a_secret_goes_in_every_escaping(kind: str, secret: str, text: str, context: Callable[[str], str]) -> None:
+def test_a_secret_is_redacted_in_every_escaping(
+    kind: str, secret: str, text: str, context: Callable[[str], str]
+) -> None:
     before = context(text)
     after, counts = redact(before.encode())
     assert secret not in flat(after.decode())
@@ -287,7 +292,7 @@ def test_ordinary_text_is_the_same_object(text: str, context: Callable[[str], st
     assert counts == {}
 
 
-def test_there_are_cases_enough() -> None:
+def test_there_are_enough_cases_of_both_sorts() -> None:
     assert len(POSITIVE) >= 60
     assert len(PLAIN) >= 60
 
@@ -296,8 +301,8 @@ def test_there_are_cases_enough() -> None:
 @pytest.mark.parametrize(
     "neighbour", ["\n", "\r\n", "\t", '"', "'", "`", "(", "=", ":", "/", "\\", "é", "→", "<", ",", "&"]
 )
-def test_a_token_goes_beside_any_sign(kind: str, secret: str, neighbour: str) -> None:
-    """A letter of an escape (`\\n`) before a token neither hides the token nor is torn out of its escape."""
+def test_a_token_is_redacted_beside_any_character(kind: str, secret: str, neighbour: str) -> None:
+    """A letter of an escape (`\\n`) before a token neither hides the token nor is cut off."""
     for context in CONTEXTS:
         after, counts = redact(context(f"x{neighbour}{secret}{neighbour}y").encode())
         assert secret not in flat(after.decode())
@@ -308,13 +313,13 @@ def test_a_token_goes_beside_any_sign(kind: str, secret: str, neighbour: str) ->
 
 
 def test_only_the_secret_changes() -> None:
-    secret = key("gh", "p_", made(36))
+    secret = key("gh", "p_", random_text(36))
     after, counts = redact(f'{{"a":"ünchanged \\u00e9 {secret} \\n rest"}}\n{{"b":1}}\n'.encode())
     assert after == '{"a":"ünchanged \\u00e9 [REDACTED:github-token] \\n rest"}\n{"b":1}\n'.encode()
     assert counts == {"github-token": 1}
 
 
-def test_raw_lines_keep_their_number() -> None:
+def test_redaction_keeps_the_number_of_lines() -> None:
     text = "\n".join(("first", BEGIN, *PEM_LINES, END, "last")).encode()
     after, counts = redact(text)
     assert after.count(b"\n") == text.count(b"\n")
@@ -323,7 +328,7 @@ def test_raw_lines_keep_their_number() -> None:
     assert counts == {"private-key": 1}
 
 
-def test_a_provider_is_named_rather_than_the_assignment() -> None:
+def test_the_kind_is_the_provider_where_it_is_known() -> None:
     assert redact(("OPENAI_API_KEY=" + TOKENS[3][1]).encode())[1] == {"openai-key": 1}
     assert redact(("Authorization: Bearer " + JWT).encode())[1] == {"jwt": 1}
 
@@ -336,7 +341,7 @@ ANY_TEXT = st.one_of(TEXT, st.sampled_from([text for _, _, text in POSITIVE]), s
 
 @given(st.lists(ANY_TEXT, max_size=5), st.sampled_from(["", " ", "\n", '"', "=", ": "]))
 @settings(max_examples=300, deadline=None)
-def test_redacting_twice_is_redacting_once(texts: list[str], joint: str) -> None:
+def test_redacting_again_changes_nothing(texts: list[str], joint: str) -> None:
     for context in CONTEXTS:
         first, _ = redact(context(joint.join(texts)).encode("utf-8", "surrogatepass"))
         assert redact(first) == (first, {})
@@ -360,7 +365,7 @@ def keys_of(value: object) -> object:
 
 @given(JSON_VALUES)
 @settings(max_examples=300, deadline=None)
-def test_a_json_line_stays_one_with_the_same_keys(value: object) -> None:
+def test_a_json_line_stays_valid_with_the_same_keys(value: object) -> None:
     line = json.dumps(value).encode()
     after, counts = redact(line)
     assert keys_of(json.loads(after)) == keys_of(value)
@@ -369,18 +374,18 @@ def test_a_json_line_stays_one_with_the_same_keys(value: object) -> None:
 
 @given(TEXT, SPACED, ANY_TOKEN, SPACED, TEXT)
 @settings(max_examples=300, deadline=None)
-def test_a_planted_token_never_survives(before: str, left: str, secret: str, right: str, after: str) -> None:
+def test_a_planted_token_is_always_redacted(before: str, left: str, secret: str, right: str, after: str) -> None:
     for context in CONTEXTS:
         result, _ = redact(context(before + left + secret + right + after).encode("utf-8", "surrogatepass"))
         assert secret.encode() not in result
 
 
 @given(st.text(alphabet="abc \n.,()[]{}", max_size=400))
-def test_text_without_candidates_comes_back_as_it_is(text: str) -> None:
+def test_text_without_candidates_is_unchanged(text: str) -> None:
     block = text.encode()
     assert redact(block)[0] is block
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_taken(block: bytes) -> None:
+def test_any_bytes_are_accepted(block: bytes) -> None:
     redact(block)

@@ -1,4 +1,4 @@
-"""Redaction of input that was made to be slow: the cost grows with the size, not with its square."""
+"""Redaction takes time in proportion to the size of hostile input."""
 
 import pytest
 

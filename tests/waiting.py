@@ -1,7 +1,7 @@
-"""How a test waits for something that another process or thread does, and how long a program may take before it counts as hung.
+"""Waiting in a test for another process or thread, and the time after which a program counts as hung.
 
-No test may depend on how fast the machine is: what it waits for either comes, or the test fails with what did not. Knows nothing
-of what is waited for.
+No test may depend on the speed of the machine: a test fails only if what it waits for never happens. Knows nothing of what is
+waited for.
 """
 
 import time

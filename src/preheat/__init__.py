@@ -4,7 +4,7 @@
 >>> preheat.open("somewhere").folder.endswith("somewhere")
 True
 
-Importing the package does nothing; what is used is imported then.
+Importing the package does nothing; a name is imported when it is first used.
 """
 
 TYPE_CHECKING = False  # importing `typing` would cost more than a sync that finds nothing new
@@ -21,7 +21,7 @@ __all__ = ["Preheat", "__version__", "open", "provision", "render"]
 
 def __getattr__(name: str) -> "Any":
     if name in _PUBLIC:
-        from preheat import app  # noqa: PLC0415 - whoever wants only the version waits for nothing
+        from preheat import app  # noqa: PLC0415 - asking for the version must not load the application
 
         return getattr(app, name)
     raise AttributeError(f"module `preheat` has no attribute `{name}`")

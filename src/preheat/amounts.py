@@ -1,4 +1,4 @@
-"""Numbers as people read them, for every stage and for the command line. Imports nothing: the quick path prints with it."""
+"""Numbers formatted for people. Imports nothing, because the quick path of a sync prints with it."""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -7,13 +7,13 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def by_reason(counts: dict[str, int]) -> str:
-    """`3 shorter than 30 messages, 1 a subagent's`: most first."""
+    """Counts by reason, the largest first: `3 shorter than 30 messages, 1 a subagent's`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{number:,} {reason}" for reason, number in ordered)
 
 
 def lasting(seconds: float) -> str:
-    """A span of time in a sentence: `12 s`, `4 minutes`."""
+    """A duration: `12 s`, `4 minutes`."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
 
 

@@ -6,7 +6,8 @@ PreheatError
 │   ├── NotFound         no session (or several) by that name
 │   ├── ArchiveBusy      another process holds the archive
 │   ├── ArchiveUnusable  the archive is damaged, too new, or the disk is full
-│   └── StateUnusable    the same of what cannot be rebuilt, or another process holds it
+│   ├── StateUnusable    the state beside the archive is damaged, too new or held, or the disk is full
+│   └── ReaderDied       a process that was reading was killed
 └── SourceUnreadable     one source could not be read; the rest goes on
 """
 
@@ -24,7 +25,7 @@ class NotRecognised(UserError):  # noqa: N818 - reads as a sentence where it is 
 
 
 class NotFound(UserError):  # noqa: N818
-    """No session, or more than one, goes by that name."""
+    """No session has that name, or several have."""
 
 
 class ArchiveBusy(UserError):  # noqa: N818
@@ -44,4 +45,4 @@ class ReaderDied(UserError):  # noqa: N818
 
 
 class SourceUnreadable(PreheatError):  # noqa: N818
-    """One source could not be read; everything else still is."""
+    """One source could not be read; the others still are."""

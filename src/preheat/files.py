@@ -1,6 +1,6 @@
-"""Files that are whole or not there: written beside their place and moved into it, for their owner only unless told.
+"""Atomic file writes: a file is written under another name and moved into place, readable by its owner only by default.
 
-Knows nothing of what is in them. Standard library only, and little of that: the quick sync writes with it.
+Knows nothing of the contents. Standard library only, and little of that: the quick path of a sync writes with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 OWNER_ONLY = 0o600
 AS_USUAL = 0o666
-"""What a program gives a file that a person asked for: the rest is the person's umask."""
+"""The mode of a file that a person asked for; their umask restricts it."""
 
 _FLAGS = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 
@@ -28,10 +28,10 @@ def write_whole(
     durable: bool = False,
     make_folders: bool = False,
 ) -> None:
-    """Write a file anew, whole or not at all. Raises OSError, which names the file; then nothing was changed.
+    """Write a file, whole or not at all. Raises OSError, which names the file, and then nothing was changed.
 
-    `like`: a file whose rights it gets, if that is there. `durable`: on the disk before anything refers to it.
-    `make_folders`: also the folders above it, for their owner only."""
+    `like`: a file whose permissions are copied, if it exists. `durable`: flushed to the disk before it returns.
+    `make_folders`: also make the folders above it, for their owner only."""
     stream_whole(
         path,
         lambda stream: stream.write(data),
@@ -51,7 +51,7 @@ def stream_whole(
     durable: bool = False,
     make_folders: bool = False,
 ) -> None:
-    """`write_whole` for what is made piece by piece: `write` puts it into the stream."""
+    """As `write_atomically`, for contents that `write` puts into a stream piece by piece."""
     folder = os.path.dirname(path) or os.curdir
     new = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
     try:
@@ -74,11 +74,11 @@ def stream_whole(
             raise OSError(error.errno, error.strerror, path) from error
         raise
     if durable:
-        _settle(folder)
+        _flush_folder(folder)
 
 
 def private_folder(folder: str) -> None:
-    """Make a folder, and those above it, for their owner only; those that are there stay as they are. Raises OSError."""
+    """Make a folder and missing ones above it, for their owner only; existing folders stay as they are. Raises OSError."""
     if not os.path.isdir(folder):
         private_folder(os.path.dirname(folder) or os.curdir)
         try:
@@ -88,8 +88,8 @@ def private_folder(folder: str) -> None:
                 raise
 
 
-def _settle(folder: str) -> None:
-    """Have a rename on the disk, where the system can do that."""
+def _flush_folder(folder: str) -> None:
+    """Flush a rename to the disk, where the system can do that."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

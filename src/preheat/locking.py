@@ -1,4 +1,4 @@
-"""Locks that the operating system frees when their holder dies, however it dies. Knows nothing of what they guard."""
+"""File locks that the operating system frees when their holder dies. Knows nothing of what they guard."""
 
 import os
 import sys
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 if sys.platform == "win32":
     import msvcrt
 
-    def _try(descriptor: int) -> None:
+    def _try_lock(descriptor: int) -> None:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
 
-    def _try(descriptor: int) -> None:
+    def _try_lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -23,20 +23,20 @@ _PAUSE = 0.02
 
 @contextmanager
 def held(path: str, wait: float, busy: Exception, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock in a file; `on_wait` is called once if somebody else holds it now, `busy` raised if it lasts."""
+    """Hold the lock in a file; `on_wait` is called once if another process holds it, `busy` is raised after `wait` seconds."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        until, told = time.monotonic() + wait, False
+        deadline, is_waiting = time.monotonic() + wait, False
         while True:
             try:
-                _try(descriptor)
+                _try_lock(descriptor)
                 break
             except OSError:
-                if time.monotonic() >= until:
+                if time.monotonic() >= deadline:
                     raise busy from None
-                if not told:
+                if not is_waiting:
                     on_wait()
-                    told = True
+                    is_waiting = True
                 time.sleep(_PAUSE)
         yield
     finally:

@@ -1,6 +1,6 @@
-"""The short way through `preheat sync`: what has changed, by the list beside the archive, without opening the archive.
+"""The short path of `preheat sync`: compares the agents' files with the list beside the archive, without opening the archive.
 
-Most of the time nothing has. Imports nothing that costs: a test holds it to that.
+Knows nothing of what is in the files. Mostly nothing has changed, so nothing slow is imported; a test checks that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Look:
-    """What is there, and what of it is not as the list has it."""
+    """The agents' files, and which of them differ from the list."""
 
     __slots__ = ("changed", "counts", "entries")
 
@@ -27,13 +27,13 @@ class Look:
         self.counts: dict[str, int] = {}
         """Files by agent."""
         self.changed: list[tuple[str, Found]] = []
-        """Agent and file."""
+        """Agent and file of each difference."""
         self.entries: list[tuple[str, str]] = []
-        """Every file for the next list."""
+        """Path and entry of every file, for the next list."""
 
 
 def look(environment: Mapping[str, str] | None = None) -> Look | None:
-    """Look in the places of all agents; None if there is no list, or it does not fit the archive."""
+    """Look in the places of all agents; None if there is no list, or it is not of this archive."""
     folder = data_folder(environment)
     known = seen.load(folder, archive_path(folder))
     if known is None:

@@ -1,6 +1,6 @@
-"""The person's home, and where Preheat keeps its own things there. Standard library only and light: every command starts here.
+"""The person's home folder and Preheat's own folder. Standard library only and light: every command starts here.
 
-Knows nothing of what is kept there.
+Knows nothing of what the folders hold.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def data_folder(environment: Mapping[str, str] | None = None) -> str:
 
 
 def archive_path(folder: str) -> str:
-    """The archive in Preheat's folder."""
+    """The path of the archive in Preheat's folder."""
     return os.path.join(folder, "archive.db")
 
 
 def state_path(folder: str) -> str:
-    """What cannot be rebuilt, beside the archive."""
+    """The path of the state, which cannot be rebuilt, beside the archive."""
     return os.path.join(folder, "state.db")

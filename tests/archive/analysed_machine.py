@@ -38,7 +38,7 @@ def grow(machine: Machine, number: int) -> None:
 
 
 def drop_analyses(machine: Machine) -> None:
-    """As if nothing had been analysed yet."""
+    """Delete all analyses."""
     connection = machine.connection()
     connection.execute("DELETE FROM judgements")
     connection.close()
@@ -49,7 +49,7 @@ def counts(machine: Machine) -> dict[str, int]:
 
 
 def everything(machine: Machine) -> list[tuple[Any, ...]]:
-    """All that is stored of the calls, without numbers that depend on the order of analysing."""
+    """Everything that is stored of the calls, without numbers that depend on the order of analysing."""
     return machine.rows(
         "SELECT key, seq, message, era, tool, kind, activity, bookkeeping, status, rung, cause, exit_code, text, confidence, "
         "repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in, data FROM outcomes "
@@ -59,7 +59,7 @@ def everything(machine: Machine) -> list[tuple[Any, ...]]:
 
 
 def analyse_with(machine: Machine, version: str, change: Change | None = None) -> tuple[list[str], list[Unreadable]]:
-    """Analyse with another version than the product's; the keys that were analysed, and what failed."""
+    """Analyse with another version than the product's; returns the keys that were analysed, and the failures."""
     told: list[str] = []
     connection = machine.connection()
     try:
@@ -81,7 +81,7 @@ def _changed(version: str, change: Change | None, session: Session, copied: froz
 
 
 def with_signatures(rows: AnalysisRows, texts: Sequence[str | None], **fields: Any) -> AnalysisRows:
-    """The same with these signatures, one for each call, None to leave it; and these fields where there is one."""
+    """The rows with these signatures, one for each call (None leaves it), and with these fields."""
     signatures = list(dict.fromkeys([*rows.signatures, *(text for text in texts if text is not None)]))
     outcomes = [
         row if text is None else row._replace(signature=signatures.index(text), **fields)

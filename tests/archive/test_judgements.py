@@ -1,4 +1,4 @@
-"""What the judge said, in the archive: kept with its session, gone with it, and asked."""
+"""The judge's verdicts in the archive: stored and deleted with their session, and queried."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ def machine(tmp_path: Any) -> Machine:
     return with_sessions(tmp_path)
 
 
-def test_forgetting_takes_the_judgement_with_it(machine: Machine) -> None:
-    """Rows and texts: a signature is a piece of the session."""
+def test_forgetting_a_session_deletes_its_judgement(machine: Machine) -> None:
+    """Texts too: a signature is a piece of the session."""
     told = story(9).answer("so").ran("frob", "frob: quicksilver is not a known vessel", exit_code=2)
     told.write(machine.projects)
     machine.sync()
@@ -54,7 +54,7 @@ def with_text(session: Session, rows: AnalysisRows) -> AnalysisRows:
     return with_signatures(rows, [*[None] * (len(rows.outcomes) - 1), f"quicksilver {session.id}"])
 
 
-def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
+def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
     connection = machine.connection()
     learned = ("notes", "episodes", "projects", "learnings", "lessons")
     for table in (*learned, "outcomes", "signatures", "purposes", "profiles", "judgements"):
@@ -77,8 +77,7 @@ def test_an_archive_of_the_first_schema_is_brought_up(machine: Machine) -> None:
         Filter(max_messages=8), Filter(subagents=False),
     ],
 )  # fmt: skip
-def test_facts_are_of_the_sessions_that_the_filter_chooses(machine: Machine, chosen: Filter) -> None:
-    """The same as in every list, and the calls are those of the sessions."""
+def test_a_filter_restricts_sessions_calls_and_failures(machine: Machine, chosen: Filter) -> None:
     analyse_archive(machine.folder)
     connection = machine.connection()
     listed = queries.sessions(connection, chosen)
@@ -99,7 +98,7 @@ def test_facts_are_of_the_sessions_that_the_filter_chooses(machine: Machine, cho
     connection.close()
 
 
-def test_a_copied_call_counts_where_it_was_copied_from(machine: Machine) -> None:
+def test_a_copied_call_counts_in_its_original_session(machine: Machine) -> None:
     old = story(7, steps=4)
     with open(story(8).write(machine.projects), "wb") as stream:
         stream.write(old.data().replace(old.session.encode(), story(8).session.encode()))
@@ -118,8 +117,7 @@ def test_a_copied_call_counts_where_it_was_copied_from(machine: Machine) -> None
     connection.close()
 
 
-def test_a_failure_comes_with_what_repaired_it(machine: Machine) -> None:
-    """The tool and the words of the call that so many places later did what was wanted."""
+def test_a_failure_comes_with_its_repair(machine: Machine) -> None:
 
     told, _ = analyse_with(machine, "other", repaired)
     assert told
@@ -140,7 +138,7 @@ def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
     return with_signatures(rows, ["no <n>", *[None] * (len(rows.outcomes) - 1)], **first)
 
 
-def test_the_repair_is_the_call_so_many_places_later(machine: Machine) -> None:
+def test_the_repair_is_the_call_at_the_stored_distance(machine: Machine) -> None:
     analyse_with(machine, "other", repaired)
     connection = machine.connection()
     failures = [fact for fact in judgements.failures(connection, Filter(min_messages=11)) if fact.signature == "no <n>"]
@@ -160,7 +158,7 @@ RECORDS = st.builds(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(records=st.lists(RECORDS, min_size=5, max_size=5))
-def test_whatever_a_record_holds_comes_back(machine: Machine, records: list[CallRecord]) -> None:
+def test_every_call_record_is_loaded_as_it_was_stored(machine: Machine, records: list[CallRecord]) -> None:
     drop_analyses(machine)
     records = [msgspec.structs.replace(record, seq=seq) for seq, record in enumerate(records)]
     connection = machine.connection()

@@ -1,4 +1,4 @@
-"""What was learned, as the archive keeps it: conclusions, lessons with a person's marks, and projects."""
+"""Conclusions, lessons with marks of a person, and project folders in the archive."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
 
 
 def mark(archive: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
-    """As a person does it: in the state beside the archive."""
+    """Mark a lesson as a person does, in the state beside the archive."""
     with writing_state(folder_of(archive)) as state:
         marks.mark(state, lesson, as_what, why, at)
 
@@ -37,8 +37,7 @@ def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
     )
 
 
-def test_a_lesson_comes_back_as_it_was(archive: sqlite3.Connection) -> None:
-    """Every field, also deep ones."""
+def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> None:
     whole = lesson(
         "c1",
         use="make test",
@@ -55,8 +54,8 @@ def test_a_lesson_comes_back_as_it_was(archive: sqlite3.Connection) -> None:
     assert kept.by_learner(archive) == {"LearnConventions": [whole]}
 
 
-def test_lessons_of_some_projects_the_best_first(archive: sqlite3.Connection) -> None:
-    """What holds anywhere is asked for by its empty name; of equal scores the ids decide."""
+def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -> None:
+    """Lessons that hold anywhere have an empty project; equal scores are ordered by id."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
         kept.store_lessons(archive, "till", {"A": [lesson("c3", "till", score=0.9)]})
@@ -66,8 +65,7 @@ def test_lessons_of_some_projects_the_best_first(archive: sqlite3.Connection) ->
     assert kept.lessons(archive, ("nowhere",)) == []
 
 
-def test_new_lessons_of_a_project_take_the_place_of_the_old(archive: sqlite3.Connection) -> None:
-    """Of that project only."""
+def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -> None:
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
@@ -75,8 +73,7 @@ def test_new_lessons_of_a_project_take_the_place_of_the_old(archive: sqlite3.Con
     assert {each.id for each in kept.lessons(archive)} == {"c2", "c3"}
 
 
-def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> None:
-    """Nothing half-written: the old lessons stand until the new ones are whole."""
+def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> None:
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     unstorable: Any = [lesson("c2"), "no lesson"]
@@ -85,8 +82,7 @@ def test_a_run_that_fails_leaves_what_was_there(archive: sqlite3.Connection) -> 
     assert [each.id for each in kept.lessons(archive)] == ["c1"]
 
 
-def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> None:
-    """Learned anew, a lesson is still retired; released, it is as it was learned."""
+def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
     mark(archive, "c1", "retired", "we moved on", 1.0)
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -96,8 +92,8 @@ def test_marks_outlive_the_lessons_they_are_on(archive: sqlite3.Connection) -> N
     assert kept.lessons(archive) == [lesson("c1")]
 
 
-def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.Connection) -> None:
-    """The newest mark counts: a pin after a retirement takes its place."""
+def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection) -> None:
+    """The newest mark counts."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
     mark(archive, "c1", "retired", "", 1.0)
@@ -107,8 +103,7 @@ def test_a_pin_makes_weak_ones_active_and_lets_nothing_expire(archive: sqlite3.C
     assert found.usable(now=100.0)
 
 
-def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> None:
-    """However the mark came there."""
+def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection) -> None:
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
     mark(archive, "c1", "pinned", "", 1.0)
@@ -117,8 +112,7 @@ def test_no_pin_lets_out_what_is_quarantined(archive: sqlite3.Connection) -> Non
     assert not found.usable(now=0.0)
 
 
-def test_conclusions_by_project_and_learner(archive: sqlite3.Connection) -> None:
-    """With the version and what they were drawn from, so that nothing is concluded twice."""
+def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connection) -> None:
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [lesson("c1")])
         kept.store_learning(archive, "shop", "A", 2, "d2", [lesson("c2")])
@@ -132,8 +126,8 @@ def test_conclusions_by_project_and_learner(archive: sqlite3.Connection) -> None
     assert kept.seen_by(archive) == {("shop", "B"): (1, "d3")}
 
 
-def test_a_form_that_this_version_does_not_know_is_left_out(archive: sqlite3.Connection) -> None:
-    """A newer Preheat, or a damaged row: the others are still handed out, and there is no traceback."""
+def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) -> None:
+    """From a newer Preheat, or damaged."""
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
         strange = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c2")), "kind": "prophecy"})
@@ -145,8 +139,7 @@ def test_a_form_that_this_version_does_not_know_is_left_out(archive: sqlite3.Con
     assert kept.lessons(archive) == []
 
 
-def test_a_field_that_a_later_version_adds_is_passed_over(archive: sqlite3.Connection) -> None:
-    """Whoever goes back to an older Preheat keeps what was learned."""
+def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> None:
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
     with writing(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -154,16 +147,14 @@ def test_a_field_that_a_later_version_adds_is_passed_over(archive: sqlite3.Conne
     assert kept.lessons(archive) == [lesson("c1")]
 
 
-def test_places_are_kept_whole(archive: sqlite3.Connection) -> None:
-    """What is stored takes the place of what was known before."""
+def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> None:
     with writing(archive):
         kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
         kept.store_places(archive, [Place("/w/shop", "/w/shop", "shop")])
     assert kept.places(archive) == [Place("/w/shop", "/w/shop", "shop")]
 
 
-def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
-    """One that is not judged, or not there, is left out."""
+def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
     machine = with_sessions(tmp_path)
     drop_analyses(machine)
     connection = machine.connection()
@@ -176,8 +167,8 @@ def test_how_sessions_went_is_known_once_they_are_judged(tmp_path: Any) -> None:
     assert [each.session for each in found] == [key(5)]
 
 
-def test_it_is_known_which_lessons_are_not_of_the_newest_conclusions(archive: sqlite3.Connection) -> None:
-    """A run may be killed after it concluded: the next one must see that the lessons are not made yet."""
+def test_projects_with_lessons_of_older_conclusions_are_found(archive: sqlite3.Connection) -> None:
+    """A run may be killed between its conclusions and its lessons."""
     with writing(archive):
         kept.store_learning(archive, "shop", "A", 1, "d1", [])
         kept.store_learning(archive, "till", "A", 1, "d1", [])

@@ -1,4 +1,4 @@
-"""Asking the archive, and making it forget."""
+"""Querying the archive, and forgetting sessions."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def ids(found: list[Summary]) -> list[str]:
         (Filter(max_messages=2), ["aaaaaaaa"]),
     ],
 )
-def test_sessions_are_chosen_by_every_condition(connection: Any, chosen: Filter, expected: list[str]) -> None:
+def test_a_filter_applies_every_condition(connection: Any, chosen: Filter, expected: list[str]) -> None:
     found = ids(queries.sessions(connection, chosen))
     assert found == expected
     assert queries.count(connection, chosen) == len(expected)
@@ -79,7 +79,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(connection: Any) -> None:
         ("the AND OR NOT (", (), 0), ("frobnicator -number", (), 5),
     ],
 )  # fmt: skip
-def test_search_finds_words_phrases_and_beginnings(
+def test_search_finds_words_phrases_and_prefixes(
     connection: Any, words: str, kinds: tuple[str, ...], count: int
 ) -> None:
     """Accents and case do not matter; nothing that a person types is a syntax error."""
@@ -89,7 +89,7 @@ def test_search_finds_words_phrases_and_beginnings(
         assert {hit.kind for hit in hits} <= set(kinds)
 
 
-def test_a_search_without_a_word_says_so(connection: Any) -> None:
+def test_a_search_without_a_word_is_refused(connection: Any) -> None:
     with pytest.raises(UserError, match="no word"):
         list(queries.search(connection, ' "" * ', Filter()))
 
@@ -101,8 +101,7 @@ def test_totals_and_tools_count_what_was_stored(connection: Any) -> None:
     assert queries.tools(connection, key) == [("Bash", 5, 2)]
 
 
-def test_stored_bytes_are_exact_and_checked(machine: Machine, connection: Any) -> None:
-    """Every byte comes back; a flipped one is noticed."""
+def test_stored_bytes_are_exact_and_damage_is_found(machine: Machine, connection: Any) -> None:
     summary = queries.find(connection, "00000003")
     found = bytearray()
     raw_bytes(connection, summary.key, found.extend)
@@ -115,8 +114,8 @@ def test_stored_bytes_are_exact_and_checked(machine: Machine, connection: Any) -
     assert verify(connection)
 
 
-def test_forgetting_is_for_good(machine: Machine, connection: Any) -> None:
-    """Rows, search index, packs and free pages: nothing of it is left, the others are whole, and no sync brings it back."""
+def test_a_forgotten_session_is_deleted_from_every_file_and_stays_away(machine: Machine, connection: Any) -> None:
+    """Rows, search index, packs and free pages; other sessions are untouched."""
     secret = "quicksilver"
     transcript = story(9).prompt(f"the {secret} plan").answer("noted")
     path = transcript.write(machine.projects)
@@ -141,7 +140,7 @@ def test_forgetting_is_for_good(machine: Machine, connection: Any) -> None:
         queries.find(connection, key)
 
 
-def test_forgetting_the_origin_of_copies_gives_their_count_to_the_copy(machine: Machine) -> None:
+def test_copied_calls_count_in_the_copy_once_their_original_is_forgotten(machine: Machine) -> None:
     old = story(7, steps=4)
     copy = old.data().replace(old.session.encode(), story(8).session.encode())
     old.write(machine.projects)
@@ -160,7 +159,6 @@ def test_forgetting_the_origin_of_copies_gives_their_count_to_the_copy(machine: 
 
 
 def test_a_source_that_fails_halfway_leaves_nothing_in_its_pack() -> None:
-    """What was packed for it before is taken out; its neighbours keep their places."""
     packer = Packer()
     packer.add(b"one")
     first = packer.end_source()
@@ -176,7 +174,7 @@ def test_a_source_that_fails_halfway_leaves_nothing_in_its_pack() -> None:
     ]
 
 
-def test_where_a_session_comes_from_is_known(machine: Machine, connection: Any) -> None:
+def test_the_source_of_a_session_is_found(machine: Machine, connection: Any) -> None:
     source = stored(connection, queries.find(connection, "00000002").key)
     assert source.path.endswith(f"{story(2).session}.jsonl")
     assert b"".join(pieces(connection, source.source_id, source.generation)) == story(2, steps=2).data()

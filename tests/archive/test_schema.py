@@ -1,4 +1,4 @@
-"""The archive's tables: what the migrations build is what the schema says, on SQLite and on paper for PostgreSQL."""
+"""The tables of the archive: the migrations build the schema, on SQLite and as SQL for PostgreSQL."""
 
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from preheat.archive.upgrade import as_sql, compare
 from preheat.model.outcome import FAILURES, STATUSES
 
 
-def test_the_migrations_build_what_the_schema_says(tmp_path: Any) -> None:
+def test_the_migrations_build_the_schema(tmp_path: Any) -> None:
     connect(str(tmp_path)).close()
     engine = create_engine(f"sqlite:///{tmp_path}/archive.db")
     with engine.connect() as connection:
@@ -22,14 +22,14 @@ def test_the_migrations_build_what_the_schema_says(tmp_path: Any) -> None:
     engine.dispose()
 
 
-def test_the_newest_migration_is_the_one_the_quick_check_expects() -> None:
+def test_the_newest_migration_is_the_expected_version() -> None:
     config = Config()
     config.set_main_option("script_location", os.path.dirname(migrations.__file__))
     assert ScriptDirectory.from_config(config).get_current_head() == HEAD
 
 
-def test_postgresql_could_serve_the_schema() -> None:
-    """The migrations can be written out for it, search included."""
+def test_the_migrations_render_for_postgresql() -> None:
+    """Including search."""
     sql = as_sql("postgresql")
     for table in schema.METADATA.tables:
         assert f"CREATE TABLE {table} " in sql
@@ -38,19 +38,17 @@ def test_postgresql_could_serve_the_schema() -> None:
 
 
 def test_the_writer_fills_every_column_of_a_session() -> None:
-    """Plain SQL can forget a column that the schema has."""
     columns = {column.name for column in schema.SESSIONS.columns} - {"id"}
     assert columns == {*writer._SESSION_COLUMNS, *writer._TOKENS}
 
 
-def test_the_writer_knows_failures_by_their_places() -> None:
-    """It does not load the model for them."""
+def test_the_writers_status_numbers_are_those_of_the_model() -> None:
     assert ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES) == writer._FAILED
     assert STATUSES[int(writer._UNKNOWN)] == "unknown"
 
 
-def test_an_archive_is_there_whole_or_not_at_all(tmp_path: Any) -> None:
-    """Half-made ones of processes that died are not mistaken for it."""
+def test_an_archive_is_created_completely_or_not_at_all(tmp_path: Any) -> None:
+    """Leftovers of killed processes are ignored."""
     with open(tmp_path / "archive.db.new-1-1", "wb") as stream:
         stream.write(b"half")
     connection = connect(str(tmp_path))
@@ -58,8 +56,8 @@ def test_an_archive_is_there_whole_or_not_at_all(tmp_path: Any) -> None:
     connection.close()
 
 
-def test_an_archive_without_tables_is_brought_up(tmp_path: Any) -> None:
-    """An empty file, as a crash before the first migration of an older version might leave."""
+def test_an_archive_without_tables_is_upgraded(tmp_path: Any) -> None:
+    """An empty file, as a crash before the first migration may leave."""
     sqlite3.connect(tmp_path / "archive.db").close()
     (tmp_path / "archive.db").touch()
     connection = connect(str(tmp_path))

@@ -1,7 +1,7 @@
-"""Folders that earlier versions left, opened by this one: nothing is lost, whatever interrupts, and all of it goes on working.
+"""Folders of earlier versions are upgraded without loss, whatever interrupts, and keep working.
 
-The folders were made by the code of their time (`scripts/make_old_homes.py`), which also said what is in them. Everything is
-asked by the commands, as a person would: what the archive looks like inside is no matter here.
+The folders were made by the code of their time (`scripts/make_old_homes.py`), which also recorded what it printed of them.
+Everything is asked through commands, so that the form of the archive does not matter.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ SAME = (
 
 
 class Home:
-    """An old folder, and what was known of it."""
+    """A folder of an earlier version, and what that version printed of it."""
 
     def __init__(self, folder: Path, revision: str, capture: pytest.CaptureFixture[bytes]) -> None:
         self.folder = str(folder)
@@ -47,7 +47,7 @@ class Home:
         with open(os.path.join(HOMES, revision, "told.json"), encoding="utf-8") as stream:
             self.told: dict[str, Any] = json.load(stream)
         with tarfile.open(os.path.join(HOMES, revision, "home.tar.xz")) as packed:
-            packed.extractall(folder, filter=as_if_new)
+            packed.extractall(folder, filter=with_present_date)
 
     def run(self, *words: str) -> bytes:
         self._capture.readouterr()
@@ -66,7 +66,7 @@ class Home:
         return {each["id"]: each for each in self.ask("lessons", "list", "--all")}
 
     def is_whole(self) -> None:
-        """Everything that was in it is there."""
+        """Assert that nothing of the old folder is missing."""
         assert self.sessions() == {
             key: {name: each[name] for name in SAME} for key, each in self.told["sessions"].items()
         }
@@ -106,8 +106,8 @@ class Home:
         }
 
 
-def as_if_new(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-    """Left by somebody a moment ago: what is old is cleaned away."""
+def with_present_date(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
+    """With the present time, because old files are cleaned up."""
     entry.mtime = time.time()
     return tarfile.data_filter(entry, place)
 
@@ -119,7 +119,7 @@ def home(
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> Home:
-    """The folder of the revision that the test names, on a machine that has nothing else."""
+    """The folder of the revision that is the test's parameter, on an otherwise empty machine."""
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "preheat"))
     monkeypatch.setenv("TZ", "UTC")
@@ -133,27 +133,25 @@ of_those_that_learned = pytest.mark.parametrize("home", LEARNED, indirect=True)
 of_the_first_version = pytest.mark.parametrize("home", [FIRST], indirect=True)
 
 
-def test_there_is_a_folder_of_every_revision_that_somebody_may_have() -> None:
-    """Those up to the first version that was published."""
+def test_there_is_a_recorded_folder_of_every_released_revision() -> None:
     versions = Path(migrations.__file__).parent / "versions"
     assert [name for each in sorted(versions.glob("r*.py")) if (name := each.name[1:5]) <= FIRST] == REVISIONS
 
 
 @of_every_revision
-def test_nothing_is_lost(home: Home) -> None:
-    """Sessions, the bytes of each, where words are found, lessons, and what a person said of them."""
+def test_an_upgrade_loses_nothing(home: Home) -> None:
+    """Sessions, their bytes, search hits, lessons and marks."""
     home.is_whole()
 
 
 @of_those_that_learned
-def test_what_a_person_said_outlives_learning_again(home: Home) -> None:
+def test_marks_and_ratings_survive_learning_again(home: Home) -> None:
     home.run("learn", "--quiet")
     home.keeps_what_a_person_said()
 
 
 @of_every_revision
-def test_everything_is_judged_and_measured_again_where_it_must_be(home: Home) -> None:
-    """The old judgements may be out of date, or never have been made; every call of every session counts."""
+def test_sessions_are_analysed_again_where_the_version_requires_it(home: Home) -> None:
     calls = {key: each["calls"] for key, each in home.told["sessions"].items()}
     assert {key: home.ask("profile", key)["calls"] for key in calls} == calls
 
@@ -202,8 +200,8 @@ KILLS = 6
 
 
 @of_every_revision
-def test_killed_in_the_middle_it_is_whole_or_untouched(home: Home, tmp_path: Path) -> None:
-    """At points spread over the upgrade, by chance; whoever opens it next finds everything."""
+def test_a_killed_upgrade_is_complete_or_untouched(home: Home, tmp_path: Path) -> None:
+    """Killed at points spread over the upgrade."""
     kept = str(tmp_path / "kept")
     shutil.copytree(home.folder, kept)
 
@@ -227,7 +225,7 @@ def test_killed_in_the_middle_it_is_whole_or_untouched(home: Home, tmp_path: Pat
 
 # What else is in the folder of the first version.
 def seen(template: dict[str, Any]) -> dict[str, Any]:
-    """What a template says; a newer version may say more of it."""
+    """The fields of a template that the old version had."""
     lessons = [(each["id"], each["kind"], each["text"], each.get("use")) for each in template["lessons"]]
     return {name: template[name] for name in ("name", "addendum", "project", "sources", "parent")} | {
         "lessons": lessons
@@ -235,8 +233,8 @@ def seen(template: dict[str, Any]) -> dict[str, Any]:
 
 
 @of_the_first_version
-def test_templates_go_on(home: Home) -> None:
-    """Each version is there under its digest; a deleted one can be brought back, one from elsewhere still waits."""
+def test_templates_work_after_an_upgrade(home: Home) -> None:
+    """Each version exists under its digest; a deleted one can be restored, an imported one still waits for its review."""
     templates = home.told["templates"]
     assert {each["name"] for each in home.ask("warm", "list")} == set(templates)
     for name, known in templates.items():
@@ -254,8 +252,7 @@ def test_templates_go_on(home: Home) -> None:
 
 
 @of_the_first_version
-def test_a_template_is_built_on(home: Home) -> None:
-    """A new version stands behind the old ones."""
+def test_a_template_gets_a_new_version_after_an_upgrade(home: Home) -> None:
     home.run("warm", "build", "many", "--min-messages", "0", "--weak", "--addendum", "Otherwise.")
     versions = home.ask("warm", "history", "many")["versions"]
     assert versions[: len(home.told["history"])] == home.told["history"] or versions[1:] == home.told["history"]
@@ -263,8 +260,7 @@ def test_a_template_is_built_on(home: Home) -> None:
 
 
 @of_the_first_version
-def test_experiments_go_on(home: Home) -> None:
-    """The one that ran is ended by this version, and the ledger grows behind the old lines; a rating can be changed."""
+def test_experiments_continue_after_an_upgrade(home: Home) -> None:
     home.keeps_what_was_tried()
     rated = next(key for key, word in home.told["rated"].items() if word == "good")
     assert home.ask("rate", "bad", rated)
@@ -276,8 +272,7 @@ def test_experiments_go_on(home: Home) -> None:
 
 
 @of_those_that_learned
-def test_sessions_that_ran_go_on_in_a_new_daemon(home: Home) -> None:
-    """The journal of the old one is read; the session's next call is one more."""
+def test_running_sessions_continue_in_a_new_daemon(home: Home) -> None:
     watched = {each["session"]: each["turn"] for each in home.ask("watch", "--within", "1e9")}
     assert watched == home.told["watched"]
     session = max(watched, key=lambda name: watched[name])
@@ -292,8 +287,7 @@ def test_sessions_that_ran_go_on_in_a_new_daemon(home: Home) -> None:
 
 
 @of_the_first_version
-def test_settings_hold(home: Home) -> None:
-    """The person had asked that critical calls be refused."""
+def test_settings_survive_an_upgrade(home: Home) -> None:
     call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
     with daemon(home.folder) as one:
         assert b"push-force-main" in one.ask(call)

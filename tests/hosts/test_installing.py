@@ -1,4 +1,4 @@
-"""Installing changes one file and says so; taking back leaves it as it was; what goes wrong in between leaves it alone."""
+"""Installing changes one file and uninstalling restores it; a failure in between changes nothing."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def install(agent: str, data: str, environment: Mapping[str, str], project: str 
     return carry_out(install_plan(agent, data, environment, project, http), data, AT)
 
 
-def take_back(agent: str, data: str, environment: Mapping[str, str], project: str = "") -> str:
+def uninstall(agent: str, data: str, environment: Mapping[str, str], project: str = "") -> str:
     plan = uninstall_plan(agent, data, environment, project)
     assert plan is not None
     carry_out(plan, data, AT)
@@ -52,18 +52,21 @@ def take_back(agent: str, data: str, environment: Mapping[str, str], project: st
 
 
 @pytest.mark.parametrize("agent", ONE_FILE)
-def test_where_there_was_no_file_there_is_none_again(agent: str, data: str, environment: Mapping[str, str]) -> None:
+def test_a_file_that_installing_created_is_deleted_by_uninstalling(
+    agent: str, data: str, environment: Mapping[str, str]
+) -> None:
     assert install(agent, data, environment) == ""
     path = path_of(agent, environment)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert take_back(agent, data, environment) == "delete"
+    assert uninstall(agent, data, environment) == "delete"
     assert not path.exists()
     assert uninstall_plan(agent, data, environment) is None
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "cursor"])
-def test_a_file_that_was_there_comes_back_to_the_byte(agent: str, data: str, environment: Mapping[str, str]) -> None:
-    """With the rights that it had, and without the backup, which then says nothing any more."""
+def test_uninstalling_restores_an_existing_file_and_its_permissions(
+    agent: str, data: str, environment: Mapping[str, str]
+) -> None:
     path = path_of(agent, environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -73,7 +76,7 @@ def test_a_file_that_was_there_comes_back_to_the_byte(agent: str, data: str, env
     assert Path(backup).name.startswith(f"{path.name}.preheat-backup-2027")
     assert json.loads(path.read_bytes())["hooks"]["Stop"][0] == json.loads(MINE)["hooks"]["Stop"][0]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert take_back(agent, data, environment) == "restore"
+    assert uninstall(agent, data, environment) == "restore"
     assert path.read_bytes() == MINE
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert os.listdir(path.parent) == [path.name]
@@ -90,22 +93,21 @@ def test_installing_again_changes_nothing(agent: str, data: str, environment: Ma
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_what_was_changed_in_between_stays(data: str, environment: Mapping[str, str]) -> None:
-    """Only our entries go then, and the backup is left for whoever wants it."""
+def test_changes_since_installing_survive_uninstalling(data: str, environment: Mapping[str, str]) -> None:
+    """Only our entries are removed then, and the backup is kept."""
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
     backup = install("gemini", data, environment)
     path.write_bytes(path.read_bytes().replace(b'"large"', b'"small"'))
-    assert take_back("gemini", data, environment) == "change"
+    assert uninstall("gemini", data, environment) == "change"
     assert path.read_bytes() == MINE.replace(b'"large"', b'"small"')
     assert Path(backup).exists()
 
 
-def test_another_python_is_brought_up_to_date_and_still_undone_to_the_byte(
+def test_entries_of_another_python_are_updated_and_the_first_backup_is_restored(
     data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The backup of the first time is the one to go back to."""
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -114,11 +116,11 @@ def test_another_python_is_brought_up_to_date_and_still_undone_to_the_byte(
     assert install_plan("codex", data, environment).action == "change"
     assert install("codex", data, environment) == first
     assert path.read_bytes().count(b"/opt/another/python") == 7 * 2
-    assert take_back("codex", data, environment) == "restore"
+    assert uninstall("codex", data, environment) == "restore"
     assert path.read_bytes() == MINE
 
 
-def test_without_a_ledger_our_entries_are_still_found(data: str, environment: Mapping[str, str]) -> None:
+def test_our_entries_are_found_without_the_ledger(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -130,8 +132,7 @@ def test_without_a_ledger_our_entries_are_still_found(data: str, environment: Ma
         assert plan.after == MINE
 
 
-def test_a_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """People keep their settings in a repository and link to them."""
+def test_a_settings_file_that_is_a_link_stays_one(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles" / "settings.json"
     kept.parent.mkdir()
     kept.write_bytes(MINE)
@@ -141,13 +142,14 @@ def test_a_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path
     install("claude_code", data, environment)
     assert path.is_symlink()
     assert b"hook.py" in kept.read_bytes()
-    take_back("claude_code", data, environment)
+    uninstall("claude_code", data, environment)
     assert path.is_symlink()
     assert kept.read_bytes() == MINE
 
 
-def test_malformed_settings_are_left_alone(data: str, environment: Mapping[str, str]) -> None:
-    """The message says which line; no client is put anywhere either."""
+def test_malformed_settings_are_refused_with_the_line_and_nothing_is_written(
+    data: str, environment: Mapping[str, str]
+) -> None:
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     for text in (b'{\n  "hooks": {\n', b'{\n "a": "\xff"}'):
@@ -158,7 +160,7 @@ def test_malformed_settings_are_left_alone(data: str, environment: Mapping[str, 
     assert not os.path.exists(data)
 
 
-def test_somebody_elses_plugin_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
+def test_a_plugin_of_others_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("opencode", environment)
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = async () => ({})\n")
@@ -167,7 +169,7 @@ def test_somebody_elses_plugin_is_not_overwritten(data: str, environment: Mappin
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
-def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(data: str, environment: Mapping[str, str]) -> None:
+def test_a_folder_that_cannot_be_written_changes_nothing(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -181,10 +183,10 @@ def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(data: str, environ
 
 
 # Posting.
-def test_posts_go_to_the_daemon_only_where_nobody_else_can_read_the_token(
+def test_hooks_post_to_the_daemon_only_where_nobody_else_can_read_the_token(
     data: str, environment: Mapping[str, str], home: Path
 ) -> None:
-    """The frequent events are posted; those that may have to start a daemon are commands. Asked for, it is done all the same."""
+    """Frequent events are posted; those that may have to start a daemon are commands. `--http` forces it."""
     path = path_of("claude_code", environment)
     assert install_plan("claude_code", data, environment).posts
     path.parent.mkdir(parents=True)
@@ -209,21 +211,20 @@ def test_posts_go_to_the_daemon_only_where_nobody_else_can_read_the_token(
     assert not install_plan("codex", data, environment, http=True).posts
 
 
-def test_a_project_gets_no_token_unless_asked_for(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_a_project_file_gets_no_token_by_default(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     project = str(tmp_path / "proj")
     assert not install_plan("claude_code", data, environment, project).posts
     assert install_plan("claude_code", data, environment, project, http=True).posts
 
 
-def test_a_trial_gives_out_no_address(data: str, environment: Mapping[str, str]) -> None:
+def test_a_preview_reserves_no_address(data: str, environment: Mapping[str, str]) -> None:
     plan = install_plan("claude_code", data, environment, trial=True)
     assert plan.posts
     assert not os.path.exists(data)
 
 
 # The command.
-def test_the_installed_command_ends_well_whatever_became_of_the_client(data: str, tmp_path: Path) -> None:
-    """Gone, or its Python gone, or killed: the shell ends with 0 and says nothing."""
+def test_the_installed_command_exits_with_0_without_the_client_or_its_python(data: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "a folder with 'odd' $names")
     client = client_of("codex", folder)
     for command in (client.command, client.unfailing.replace(client.arguments[0], "/gone/python")):
@@ -237,14 +238,16 @@ def test_the_installed_command_ends_well_whatever_became_of_the_client(data: str
     assert subprocess.run(["sh", "-c", client.unfailing], capture_output=True, check=False).returncode == 0
 
 
-def test_a_command_whose_files_are_gone_is_seen(data: str) -> None:
+def test_a_missing_file_of_an_installed_command_is_found(data: str) -> None:
     client = client_of("codex", data)
     assert missing(client.command) == os.path.join(data, "hook.py")
     assert missing("exec /bin/sh -c true") == ""
 
 
 # How things stand.
-def test_what_is_installed_is_seen_with_its_events(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_the_status_shows_installed_files_with_their_events(
+    data: str, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     project = str(tmp_path / "proj")
     install("codex", data, environment)
     install("gemini", data, environment, project)
@@ -260,7 +263,7 @@ def test_what_is_installed_is_seen_with_its_events(data: str, environment: Mappi
     assert (codex.active, codex.missing) == ("no", os.path.join(data, "hook.py"))
 
 
-def test_an_entry_that_is_out_of_date_is_seen(
+def test_the_status_shows_outdated_entries(
     data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install("cursor", data, environment)
@@ -269,8 +272,10 @@ def test_an_entry_that_is_out_of_date_is_seen(
     assert not found.places[0].current
 
 
-def test_turned_off_hooks_are_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """Each program has a switch of its own, and folders that are not trusted."""
+def test_the_status_shows_hooks_that_the_program_does_not_run(
+    data: str, environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    """Each program has a switch of its own, and untrusted folders."""
     project = str(tmp_path / "proj")
     claude = path_of("claude_code", environment)
     gemini = path_of("gemini", environment)
@@ -289,7 +294,7 @@ def test_turned_off_hooks_are_seen(data: str, environment: Mapping[str, str], tm
     assert "not trusted" in next(place.reason for place in places if place.scope == "project")
 
 
-def test_firing_twice_is_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_the_status_shows_hooks_that_run_twice(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     """Through another agent's settings, or installed for all projects and for one."""
     project = str(tmp_path / "proj")
     install("claude_code", data, environment)
@@ -306,7 +311,7 @@ def test_firing_twice_is_seen(data: str, environment: Mapping[str, str], tmp_pat
     assert "uninstall codex --project" in found["codex"].advice
 
 
-def test_what_the_daemon_last_heard_is_shown(data: str, environment: Mapping[str, str]) -> None:
+def test_the_status_shows_the_last_event_of_each_agent(data: str, environment: Mapping[str, str]) -> None:
     live = Path(data, "live")
     live.mkdir(parents=True)
     for text in ("[", "[]", '{"codex": 3}', '{"codex": {"at": "x"}}'):
@@ -327,25 +332,25 @@ def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environme
     assert self_test(data).client == "fails"
 
 
-def test_a_lost_backup_costs_nothing_of_the_file(data: str, environment: Mapping[str, str]) -> None:
-    """Installing again, with other entries, keeps the person's settings though the backup is gone; so does taking back."""
+def test_a_lost_backup_loses_no_settings(data: str, environment: Mapping[str, str]) -> None:
+    """Neither when installing again with other entries, nor when uninstalling."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
     Path(install("claude_code", data, environment, http=False)).unlink()
     install("claude_code", data, environment, http=True)
     assert json.loads(path.read_bytes())["model"] == "large"
-    take_back("claude_code", data, environment)
+    uninstall("claude_code", data, environment)
     assert json.loads(path.read_bytes()) == json.loads(MINE)
 
 
-def test_what_an_older_one_of_ours_left_does_not_come_back(data: str, environment: Mapping[str, str]) -> None:
-    """Installed, changed by the person, installed anew with other entries, taken back: nothing of ours is in it."""
+def test_uninstalling_restores_no_older_entries_of_ours(data: str, environment: Mapping[str, str]) -> None:
+    """Installed, changed by the person, installed again with other entries, uninstalled."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
     install("claude_code", data, environment, http=False)
     path.write_bytes(path.read_bytes().replace(b"large", b"small"))
     install("claude_code", data, environment, http=True)
-    take_back("claude_code", data, environment)
+    uninstall("claude_code", data, environment)
     assert json.loads(path.read_bytes()) == json.loads(MINE.replace(b"large", b"small"))

@@ -1,4 +1,4 @@
-"""Our hooks go in among those in a settings file and out again, and what is not ours stays as it stands."""
+"""Our hooks are added to a settings file and removed again, and everything of others stays."""
 
 import json
 from typing import Any
@@ -41,7 +41,7 @@ def entries(agent: str) -> dict[str, list[dict[str, Any]]]:
     return setup.entries(client(agent))
 
 
-def put_in(text: str, agent: str) -> str:
+def add_entries(text: str, agent: str) -> str:
     return merged(text, "settings.json", entries(agent), hooks(agent).setup.beside)
 
 
@@ -49,9 +49,9 @@ def put_in(text: str, agent: str) -> str:
 @pytest.mark.parametrize(
     "text", ["", "\n", "{}", '{"a":1}', '{\n\t"a": 1\n}\n', '{\r\n    "a": 1\r\n}', COMMENTED, '{"hooks":{}}']
 )
-def test_what_goes_in_comes_out_again(agent: str, text: str) -> None:
-    """The document means what it meant; where nothing of `hooks` was there, the text is the same to the byte."""
-    full = put_in(text, agent)
+def test_removing_our_hooks_undoes_adding_them(agent: str, text: str) -> None:
+    """The document means the same; where there was no `hooks`, the text is the same to the byte."""
+    full = add_entries(text, agent)
     assert set(events_of(parse(full).value, agent)) == set(entries(agent))
     rest = without(full, "settings.json", agent)
     assert events_of(parse(rest).value, agent) == ()
@@ -64,9 +64,8 @@ def test_what_goes_in_comes_out_again(agent: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("agent", MERGED)
-def test_comments_and_the_order_of_what_was_there_stay(agent: str) -> None:
-    """Ours stand last in their lists: some programs know a hook by its place."""
-    full = put_in(COMMENTED, agent)
+def test_comments_and_order_stay_and_our_hooks_come_last(agent: str) -> None:
+    full = add_entries(COMMENTED, agent)
     for comment in ("// which model", "/* for now */", "// mine", "// also mine", "// the end"):
         assert comment in full
     value = parse(full).value
@@ -77,26 +76,26 @@ def test_comments_and_the_order_of_what_was_there_stay(agent: str) -> None:
     assert all(comment in rest for comment in ("// which model", "// mine", "// also mine"))
 
 
-def test_the_layout_is_that_of_the_file() -> None:
-    full = put_in('{\n\t"a": 1\n}\n', "codex")
+def test_our_hooks_have_the_layout_of_the_file() -> None:
+    full = add_entries('{\n\t"a": 1\n}\n', "codex")
     assert '\n\t"hooks": {\n\t\t"SessionStart": [\n' in full
-    assert "\n" not in put_in('{"a": 1}', "codex")
-    assert put_in('{\r\n  "a": 1\r\n}', "codex").count("\n") == put_in('{\r\n  "a": 1\r\n}', "codex").count("\r\n")
+    assert "\n" not in add_entries('{"a": 1}', "codex")
+    assert add_entries('{\r\n  "a": 1\r\n}', "codex").count("\n") == add_entries('{\r\n  "a": 1\r\n}', "codex").count(
+        "\r\n"
+    )
 
 
-def test_a_hook_of_somebody_else_in_our_group_stays() -> None:
-    """A person may have put theirs beside ours."""
-    value = json.loads(put_in("{}", "codex"))
+def test_a_hook_of_others_in_our_group_stays() -> None:
+    value = json.loads(add_entries("{}", "codex"))
     theirs = {"type": "command", "command": "say hello"}
     value["hooks"]["Stop"][0]["hooks"].append(theirs)
     rest = json.loads(without(json.dumps(value, indent=2), "settings.json", "codex"))
     assert rest == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
-def test_another_agents_hooks_of_ours_stay() -> None:
-    """Each is taken out by its own name."""
-    both = put_in(put_in("{}", "codex"), "gemini")
-    assert parse(without(both, "settings.json", "gemini")).value == parse(put_in("{}", "codex")).value
+def test_our_hooks_of_another_agent_stay() -> None:
+    both = add_entries(add_entries("{}", "codex"), "gemini")
+    assert parse(without(both, "settings.json", "gemini")).value == parse(add_entries("{}", "codex")).value
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_another_agents_hooks_of_ours_stay() -> None:
 )  # fmt: skip
 def test_malformed_settings_are_refused_with_the_line(text: str, line: int, why: str) -> None:
     with pytest.raises(UserError) as caught:
-        put_in(text, "codex")
+        add_entries(text, "codex")
     assert f"`settings.json`, line {line}: " in str(caught.value)
     assert why in str(caught.value)
     assert "nothing was changed" in str(caught.value)
@@ -123,13 +122,12 @@ def test_malformed_settings_are_refused_with_the_line(text: str, line: int, why:
     ("text", "line"), [('{\n  "hooks": []\n}', 2), ('{\n  "hooks": {\n    "Stop": 1\n  }\n}', 3), ("[]", 0)]
 )
 def test_settings_of_another_shape_are_refused(text: str, line: int) -> None:
-    """A list where an object should be is somebody's mistake, not ours to overwrite."""
     with pytest.raises(UserError) as caught:
-        put_in(text, "codex")
+        add_entries(text, "codex")
     assert f"line {line}" in str(caught.value) or not line
 
 
-def test_our_hooks_are_recognised_and_no_others() -> None:
+def test_only_our_hooks_are_recognised() -> None:
     for agent in MERGED:
         for groups in entries(agent).values():
             for group in groups:
@@ -162,16 +160,16 @@ JSON = st.recursive(
     indent=st.none() | st.integers(1, 8) | st.just("\t"),
     agent=st.sampled_from(["claude_code", "codex", "gemini"]),
 )
-def test_any_settings_keep_all_that_they_held(
+def test_any_settings_keep_everything_of_others(
     value: dict[str, Any], lists: dict[str, list[Any]], indent: int | str | None, agent: str
 ) -> None:
     whole = {**value, "hooks": lists} if lists else value
     text = json.dumps(whole, indent=indent, ensure_ascii=False)
-    full = put_in(text, agent)
+    full = add_entries(text, agent)
     assert json.loads(full) == parse(full).value
     for event, groups in lists.items():
         assert parse(full).value["hooks"][event][: len(groups)] == groups
-    assert put_in(without(full, "s", agent), agent) == put_in(without(full, "s", agent), agent)
+    assert add_entries(without(full, "s", agent), agent) == add_entries(without(full, "s", agent), agent)
     rest = json.loads(without(full, "s", agent))
     rest.setdefault("hooks", {})
     assert {name: groups for name, groups in rest.pop("hooks").items() if groups} == {
@@ -182,8 +180,7 @@ def test_any_settings_keep_all_that_they_held(
 
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet='{}[]",:/* \n\\abc019.-truefalsn', max_size=60))
-def test_any_text_is_a_document_or_malformed(text: str) -> None:
-    """Never another error; and what is strict JSON means the same here."""
+def test_any_text_parses_like_json_or_is_malformed(text: str) -> None:
     try:
         found = parse(text)
     except Malformed:

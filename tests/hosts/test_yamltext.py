@@ -1,4 +1,4 @@
-"""An item goes into a list of a YAML file and comes out again; every other byte stays, and what is unclear is refused by line."""
+"""An item is added to a list of a YAML file and removed again; every other byte stays."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ KEYS = ("plugins", "enabled")
 HOOK = {"command": "python3 -I -S -E '/a b/hook.py' hermes", "timeout": 10}
 
 
-def put(text: str, item: Any = "preheat") -> str:
+def add(text: str, item: Any = "preheat") -> str:
     return with_item(text, "config.yaml", KEYS, item)
 
 
-def taken(text: str, made: int | None = None, item: Any = "preheat") -> str:
+def remove(text: str, made: int | None = None, item: Any = "preheat") -> str:
     return without_items(text, "config.yaml", KEYS, lambda each: each == item, made)
 
 
@@ -49,11 +49,10 @@ def taken(text: str, made: int | None = None, item: Any = "preheat") -> str:
         ("{model: x}\n", "{model: x, plugins: {enabled: [preheat]}}\n"),
     ],
 )  # fmt: skip
-def test_it_goes_where_it_belongs_and_comes_out_again(before: str, after: str) -> None:
-    """However the file is laid out; and taken out of a file that nobody changed it leaves that file."""
-    assert put(before) == after
+def test_removing_an_item_undoes_adding_it_in_every_layout(before: str, after: str) -> None:
+    assert add(before) == after
     made = first_missing(value_of(before, "f"), KEYS)
-    assert taken(after, made if made < 2 else None) == before
+    assert remove(after, made if made < 2 else None) == before
 
 
 @pytest.mark.parametrize(
@@ -65,10 +64,10 @@ def test_it_goes_where_it_belongs_and_comes_out_again(before: str, after: str) -
         ("a: 1", "a: 1\nplugins:\n  enabled:\n    - preheat\n"),
     ],
 )
-def test_nothing_is_made_a_list(before: str, after: str) -> None:
-    """A key with nothing behind it, or a word for nothing, holds the list; a last line without an end gets one."""
-    assert put(before) == after
-    assert not items(value_of(taken(after), "f"), KEYS)
+def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
+    """A last line without an end gets one."""
+    assert add(before) == after
+    assert not items(value_of(remove(after), "f"), KEYS)
 
 
 @pytest.mark.parametrize(
@@ -90,29 +89,27 @@ def test_nothing_is_made_a_list(before: str, after: str) -> None:
         ("[" * 5000, 1, ""),
     ],
 )
-def test_what_is_unclear_is_refused_with_its_line(text: str, line: int, says: str) -> None:
-    """Nothing is guessed, and the message says where to look."""
+def test_an_ambiguous_document_is_refused_with_its_line(text: str, line: int, says: str) -> None:
     with pytest.raises(UserError) as refused:
-        put(text)
+        add(text)
     assert f"`config.yaml`, line {line}: " in str(refused.value)
     assert says in str(refused.value)
     assert "nothing was changed" in str(refused.value)
 
 
-def test_an_object_goes_into_a_list_of_objects() -> None:
-    """A hook among hooks, comments around it kept; quoting survives a path with blanks."""
+def test_an_object_is_added_to_a_list_of_objects_and_comments_stay() -> None:
     text = "plugins:\n  enabled:\n    - command: say hi # mine\n      timeout: 3\n  # later\n  other: []\nz: 1\n"
-    after = put(text, HOOK)
+    after = add(text, HOOK)
     assert yaml.safe_load(after)["plugins"]["enabled"] == [{"command": "say hi", "timeout": 3}, HOOK]
-    assert taken(after, item=HOOK) == text
+    assert remove(after, item=HOOK) == text
 
 
-def test_what_others_added_stays_when_ours_goes() -> None:
-    """The list was made for ours; by now somebody else's is in it, or beside it."""
-    assert taken("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
-    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
-    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
-    assert taken("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
+def test_items_that_others_added_stay() -> None:
+    """Also in a list that was created for our item."""
+    assert remove("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
+    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
+    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
+    assert remove("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
 
 
 WORDS = st.text("abc xyz:#-'\"é\n", max_size=8)
@@ -132,7 +129,7 @@ DOCUMENTS = st.dictionaries(WORDS.filter(lambda word: word != "plugins"), VALUES
     last=st.booleans(),
     ends=st.sampled_from(["\n", "\r\n"]),
 )
-def test_any_document_says_the_same_besides(
+def test_any_document_keeps_its_other_values(
     rest: dict[str, Any],
     plugins: dict[str, Any] | None,
     enabled: list[Any] | None,
@@ -140,27 +137,25 @@ def test_any_document_says_the_same_besides(
     last: bool,
     ends: str,
 ) -> None:
-    """Whatever a YAML writer writes: ours is in it at the end of the list, all else says what it said; then it is out again."""
     own: Any = plugins if enabled is None else {**(plugins or {}), "enabled": enabled}
     value = {**rest, "plugins": own} if last else {"plugins": own, **rest}
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
     before = value_of(text, "f")
-    after = put(text)
+    after = add(text)
     said = value_of(after, "f")
     assert items(said, KEYS) == [*items(before, KEYS), "preheat"]
     assert {name: inner for name, inner in said.items() if name != "plugins"} == {
         name: inner for name, inner in before.items() if name != "plugins"
     }
-    back = value_of(taken(after, first_missing(before, KEYS)), "f")
+    back = value_of(remove(after, first_missing(before, KEYS)), "f")
     assert items(back, KEYS) == items(before, KEYS)
     assert {**back, "plugins": 0} == {**before, "plugins": 0}
 
 
 @given(st.text("ab:-[]{}#&*!|>'\" \n\t,", max_size=40))
-def test_any_text_is_changed_rightly_or_refused(text: str) -> None:
-    """No other error than the one that a person is told."""
+def test_any_text_is_changed_correctly_or_refused(text: str) -> None:
     try:
-        after = put(text)
+        after = add(text)
     except UserError:
         return
     assert items(value_of(after, "f"), KEYS)[-1] == "preheat"

@@ -36,7 +36,7 @@ class Machine:
             connection.close()
 
     def contents(self) -> dict[str, list[tuple[Any, ...]]]:
-        """All that the archive says of its sessions, without the numbers that depend on the order of reading."""
+        """Everything in the archive, without numbers that depend on the order of reading."""
         found = {
             "sessions": self.rows(
                 "SELECT key, version, model, project, branch, parent, relation, started_at, ended_at, starter, title, "
@@ -61,7 +61,7 @@ class Machine:
         return {name: sorted(rows, key=repr) for name, rows in found.items()}
 
     def analyses(self) -> dict[str, list[tuple[Any, ...]]]:
-        """All that the archive keeps of what was made of its sessions, likewise."""
+        """All analyses in the archive, without numbers that depend on the order of reading."""
         found = {
             "outcomes": self.rows(
                 "SELECT key, outcomes.seq, message, era, tool, kind, activity, bookkeeping, status, rung, cause, "

@@ -1,5 +1,4 @@
-"""Analysing: in the sync that reads a session whole, else from the packs; once for each session as it is; unharmed by kills,
-syncs, forgetting, damage and defects."""
+"""Sessions are analysed by the sync that reads them whole, else from the packs: once for each state, and unharmed by kills."""
 
 import os
 import subprocess
@@ -52,15 +51,14 @@ def summary(report: AnalysisReport) -> tuple[int, int, int, int]:
 
 
 def spoil_bytes(machine: Machine) -> None:
-    """Whoever reads a session from now on fails."""
+    """Damage all packs, so that reading a session fails."""
     connection = machine.connection()
     connection.execute("UPDATE packs SET data = x'00'")
     connection.close()
 
 
 # When it is analysed.
-def test_a_sync_analyses_what_it_reads_and_leaves_nothing_to_do(machine: Machine) -> None:
-    """Outcomes, profiles, notes and episodes are there, and nothing that is asked later reads a byte."""
+def test_a_sync_analyses_the_sessions_that_it_reads(machine: Machine) -> None:
     before = everything(machine)
     assert len(before) == 15
     found = counts(machine)
@@ -74,7 +72,7 @@ def test_a_sync_analyses_what_it_reads_and_leaves_nothing_to_do(machine: Machine
     assert everything(machine) == before
 
 
-def test_from_the_packs_the_same_comes_as_from_the_file(machine: Machine) -> None:
+def test_an_analysis_from_the_packs_equals_one_from_the_file(machine: Machine) -> None:
     before, found = everything(machine), machine.analyses()
     drop_analyses(machine)
     assert everything(machine) == []
@@ -82,7 +80,7 @@ def test_from_the_packs_the_same_comes_as_from_the_file(machine: Machine) -> Non
     assert (everything(machine), machine.analyses()) == (before, found)
 
 
-def test_a_grown_session_is_analysed_again_and_no_other(machine: Machine) -> None:
+def test_only_a_grown_session_is_analysed_again(machine: Machine) -> None:
     grow(machine, 2)
     machine.sync()
     assert summary(analyse_archive(machine.folder)) == (1, 3, 0, 0)
@@ -93,8 +91,7 @@ def test_a_grown_session_is_analysed_again_and_no_other(machine: Machine) -> Non
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
 
 
-def test_a_session_that_was_read_anew_is_analysed_by_the_sync(machine: Machine) -> None:
-    """A rewritten file, however much of it is the same, is another reading."""
+def test_a_session_that_is_read_again_is_analysed_by_the_sync(machine: Machine) -> None:
     path = story(3, steps=3).write(machine.projects)
     with open(path, "wb") as stream:
         stream.write(story(3, steps=3).data().replace(b"output", b"OUTPUT") + story(3).prompt("x").lines()[-1] + b"\n")
@@ -103,10 +100,10 @@ def test_a_session_that_was_read_anew_is_analysed_by_the_sync(machine: Machine) 
     assert analyse_archive(machine.folder).sessions == 0
 
 
-def test_another_version_analyses_everything(machine: Machine) -> None:
-    """And what only the older one said is gone, its texts too."""
+def test_another_version_analyses_every_session(machine: Machine) -> None:
+    """Texts that only the older analysis used are deleted."""
     drop_analyses(machine)
-    analyse_with(machine, "old", said_otherwise)
+    analyse_with(machine, "old", with_other_errors)
     assert any(row[12] == "an old text" for row in everything(machine))
     told, _ = analyse_with(machine, "new")
     assert len(told) == 5
@@ -114,15 +111,13 @@ def test_another_version_analyses_everything(machine: Machine) -> None:
     assert machine.rows("SELECT count(*) FROM signatures WHERE text = 'an old text'") == [(0,)]
 
 
-def said_otherwise(session: Session, rows: AnalysisRows) -> AnalysisRows:
+def with_other_errors(session: Session, rows: AnalysisRows) -> AnalysisRows:
     failed = {"status": STATUSES.index("failed"), "cause": CAUSES.index("mistake")}
     return with_signatures(rows, ["an old text"] * len(rows.outcomes), **failed)
 
 
-def test_questions_are_answered_from_the_rows_of_another_version(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After an update `mistakes` and `profile` parse nothing, and say how many sessions wait; learning analyses them anew."""
+def test_queries_use_the_analyses_of_another_version(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an update `mistakes` and `profile` say how many sessions are outdated; learning analyses them again."""
     monkeypatch.setattr(analysis, "OUTCOMES_VERSION", "another")
     monkeypatch.setattr(analysis, "VERSION", "another")
     asked = analyse_archive(machine.folder, need="rows")
@@ -132,7 +127,7 @@ def test_questions_are_answered_from_the_rows_of_another_version(
     assert analyse_archive(machine.folder, need="rows").outdated == 0
 
 
-def test_the_archive_keeps_exactly_what_the_stages_say(machine: Machine) -> None:
+def test_the_archive_stores_exactly_what_the_stages_give(machine: Machine) -> None:
     connection = machine.connection()
     for number in range(1, 6):
         expected = analyse(load(connection, key(number)))
@@ -150,8 +145,8 @@ def test_the_archive_keeps_exactly_what_the_stages_say(machine: Machine) -> None
     connection.close()
 
 
-def test_failed_calls_are_one_number_everywhere(machine: Machine) -> None:
-    """In the list of sessions as in the profile, in a session that was read whole and in one that has grown."""
+def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> None:
+    """In lists and profiles, for sessions that were read whole or have grown."""
     grow(machine, 4)
     machine.sync()
     analyse_archive(machine.folder)
@@ -167,8 +162,8 @@ def test_failed_calls_are_one_number_everywhere(machine: Machine) -> None:
     assert listed[key(5)] == 2
 
 
-def test_an_archive_of_the_first_version_answers_without_being_read_anew(tmp_path: Any) -> None:
-    """What it knows of calls still holds and has one number everywhere; what it lacks (episodes) comes with the next learning."""
+def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp_path: Any) -> None:
+    """Episodes, which it lacks, come with the next learning."""
     with tarfile.open(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz")) as packed:
         packed.extractall(tmp_path, filter="data")
     folder = str(tmp_path)
@@ -206,8 +201,7 @@ def fork(machine: Machine) -> None:
     machine.sync()
 
 
-def test_a_fork_is_analysed_without_what_it_copied(machine: Machine) -> None:
-    """The sync that finds the copies analyses it once more, its own calls only, and leaves nothing to do."""
+def test_a_fork_is_analysed_without_its_copied_calls(machine: Machine) -> None:
     fork(machine)
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
     connection = machine.connection()
@@ -220,10 +214,8 @@ def test_a_fork_is_analysed_without_what_it_copied(machine: Machine) -> None:
     assert machine.rows(f"SELECT errors FROM sessions WHERE key = '{key(8)}'") == [(1,)]
 
 
-def test_a_sync_that_is_killed_before_its_forks_leaves_them_for_later(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is kept of a fork that was analysed with its copies."""
+def test_forks_of_a_killed_sync_are_analysed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An analysis that counted copied calls is deleted."""
     monkeypatch.setattr(analysis, "analyse_forks", lambda connection, progress: None)
     fork(machine)
     assert {row[0] for row in machine.rows("SELECT key FROM judgements JOIN sessions ON sessions.id = session_id")} == {
@@ -232,8 +224,8 @@ def test_a_sync_that_is_killed_before_its_forks_leaves_them_for_later(
     assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
 
 
-def test_what_was_copied_is_learned_once(machine: Machine) -> None:
-    """Also when the fork was read, analysed and learned from before its origin was found."""
+def test_copied_calls_are_learned_from_once(machine: Machine) -> None:
+    """Also when the fork was learned from before its original was found."""
     fork(machine)
     learn(machine.folder)
     expected = machine.analyses()
@@ -253,7 +245,7 @@ def test_what_was_copied_is_learned_once(machine: Machine) -> None:
     assert late.analyses() == expected
 
 
-def test_when_the_origin_is_forgotten_the_fork_counts_its_copies(machine: Machine) -> None:
+def test_a_fork_counts_its_copies_once_their_original_is_forgotten(machine: Machine) -> None:
     fork(machine)
     analyse_archive(machine.folder)
     connection = machine.connection()
@@ -267,8 +259,7 @@ def test_when_the_origin_is_forgotten_the_fork_counts_its_copies(machine: Machin
     assert profile.calls == 5
 
 
-def test_an_analysis_that_did_not_know_of_copies_is_not_stored(machine: Machine) -> None:
-    """Read, then found to be a copy before its analysis was stored."""
+def test_an_analysis_from_before_copies_were_found_is_not_stored(machine: Machine) -> None:
     drop_analyses(machine)
 
     def meanwhile(session: Session, rows: AnalysisRows) -> AnalysisRows:
@@ -306,10 +297,10 @@ def in_many_packs(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_when_the_time_is_over_the_rest_is_left_for_the_next_run(
+def test_after_the_time_limit_the_rest_is_left_for_the_next_run(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    """What was analysed until then is stored, and how much is missing is known; without any time nothing is begun."""
+    """Without any time nothing is begun."""
     in_many_packs(machine)
     monkeypatch.setattr(analyses, "PACK", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: processes)
@@ -321,7 +312,7 @@ def test_when_the_time_is_over_the_rest_is_left_for_the_next_run(
     assert analyse_archive(machine.folder).sessions == first.left
 
 
-def test_several_processes_give_what_one_gives(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_give_the_same_as_one(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     in_many_packs(machine)
     monkeypatch.setattr(analyses, "PACK", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -333,8 +324,8 @@ def test_several_processes_give_what_one_gives(machine: Machine, monkeypatch: py
     assert (everything(machine), machine.analyses()) == expected
 
 
-def test_damaged_bytes_are_named_and_the_rest_goes_on(machine: Machine) -> None:
-    """What an older judge said of an unreadable session does not stay among the new verdicts."""
+def test_damaged_sessions_are_reported_and_the_others_analysed(machine: Machine) -> None:
+    """Outdated verdicts on an unreadable session are deleted."""
     story(8, steps=2).write(machine.projects)
     machine.sync()
     drop_analyses(machine)
@@ -351,7 +342,7 @@ def test_damaged_bytes_are_named_and_the_rest_goes_on(machine: Machine) -> None:
     assert len(analyse_archive(machine.folder).failures) == 5
 
 
-def test_a_defect_in_the_analysis_costs_one_session(machine: Machine) -> None:
+def test_a_defect_in_the_analysis_affects_one_session_only(machine: Machine) -> None:
     drop_analyses(machine)
     told, failures = analyse_with(machine, "other", all_but_three)
     assert told == [key(number) for number in (1, 2, 4, 5)]
@@ -365,8 +356,10 @@ def all_but_three(session: Session, rows: AnalysisRows) -> AnalysisRows:
     return rows
 
 
-def test_a_defect_keeps_no_session_out_of_the_archive(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sync stores it all the same, and whoever asks for its analysis is told."""
+def test_a_session_whose_analysis_fails_is_stored_all_the_same(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later analysis reports the failure."""
 
     def broken(session: Session, copied: frozenset[int] = frozenset()) -> AnalysisRows:
         if session.id == story(9).session:
@@ -383,7 +376,7 @@ def test_a_defect_keeps_no_session_out_of_the_archive(machine: Machine, monkeypa
 
 
 class Growing(Progress):
-    """A sync comes in between when the analysing begins."""
+    """Runs a sync when the analysis begins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -393,15 +386,13 @@ class Growing(Progress):
         self.machine.sync()
 
 
-def test_a_sync_in_between_leaves_its_sessions_to_the_next_run(machine: Machine) -> None:
-    """Listed, then grown before it is read: neither waits for the other, and nothing stale is stored."""
+def test_sessions_of_a_sync_in_between_are_left_for_the_next_run(machine: Machine) -> None:
     drop_analyses(machine)
     assert summary(analyse_archive(machine.folder, Growing(machine))) == (4, 11, 1, 0)
     assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
 
 
-def test_an_analysis_of_what_has_changed_or_gone_is_not_stored(machine: Machine) -> None:
-    """Read, then grown or forgotten before its analysis is stored."""
+def test_an_analysis_of_a_changed_or_forgotten_session_is_not_stored(machine: Machine) -> None:
     drop_analyses(machine)
 
     def meanwhile(session: Session, rows: AnalysisRows) -> AnalysisRows:
@@ -438,7 +429,7 @@ analyse_archive(sys.argv[1], Stopping())
 """
 
 
-def test_a_killed_run_keeps_what_it_stored(machine: Machine) -> None:
+def test_a_killed_run_keeps_the_analyses_that_it_stored(machine: Machine) -> None:
     in_many_packs(machine)
     process = subprocess.Popen([sys.executable, "-c", KILLED, machine.folder], stdout=subprocess.PIPE)
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Learning from the archive: only from what is new, the same in whatever steps, unharmed by kills and forgetting."""
+"""Learning from the archive uses only what is new, gives the same in any steps, and survives kills and forgetting."""
 
 from typing import Any
 
@@ -61,8 +61,7 @@ def read_all_bytes_fails(machine: Machine) -> None:
     connection.close()
 
 
-def test_what_fixes_a_repeated_mistake_is_learned_with_its_evidence(machine: Machine) -> None:
-    """The heart of it: the next session can be told what four earlier ones found out each for itself."""
+def test_the_repair_of_a_repeated_mistake_is_learned_with_its_evidence(machine: Machine) -> None:
     report = learn(machine.folder)
     assert [task.name for task in report.tasks] == [learner.name for learner in LEARNERS]
     assert report.sessions == 4
@@ -77,7 +76,7 @@ def test_what_fixes_a_repeated_mistake_is_learned_with_its_evidence(machine: Mac
         assert all(each.seq is not None for each in lesson.evidence if lesson.kind == "repair")
 
 
-def test_nothing_is_read_twice_and_nothing_changes(machine: Machine) -> None:
+def test_learning_again_reads_no_session_and_changes_nothing(machine: Machine) -> None:
     learn(machine.folder)
     before = lessons(machine)
     read_all_bytes_fails(machine)
@@ -86,8 +85,7 @@ def test_nothing_is_read_twice_and_nothing_changes(machine: Machine) -> None:
     assert lessons(machine) == before
 
 
-def test_steps_and_order_do_not_matter(machine: Machine, tmp_path: Any) -> None:
-    """Learned after each session, or at once from all: the same lessons."""
+def test_learning_in_steps_or_another_order_gives_the_same_lessons(machine: Machine, tmp_path: Any) -> None:
     learn(machine.folder)
     for number in (6, 5):
         worked(number).write(machine.projects)
@@ -101,7 +99,7 @@ def test_steps_and_order_do_not_matter(machine: Machine, tmp_path: Any) -> None:
     assert lessons(machine) == lessons(other)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(machine: Machine) -> None:
+def test_an_interrupted_run_is_continued_by_the_next(machine: Machine) -> None:
     class Stop(Progress):
         def advance(self, amount: float = 1, note: str = "") -> None:
             if note.startswith("LearnConventions "):
@@ -115,7 +113,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(machine: Machine) -> None:
     assert any(lesson.kind == "repair" for lesson in lessons(machine))
 
 
-def test_a_grown_session_is_noted_again(machine: Machine) -> None:
+def test_a_grown_session_gets_new_notes(machine: Machine) -> None:
     learn(machine.folder)
     with open(worked(2).write(machine.projects), "ab") as stream:
         stream.write(
@@ -129,14 +127,14 @@ def test_a_grown_session_is_noted_again(machine: Machine) -> None:
     assert learn(machine.folder).sessions == 1
 
 
-def test_one_task_alone(machine: Machine) -> None:
+def test_one_learner_can_run_alone(machine: Machine) -> None:
     learn(machine.folder, ("LearnRepairPatterns",))
     assert {lesson.kind for lesson in lessons(machine)} == {"repair"}
     assert machine.rows("SELECT DISTINCT learner FROM learnings WHERE learner <> ''") == [("LearnRepairPatterns",)]
 
 
-def test_a_forgotten_session_leaves_no_trace_in_what_was_learned(machine: Machine) -> None:
-    """Lessons quote sessions: they go at once, and come back from those that are left."""
+def test_a_forgotten_session_leaves_no_trace_in_lessons(machine: Machine) -> None:
+    """Lessons are learned again from the other sessions."""
     learn(machine.folder)
     connection = machine.connection()
     forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 3")])
@@ -147,7 +145,7 @@ def test_a_forgotten_session_leaves_no_trace_in_what_was_learned(machine: Machin
     assert {each.session for lesson in lessons(machine) for each in lesson.evidence} <= left
 
 
-def test_when_all_sessions_are_forgotten_nothing_is_left(machine: Machine) -> None:
+def test_no_lesson_is_left_when_all_sessions_are_forgotten(machine: Machine) -> None:
     learn(machine.folder)
     connection = machine.connection()
     forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions")])
@@ -158,7 +156,7 @@ def test_when_all_sessions_are_forgotten_nothing_is_left(machine: Machine) -> No
     assert NEEDLE.encode() not in machine.everything_on_disk()
 
 
-def test_what_a_person_said_of_a_lesson_outlives_learning(machine: Machine) -> None:
+def test_marks_of_a_person_survive_learning(machine: Machine) -> None:
     learn(machine.folder)
     first, second = [lesson for lesson in lessons(machine) if lesson.status == "active"][:2]
     with writing_state(machine.folder) as state:
@@ -172,14 +170,14 @@ def test_what_a_person_said_of_a_lesson_outlives_learning(machine: Machine) -> N
     assert found[second.id].pinned
 
 
-def test_what_preheat_itself_ran_teaches_nothing(machine: Machine) -> None:
+def test_sessions_that_preheat_started_teach_nothing(machine: Machine) -> None:
     transcript = ClaudeTranscript(session="99999999-1111-4000-8000-000000000000", project="/home/dev/own")
     transcript.prompt("<preheat-run> try this").answer("ok").ran("make own", "done").write(machine.projects)
     machine.sync()
     assert learn(machine.folder).sessions == 4
 
 
-def test_the_same_project_of_two_people_is_one(machine: Machine) -> None:
+def test_two_folders_of_one_repository_are_one_project(machine: Machine) -> None:
     worked(8, "/Users/someone/code/shop").write(machine.projects)
     worked(9, "/home/dev/other/shop").write(machine.projects)
     machine.sync()
@@ -193,8 +191,7 @@ def test_the_same_project_of_two_people_is_one(machine: Machine) -> None:
         connection.close()
 
 
-def test_one_session_can_be_studied_by_itself(machine: Machine) -> None:
-    """A template of one session needs what that session alone shows."""
+def test_one_session_can_be_learned_from_alone(machine: Machine) -> None:
     key = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
     found = study(machine.folder, [key])
     assert found.project == "shop"
@@ -203,8 +200,7 @@ def test_one_session_can_be_studied_by_itself(machine: Machine) -> None:
     assert machine.rows("SELECT count(*) FROM lessons") == [(0,)]
 
 
-def test_a_run_that_is_killed_after_its_last_conclusion_is_made_good(machine: Machine) -> None:
-    """Everything is concluded and nothing weighed: the next run finds nothing new, and has lessons to make all the same."""
+def test_lessons_are_made_again_after_a_kill_between_conclusions_and_lessons(machine: Machine) -> None:
     learn(machine.folder)
     before = lessons(machine)
     connection = machine.connection()
@@ -216,8 +212,7 @@ def test_a_run_that_is_killed_after_its_last_conclusion_is_made_good(machine: Ma
     assert lessons(machine) == before
 
 
-def test_a_session_that_is_forgotten_meanwhile_leaves_no_trace_either(machine: Machine) -> None:
-    """Its notes were read already when it went: what was concluded from them does not stay."""
+def test_a_session_that_is_forgotten_during_learning_leaves_no_trace(machine: Machine) -> None:
     gone = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
 
     class Forgetful(Progress):

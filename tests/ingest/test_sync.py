@@ -1,4 +1,4 @@
-"""The sync: incremental, idempotent, unharmed by kills, rivals, growing and vanishing files."""
+"""The sync is incremental and idempotent, and survives kills, rivals, growing and vanishing files."""
 
 import os
 import random
@@ -39,7 +39,7 @@ def machine(tmp_path: Any) -> Machine:
 
 
 class Sizes(Progress):
-    """Remembers how many bytes of each source were read."""
+    """Records how many bytes of each source were read."""
 
     def __init__(self) -> None:
         self.read: list[int] = []
@@ -56,8 +56,7 @@ def loaded(machine: Machine, key: str) -> Any:
         connection.close()
 
 
-def test_a_session_comes_back_as_it_was(machine: Machine) -> None:
-    """What the archive gives is what reading the file gives, and a second sync changes nothing."""
+def test_a_session_is_loaded_as_it_was_read(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     machine.sync()
     before = machine.contents()
@@ -85,10 +84,10 @@ def test_only_the_new_bytes_of_a_grown_file_are_read(machine: Machine) -> None:
 @given(cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), steps=st.integers(0, 5))
 @example(cuts=[0.6163588905799958], steps=4)  # the cut falls between a record and its line end
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_growing_in_any_pieces_gives_what_reading_at_once_gives(
+def test_reading_in_any_pieces_gives_the_same_as_reading_at_once(
     cuts: list[float], steps: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Cut anywhere, also inside a line: after the last piece the archive is the same as if there had been one."""
+    """Cut anywhere, also inside a line."""
     transcript = (
         story(1, steps)
         .compaction("so far")
@@ -114,8 +113,7 @@ def test_growing_in_any_pieces_gives_what_reading_at_once_gives(
     assert pieces.analyses() == whole.analyses()
 
 
-def test_a_half_written_line_waits(machine: Machine) -> None:
-    """No problem is told and nothing of it is stored; when its end is there it is read."""
+def test_a_half_written_line_is_read_by_the_next_sync(machine: Machine) -> None:
     data = story(1).data()
     path = story(1).write(machine.projects)
     with open(path, "wb") as stream:
@@ -128,7 +126,7 @@ def test_a_half_written_line_waits(machine: Machine) -> None:
     assert loaded(machine, machine.contents()["sessions"][0][0]).events == read(path)[0].events
 
 
-def test_the_archive_outlives_its_sources(machine: Machine) -> None:
+def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     session = read(path)[0]
     machine.sync()
@@ -138,7 +136,7 @@ def test_the_archive_outlives_its_sources(machine: Machine) -> None:
 
 
 def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
-    """The longer version stays, and somebody is told."""
+    """The longer version stays, with a problem that says so."""
     path = story(1, steps=4).write(machine.projects)
     machine.sync()
     before = machine.contents()["sessions"]
@@ -150,8 +148,7 @@ def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
     assert len(loaded(machine, before[0][0]).events) == before[0][12]
 
 
-def test_a_session_that_went_back_and_then_on_shows_where_it_went(machine: Machine) -> None:
-    """A rewritten file that is shorter but has something new: its rows are the new ones, the old bytes stay."""
+def test_a_shorter_file_with_new_calls_replaces_the_rows_and_keeps_the_old_bytes(machine: Machine) -> None:
     path = story(1, steps=6).write(machine.projects)
     machine.sync()
     with open(path, "wb") as stream:
@@ -175,7 +172,7 @@ def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine)
 
 
 def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
-    """A copy made earlier, found before or after the whole file: the fuller one gives the rows."""
+    """The rows come from the longer file, in whatever order they are found."""
     for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
         path = story(1, steps).write(machine.projects)
         os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
@@ -185,7 +182,6 @@ def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
 
 
 def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
-    """As many as there are in the archive afterwards."""
     for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
         path = story(1, steps).write(machine.projects)
         os.rename(path, os.path.join(os.path.dirname(path), f"{name}.jsonl"))
@@ -195,7 +191,7 @@ def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
 
 
 def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
-    """A resumed session's file that repeats the old records under its own id, as some versions write it."""
+    """A resumed session that repeats the old records under its own id."""
     old = story(1, steps=4)
     copied = old.data().replace(old.session.encode(), story(2).session.encode())
     old.write(machine.projects)
@@ -211,7 +207,6 @@ def test_history_copied_into_another_session_counts_once(machine: Machine) -> No
 
 
 def test_call_ids_that_small_models_repeat_are_not_copies(machine: Machine) -> None:
-    """`call_0` in two sessions is two calls."""
     for number in (1, 2):
         transcript = story(number, 0)
         transcript.call("Bash", {"command": "ls"}, call_id="call_0").result("x", call_id="call_0").write(
@@ -236,8 +231,8 @@ def test_a_new_reader_version_reads_again_what_is_still_there(
     assert machine.contents() == before
 
 
-def test_a_killed_sync_loses_and_doubles_nothing(tmp_path: Any) -> None:
-    """kill -9 at random moments, until it has hit work three times; the sync that is let finish gives what one alone gives."""
+def test_a_killed_sync_loses_and_duplicates_nothing(tmp_path: Any) -> None:
+    """Killed at random moments; the last sync gives the same archive as a single one."""
     killed, calm = Machine(tmp_path / "killed"), Machine(tmp_path / "calm")
     for number in range(60):
         for machine in (killed, calm):
@@ -264,7 +259,7 @@ def test_a_killed_sync_loses_and_doubles_nothing(tmp_path: Any) -> None:
     connection.close()
 
 
-def test_two_syncs_at_once_store_everything_once(tmp_path: Any) -> None:
+def test_two_syncs_at_once_store_every_session_once(tmp_path: Any) -> None:
     rivals, calm = Machine(tmp_path / "rivals"), Machine(tmp_path / "calm")
     for number in range(40):
         for machine in (rivals, calm):
@@ -280,8 +275,7 @@ def test_two_syncs_at_once_store_everything_once(tmp_path: Any) -> None:
     assert mine == theirs
 
 
-def test_an_agent_that_writes_meanwhile_is_read_whole_in_the_end(machine: Machine) -> None:
-    """Syncs run while the file grows byte by byte."""
+def test_a_file_that_grows_during_syncs_is_read_completely_in_the_end(machine: Machine) -> None:
     data = story(1, steps=60).data()
     path = story(1).write(machine.projects)
     with open(path, "wb"):
@@ -305,8 +299,7 @@ def change(path: str) -> Change:
     return Change("claude_code", Found(path, 100, "stamp"), 1, None)
 
 
-def test_a_file_that_vanishes_while_it_is_read_is_named(machine: Machine) -> None:
-    """And the others are stored."""
+def test_a_file_that_vanishes_is_reported_and_the_others_stored(machine: Machine) -> None:
     there = story(1).write(machine.projects)
     connection = machine.connection()
     failures = run(
@@ -318,7 +311,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_named(machine: Machine) -> Non
 
 
 @needs_permissions
-def test_a_file_without_permission_is_named_and_read_when_it_has_it(machine: Machine) -> None:
+def test_a_file_without_permission_is_reported_and_read_later(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     machine.sync()
     locked = story(2).write(machine.projects)
@@ -343,7 +336,7 @@ def test_a_file_without_permission_is_named_and_read_when_it_has_it(machine: Mac
         (b'"a"\nnull\n', 2),
     ],
 )
-def test_a_file_of_something_else_is_named_and_gives_no_session(
+def test_a_file_of_another_format_is_reported_and_gives_no_session(
     machine: Machine, content: bytes, problems: int
 ) -> None:
     os.makedirs(os.path.join(machine.projects, "p"))
@@ -356,8 +349,7 @@ def test_a_file_of_something_else_is_named_and_gives_no_session(
     assert machine.rows("SELECT count(*) FROM sessions") == [(1,)]
 
 
-def test_a_line_too_long_to_read_is_kept(machine: Machine) -> None:
-    """Its session is read around it, its bytes are in the archive."""
+def test_a_line_that_is_too_long_to_parse_is_kept(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     data = story(1).data()
     long = b'{"type":"user","x":"' + b"word " * (8 << 20) + b'"}\n'
@@ -385,8 +377,8 @@ def test_everything_is_readable_by_its_owner_only(machine: Machine) -> None:
         os.umask(before)
 
 
-def test_secrets_are_gone_before_anything_is_stored(machine: Machine) -> None:
-    """Not in the packs, not in the rows, not in the search index, not in the state to go on from; counted by kind."""
+def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
+    """Not in packs, rows, search index or saved parser states."""
     key = "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2 + "-AA"
     transcript = (
         story(1)
@@ -405,8 +397,8 @@ def test_secrets_are_gone_before_anything_is_stored(machine: Machine) -> None:
 
 
 # Trouble with the archive itself.
-def test_a_full_disk_is_said_plainly_and_harms_nothing(machine: Machine, tmp_path: Any) -> None:
-    """On a real file system without room; with room again, the next sync goes on."""
+def test_a_full_disk_is_reported_and_loses_nothing(machine: Machine, tmp_path: Any) -> None:
+    """On a real file system without room."""
     small = str(tmp_path / "small")
     os.makedirs(small)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", small], capture_output=True).returncode:
@@ -430,7 +422,7 @@ def test_a_full_disk_is_said_plainly_and_harms_nothing(machine: Machine, tmp_pat
         subprocess.run(["umount", "-l", small], check=True)
 
 
-def test_a_damaged_archive_is_said_plainly(machine: Machine) -> None:
+def test_a_damaged_archive_is_reported(machine: Machine) -> None:
     story(1).write(machine.projects)
     machine.sync()
     with open(machine.archive, "r+b") as stream:
@@ -450,7 +442,7 @@ def test_an_archive_of_a_newer_version_is_left_alone(machine: Machine) -> None:
         machine.sync()
 
 
-def test_an_archive_that_somebody_holds_is_said_plainly(machine: Machine) -> None:
+def test_a_locked_archive_is_reported(machine: Machine) -> None:
     story(1).write(machine.projects)
     machine.sync()
     holder = sqlite3.connect(machine.archive, isolation_level=None)
@@ -463,7 +455,7 @@ def test_an_archive_that_somebody_holds_is_said_plainly(machine: Machine) -> Non
     holder.close()
 
 
-def test_a_folder_that_cannot_be_made_is_said_plainly(tmp_path: Any) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Any) -> None:
     (tmp_path / "file").write_text("")
     machine = Machine(tmp_path)
     machine.folder = str(tmp_path / "file" / "archive")
@@ -472,8 +464,8 @@ def test_a_folder_that_cannot_be_made_is_said_plainly(tmp_path: Any) -> None:
 
 
 # The short way.
-def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine) -> None:
-    """After a sync with nothing new to come: no database, no typing, no third-party package."""
+def test_the_quick_path_imports_nothing_slow(machine: Machine) -> None:
+    """No database, no typing, no third-party package."""
     story(1).write(machine.projects)
     machine.sync()
     code = (
@@ -498,7 +490,7 @@ def test_the_short_way_is_taken_and_imports_nothing_that_costs(machine: Machine)
     assert subprocess.check_output(run_it, env=environment, text=True).strip() == "{'claude_code': 2} 1 []"
 
 
-def test_the_short_way_does_not_trust_a_list_that_is_older_than_the_archive(machine: Machine) -> None:
+def test_the_quick_path_ignores_a_list_that_is_older_than_the_archive(machine: Machine) -> None:
     story(1).write(machine.projects)
     machine.sync()
     os.unlink(machine.archive)
@@ -508,7 +500,6 @@ def test_the_short_way_does_not_trust_a_list_that_is_older_than_the_archive(mach
 
 
 def test_interrupting_leaves_no_process_behind(tmp_path: Any) -> None:
-    """Ctrl-C ends the readers too."""
     machine = Machine(tmp_path)
     for number in range(30):
         story(number, steps=200).prompt("x " * 600_000).write(machine.projects)
@@ -528,8 +519,8 @@ def test_every_agent_has_its_places() -> None:
         assert isinstance(places_of(agent).roots({"HOME": "/h", "USERPROFILE": "/h"}), list)
 
 
-def test_a_named_session_in_several_files_has_changed_when_any_of_them_has(machine: Machine, tmp_path: Any) -> None:
-    """The person names the one file that stands for it."""
+def test_a_session_in_several_files_has_changed_when_any_of_them_has(machine: Machine, tmp_path: Any) -> None:
+    """The person names one of the files."""
     copy = tmp_path / "conversation"
     source = next(os.path.dirname(path) for path in fixture_paths("openhands") if path.endswith("base_state.json"))
     shutil.copytree(source, copy)

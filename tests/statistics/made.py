@@ -1,4 +1,4 @@
-"""Trials that are made up: sessions of unequal lengths in projects that differ, in two arms by lot."""
+"""Simulated trials: sessions of unequal lengths in projects that differ, assigned to two arms at random."""
 
 import numpy as np
 from hypothesis import strategies as some
@@ -6,7 +6,7 @@ from hypothesis import strategies as some
 from preheat.model.experiment import Unit
 
 
-def trial(
+def make_trial(
     seed: int,
     sessions: int = 120,
     *,
@@ -43,7 +43,7 @@ def trial(
 
 
 @some.composite
-def wild_trials(draw: some.DrawFn, least: int = 0) -> list[Unit]:
+def arbitrary_trials(draw: some.DrawFn, least: int = 0) -> list[Unit]:
     """Any arms, counts, clusters and covariates, small enough to shrink."""
     count = draw(some.integers(max(0, least), 40))
     clusters = draw(some.sampled_from([0, 1, 2, 7]))

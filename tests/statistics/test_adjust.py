@@ -1,4 +1,4 @@
-"""Adjustment takes out what was known before: narrower where that tells something, hardly wider where it does not."""
+"""Adjustment for what was known before narrows the interval where that is informative, and hardly widens it otherwise."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ import pytest
 
 from preheat.statistics.adjust import adjusted
 from preheat.statistics.ratio import difference
-from tests.statistics.made import trial
+from tests.statistics.made import make_trial
 
 WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 
 
-def widths(**shape: Any) -> tuple[list[float], list[float], int]:
-    """Errors plain and adjusted over trials, and how often the adjusted interval held the truth."""
+def errors_and_coverage(**shape: Any) -> tuple[list[float], list[float], int]:
+    """The errors, plain and adjusted, over many trials, and how often the adjusted interval held the truth."""
     plain, narrow, held = [], [], 0
     for seed in range(150):
-        units = [msgspec.structs.replace(each, cluster="") for each in trial(seed, 150, **shape)]
+        units = [msgspec.structs.replace(each, cluster="") for each in make_trial(seed, 150, **shape)]
         one, other = difference(units, **WARM), adjusted(units, **WARM)
         assert one.error is not None
         assert other.error is not None
@@ -30,27 +30,28 @@ def widths(**shape: Any) -> tuple[list[float], list[float], int]:
 
 
 @pytest.mark.parametrize(("equal", "left"), [(True, 0.8), (False, 0.88)])
-def test_a_telling_covariate_makes_the_interval_narrower_and_it_still_holds(equal: bool, left: float) -> None:
+def test_an_informative_covariate_narrows_the_interval_and_keeps_its_coverage(equal: bool, left: float) -> None:
     """Where projects differ much and their earlier rate is known, a fifth of the error goes; with lengths that nobody knew
     before, an eighth. The truth stays inside."""
-    plain, narrow, held = widths(projects=25, between=0.08, base=0.3, before=True, equal=equal)
+    plain, narrow, held = errors_and_coverage(projects=25, between=0.08, base=0.3, before=True, equal=equal)
     assert np.mean(narrow) < left * np.mean(plain)
     assert 0.91 <= held / 150 <= 1.0
 
 
-def test_strata_alone_help_where_projects_differ() -> None:
-    """Post-stratification by three large projects, with nothing from before."""
-    plain, narrow, held = widths(projects=3, between=0.15, base=0.4)
+def test_strata_alone_narrow_the_interval_where_projects_differ() -> None:
+    """Three large projects, with nothing known from before."""
+    plain, narrow, held = errors_and_coverage(projects=3, between=0.15, base=0.4)
     assert np.mean(narrow) < 0.85 * np.mean(plain)
     assert 0.91 <= held / 150 <= 1.0
 
 
-def test_a_covariate_that_tells_nothing_costs_next_to_nothing() -> None:
-    """Pure noise from before widens the interval by less than three hundredths on the average."""
+def test_a_covariate_of_pure_noise_widens_the_interval_by_less_than_three_percent() -> None:
     random = np.random.default_rng(0)
     ratios, held = [], 0
     for seed in range(150):
-        units = [msgspec.structs.replace(each, before=float(random.random())) for each in trial(seed, 150, share=0.8)]
+        units = [
+            msgspec.structs.replace(each, before=float(random.random())) for each in make_trial(seed, 150, share=0.8)
+        ]
         one, other = difference(units, **WARM), adjusted(units, **WARM)
         assert other.adjusted
         assert one.error is not None
@@ -64,13 +65,13 @@ def test_a_covariate_that_tells_nothing_costs_next_to_nothing() -> None:
     assert held >= 137
 
 
-def test_it_is_close_to_lins_regression_with_interactions() -> None:
-    """Statsmodels' fully interacted regression, on equal lengths, gives nearly the same difference and error."""
+def test_the_adjusted_difference_is_close_to_lins_regression_with_interactions() -> None:
+    """Compared with statsmodels' fully interacted regression, on sessions of equal length."""
     import statsmodels.api as models
 
     units = [
         msgspec.structs.replace(each, cluster="", stratum="")
-        for each in trial(3, 800, equal=True, projects=40, between=0.06, base=0.3, before=True, effect=-0.03)
+        for each in make_trial(3, 800, equal=True, projects=40, between=0.06, base=0.3, before=True, effect=-0.03)
     ]
     found = adjusted(units, **WARM)
     arm = np.array([float(each.arm == "warm") for each in units])
@@ -82,13 +83,14 @@ def test_it_is_close_to_lins_regression_with_interactions() -> None:
     assert found.error == pytest.approx(fit.bse[1], rel=0.03)
 
 
-def test_it_stays_honest_if_the_arm_changes_the_lengths() -> None:
-    """Warm sessions twice as long where projects are bad: weighting the covariate by length would move the answer."""
+def test_the_adjusted_difference_is_unbiased_if_the_arm_changes_session_lengths() -> None:
+    """Warm sessions are twice as long in bad projects: weighting the covariate by length would bias the result."""
     found = []
     for seed in range(200):
         random = np.random.default_rng(seed)
         units = [
-            msgspec.structs.replace(each, cluster="", stratum="") for each in trial(seed, 200, projects=20, between=0.0)
+            msgspec.structs.replace(each, cluster="", stratum="")
+            for each in make_trial(seed, 200, projects=20, between=0.0)
         ]
         units = [msgspec.structs.replace(each, before=float(random.random())) for each in units]
         units = [
@@ -103,9 +105,9 @@ def test_it_stays_honest_if_the_arm_changes_the_lengths() -> None:
     assert np.mean(found) == pytest.approx(0.0, abs=3 * np.std(found) / np.sqrt(200))
 
 
-def test_what_cannot_be_adjusted_for_is_named_and_the_plain_answer_given() -> None:
+def test_without_a_usable_covariate_the_plain_estimate_comes_with_a_remark() -> None:
     """Nothing from before, a constant, too few sessions, some missing."""
-    units = trial(1, 80)
+    units = make_trial(1, 80)
     none = adjusted(units, **WARM)
     assert not none.adjusted
     assert none.named == ("nothing is known from before the trial",)
@@ -113,26 +115,26 @@ def test_what_cannot_be_adjusted_for_is_named_and_the_plain_answer_given() -> No
     same = adjusted([msgspec.structs.replace(each, before=0.1) for each in units], **WARM)
     assert not same.adjusted
     assert "the same for all" in same.named[0]
-    few = adjusted(trial(1, 14, projects=3, before=True), **WARM)
+    few = adjusted(make_trial(1, 14, projects=3, before=True), **WARM)
     assert not few.adjusted
     assert "too few sessions" in few.named[-1]
     half = [
         each if number % 2 else msgspec.structs.replace(each, before=None)
-        for number, each in enumerate(trial(1, 120, projects=9, before=True))
+        for number, each in enumerate(make_trial(1, 120, projects=9, before=True))
     ]
     found = adjusted(half, **WARM)
     assert found.adjusted
     assert any(text.startswith("60 sessions have nothing from before") for text in found.named)
 
 
-def test_by_cluster_the_adjusted_interval_holds_too() -> None:
-    """Projects whose effects differ: the spread between them stays in the interval when strata are taken out."""
+def test_the_adjusted_interval_by_cluster_keeps_its_coverage() -> None:
+    """Effects differ between projects, and strata do not hide that."""
     held = 0
     for seed in range(150):
         random = np.random.default_rng(1000 + seed)
         shifts = random.normal(0, 0.05, 12)
         units = []
-        for each in trial(seed, 240, projects=12, base=0.3, between=0.1, before=True):
+        for each in make_trial(seed, 240, projects=12, base=0.3, between=0.1, before=True):
             shift = float(shifts[int(each.cluster[1:])]) if each.arm == "warm" else 0.0
             units.append(msgspec.structs.replace(each, above=each.above + shift * each.below))
         found = adjusted(units, **WARM)

@@ -1,4 +1,4 @@
-"""The plain sentence: what the interval and the margin say, in words that a person reads first."""
+"""The verdict and its sentence follow from the interval and the margin."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from preheat.model.experiment import Estimate
 from preheat.statistics.conclude import WORDS, Guardrail, conclude, figure
 from preheat.statistics.ratio import difference
 from preheat.statistics.sequence import always
-from tests.statistics.made import trial
+from tests.statistics.made import make_trial
 
 
-def said(metric: str, value: float, low: float, high: float, **more: Any) -> Estimate:
+def estimate_of(metric: str, value: float, low: float, high: float, **more: Any) -> Estimate:
     return Estimate(
         metric=metric,
         arm="warm",
@@ -28,60 +28,55 @@ def said(metric: str, value: float, low: float, high: float, **more: Any) -> Est
     )
 
 
-def test_helps_hurts_no_difference_too_little() -> None:
-    """The four verdicts for mistakes, with margin one per 100 calls."""
-    helps = conclude(said("mistakes", -0.021, -0.034, -0.008), 0.01)
+def test_the_interval_and_the_margin_decide_between_the_four_verdicts() -> None:
+    helps = conclude(estimate_of("mistakes", -0.021, -0.034, -0.008), 0.01)
     assert (helps.verdict, helps.sentence) == (
         "helps",
         "Warm sessions made 2.1 fewer mistakes per 100 calls than cold (95 % 0.8 to 3.4; 118 and 31 sessions).",
     )
-    hurts = conclude(said("mistakes", 0.021, 0.008, 0.034), 0.01)
+    hurts = conclude(estimate_of("mistakes", 0.021, 0.008, 0.034), 0.01)
     assert hurts.verdict == "hurts"
     assert "2.1 more mistakes" in hurts.sentence
-    none = conclude(said("mistakes", 0.001, -0.006, 0.008), 0.01)
+    none = conclude(estimate_of("mistakes", 0.001, -0.006, 0.008), 0.01)
     assert (none.verdict, none.sentence) == (
         "no difference",
         "No difference larger than 1 mistakes per 100 calls: warm sessions made 0.1 more mistakes per 100 calls than cold"
         " (95 % 0.6 fewer to 0.8 more; 118 and 31 sessions).",
     )
-    little = conclude(said("mistakes", -0.005, -0.03, 0.02), 0.01)
+    little = conclude(estimate_of("mistakes", -0.005, -0.03, 0.02), 0.01)
     assert little.verdict == "too little data"
     assert little.more == 1679
     assert "about 1,679 more sessions would settle a difference of 1" in little.sentence
 
 
-def test_where_higher_is_better_more_helps() -> None:
-    """Successes and ratings are turned round."""
-    assert conclude(said("success", 0.1, 0.02, 0.18), 0.01).sentence == (
+def test_a_rise_helps_where_higher_is_better() -> None:
+    assert conclude(estimate_of("success", 0.1, 0.02, 0.18), 0.01).sentence == (
         "Warm sessions succeeded in 10 more of 100 than cold (95 % 2 to 18; 118 and 31 sessions)."
     )
-    assert conclude(said("success", 0.1, 0.02, 0.18), 0.01).verdict == "helps"
-    assert conclude(said("seconds", 100.0, 20.0, 180.0), 10.0).verdict == "hurts"
+    assert conclude(estimate_of("success", 0.1, 0.02, 0.18), 0.01).verdict == "helps"
+    assert conclude(estimate_of("seconds", 100.0, 20.0, 180.0), 10.0).verdict == "hurts"
 
 
-def test_a_difference_within_the_margin_is_none_even_if_it_is_not_zero() -> None:
-    """What matters was fixed before; a sure trifle is a trifle."""
-    assert conclude(said("mistakes", -0.004, -0.007, -0.001), 0.01).verdict == "no difference"
+def test_an_interval_within_the_margin_is_no_difference_even_if_it_excludes_zero() -> None:
+    assert conclude(estimate_of("mistakes", -0.004, -0.007, -0.001), 0.01).verdict == "no difference"
 
 
-def test_while_it_runs_only_the_interval_of_every_look_counts() -> None:
-    """An interval for one look that excludes zero says nothing before the end."""
-    found = said("mistakes", -0.021, -0.034, -0.008, always_low=-0.04, always_high=0.002)
+def test_only_the_always_valid_interval_counts_while_a_trial_runs() -> None:
+    found = estimate_of("mistakes", -0.021, -0.034, -0.008, always_low=-0.04, always_high=0.002)
     assert conclude(found, 0.01).verdict == "helps"
     assert conclude(found, 0.01, running=True).verdict == "too little data"
     early = conclude(
-        always(difference(trial(1, 14), metric="mistakes", arm="warm", against="cold")), 0.01, running=True
+        always(difference(make_trial(1, 14), metric="mistakes", arm="warm", against="cold")), 0.01, running=True
     )
     assert early.sentence.startswith("Too little data: too early for an interval that holds at every look")
 
 
-def test_guardrails_are_held_broken_or_not_known_and_a_broken_one_is_in_the_sentence() -> None:
-    """A cure that costs too much says so in the same breath."""
-    main = said("mistakes", -0.021, -0.034, -0.008)
+def test_a_guardrail_is_held_broken_or_not_known_and_a_broken_one_is_in_the_sentence() -> None:
+    main = estimate_of("mistakes", -0.021, -0.034, -0.008)
     rails = [
-        Guardrail(said("tokens", 900.0, 400.0, 1400.0), 500.0),
-        Guardrail(said("seconds", 1.0, -5.0, 7.0), 10.0),
-        Guardrail(said("success", -0.02, -0.1, 0.06), 0.05),
+        Guardrail(estimate_of("tokens", 900.0, 400.0, 1400.0), 500.0),
+        Guardrail(estimate_of("seconds", 1.0, -5.0, 7.0), 10.0),
+        Guardrail(estimate_of("success", -0.02, -0.1, 0.06), 0.05),
         Guardrail(difference([], metric="cost", arm="warm", against="cold"), 0.1),
     ]
     found = conclude(main, 0.01, guardrails=rails)
@@ -94,8 +89,7 @@ def test_guardrails_are_held_broken_or_not_known_and_a_broken_one_is_in_the_sent
     assert "no session in `warm`" in found.guardrails[3].sentence
 
 
-def test_what_cannot_be_told_is_the_sentence() -> None:
-    """An arm without sessions."""
+def test_the_sentence_says_why_there_is_too_little_data() -> None:
     found = conclude(difference([], metric="mistakes", arm="warm", against="cold"), 0.01)
     assert found.sentence == "Too little data: no session in `warm` and none in `cold`."
 
@@ -108,12 +102,11 @@ def test_what_cannot_be_told_is_the_sentence() -> None:
     some.floats(0.001, 2),
     some.booleans(),
 )
-def test_the_verdict_follows_from_the_interval(
+def test_helps_and_hurts_exclude_zero_and_no_difference_lies_within_the_margin(
     metric: str, value: float, down: float, up: float, margin: float, running: bool
 ) -> None:
-    """Helps and hurts exclude zero, no difference lies within the margin, the sentence always ends."""
     low, high = value - down, value + up
-    found = conclude(said(metric, value, low, high, always_low=low, always_high=high), margin, running=running)
+    found = conclude(estimate_of(metric, value, low, high, always_low=low, always_high=high), margin, running=running)
     if found.verdict in ("helps", "hurts"):
         assert low > 0 or high < 0
     if found.verdict == "no difference":
@@ -138,6 +131,5 @@ def test_the_verdict_follows_from_the_interval(
         (0.0123, "0.012"),
     ],
 )
-def test_figures_have_two_places_that_count(value: float, text: str) -> None:
-    """No more than is known."""
+def test_figures_have_two_significant_digits(value: float, text: str) -> None:
     assert figure(value) == text

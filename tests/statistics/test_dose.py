@@ -1,4 +1,4 @@
-"""The minimum viable warm-up: the fewest items that do as well as the most, and no fewer."""
+"""The minimum viable warm-up: the smallest number of lessons that is as good as the largest."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from preheat.statistics.dose import minimum_dose
 CURVE = {0: 0.2, 2: 0.4, 4: 0.7, 8: 0.72, 16: 0.72}
 
 
-def lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict[int, list[Unit]]:
+def simulate_lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict[int, list[Unit]]:
     random = np.random.default_rng(seed)
     ease = random.normal(0, 0.05, tasks)
     return {
@@ -28,34 +28,33 @@ def lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict[int, lis
     }
 
 
-def test_the_fewest_items_are_found() -> None:
-    """With 120 tasks the plateau begins at four items; two are too few in every trial."""
-    found = [minimum_dose(lab(seed, 120), margin=0.1, better="higher", draws=200).fewest for seed in range(20)]
+def test_the_smallest_sufficient_number_of_lessons_is_found() -> None:
+    """With 120 tasks the plateau begins at four lessons; two are too few in every trial."""
+    found = [minimum_dose(simulate_lab(seed, 120), margin=0.1, better="higher", draws=200).fewest for seed in range(20)]
     assert found.count(4) >= 17
     assert 2 not in found
     assert 0 not in found
 
 
-def test_too_few_items_pass_one_time_in_twenty_at_most() -> None:
-    """Four items that are worse by just the margin are taken in about 5 % of labs."""
+def test_a_number_that_is_worse_by_the_margin_is_accepted_in_about_five_percent_of_labs() -> None:
     curve = {0: 0.2, 4: 0.6, 8: 0.7}
-    found = [minimum_dose(lab(seed, 60, curve), margin=0.1, better="higher", draws=20).fewest for seed in range(300)]
+    found = [
+        minimum_dose(simulate_lab(seed, 60, curve), margin=0.1, better="higher", draws=20).fewest for seed in range(300)
+    ]
     assert found.count(4) / 300 <= 0.085
 
 
-def test_the_fit_never_falls_and_its_interval_holds_it() -> None:
-    """More items are never worse in the fit; with few tasks the levels are anything."""
+def test_the_fit_never_falls_and_lies_within_its_interval() -> None:
     for seed in range(10):
-        doses = minimum_dose(lab(seed, 6), margin=0.1, better="higher", draws=200).doses
+        doses = minimum_dose(simulate_lab(seed, 6), margin=0.1, better="higher", draws=200).doses
         fitted = [each.fitted for each in doses]
         assert fitted == sorted(fitted)
         assert all(each.low <= each.fitted <= each.high for each in doses)
         assert doses[-1].held is None
 
 
-def test_lower_can_be_better() -> None:
-    """Mistakes instead of successes: the same answer, mirrored."""
-    high = lab(3, 80)
+def test_a_metric_where_lower_is_better_gives_the_mirrored_result() -> None:
+    high = simulate_lab(3, 80)
     low = {
         items: [
             Unit(session=each.session, arm=each.arm, above=6 - each.above, below=6.0, cluster=each.cluster)
@@ -69,8 +68,8 @@ def test_lower_can_be_better() -> None:
     assert [each.fitted for each in one.doses] == pytest.approx([1 - each.fitted for each in other.doses])
 
 
-def test_what_cannot_be_told_is_named() -> None:
-    """One number of items, no task in common, no task named."""
+def test_the_reason_is_given_where_no_number_can_be_found() -> None:
+    """One number of lessons, no task in common, no task named."""
     with pytest.raises(UserError, match="two numbers of items"):
         minimum_dose({4: []}, margin=0.1, better="higher")
     assert minimum_dose({0: [], 4: []}, margin=0.1, better="higher").why.startswith("0 tasks")

@@ -1,4 +1,4 @@
-"""What an advisory does right after it: unbiased with lots that changed, checked against statsmodels, clustered by session."""
+"""The effect of an advisory on the next calls is unbiased, agrees with statsmodels, and is clustered by session."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from preheat.errors import UserError
 from preheat.statistics.excursion import Moment, _design, excursion, weighted_fit
 
 
-def watched(seed: int, sessions: int, effect: float) -> list[Moment]:
-    """Struggling sessions get more advice and fail more: a plain comparison is confounded, the lots are not."""
+def simulate_moments(seed: int, sessions: int, effect: float) -> list[Moment]:
+    """Struggling sessions get more advice and fail more: a plain comparison is confounded, the randomisation is not."""
     random = np.random.default_rng(seed)
     moments = []
     for number in range(sessions):
@@ -24,11 +24,11 @@ def watched(seed: int, sessions: int, effect: float) -> list[Moment]:
     return moments
 
 
-def test_statsmodels_gives_the_same_fit() -> None:
+def test_the_fit_equals_that_of_statsmodels() -> None:
     """Weighted least squares and its sandwich over sessions, before any correction for few of them."""
     import statsmodels.api as models
 
-    kept = sorted(watched(1, 80, -0.3))
+    kept = sorted(simulate_moments(1, 80, -0.3))
     design, weights, outcome = _design(kept)
     codes = np.unique([each.session for each in kept], return_inverse=True)[1]
     ours = weighted_fit(design, outcome, weights, codes)
@@ -40,11 +40,11 @@ def test_statsmodels_gives_the_same_fit() -> None:
     assert ours.covariance[-1, -1] > ours.plain[-1, -1]
 
 
-def test_the_effect_is_found_where_a_plain_comparison_is_fooled() -> None:
-    """Advice is given where things go badly: the plain difference says it harms, the excursion effect is right and holds."""
+def test_the_effect_is_unbiased_where_a_plain_comparison_is_confounded() -> None:
+    """Advice is given where things go badly, so the plain difference says that it harms."""
     held, found, plain = 0, [], []
     for seed in range(300):
-        each = excursion(watched(seed, 40, -0.25), metric="failures")
+        each = excursion(simulate_moments(seed, 40, -0.25), metric="failures")
         assert each.low is not None
         assert each.high is not None
         assert each.difference is not None
@@ -58,31 +58,35 @@ def test_the_effect_is_found_where_a_plain_comparison_is_fooled() -> None:
     assert 0.91 <= held / 300 <= 0.985
 
 
-def test_under_no_effect_it_is_quiet() -> None:
-    """Fifteen sessions are few: still at most about one false alarm in twenty."""
+def test_without_an_effect_false_alarms_stay_near_one_in_twenty() -> None:
+    """With only fifteen sessions."""
     alarms = 0
     for seed in range(400):
-        each = excursion(watched(seed, 15, 0.0), metric="failures")
+        each = excursion(simulate_moments(seed, 15, 0.0), metric="failures")
         alarms += each.p is not None and each.p < 0.05
     assert alarms / 400 <= 0.075
 
 
-def test_what_cannot_be_told_is_named() -> None:
-    """None withheld, few sessions, no lots, no spread, columns that are constant or doubled."""
+def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
+    """None withheld, few sessions, nothing random, no variance, constant or duplicate columns."""
     one: Any = {"probability": 0.5, "outcome": 1.0}
-    assert excursion([], metric="x").why == "no advisory was given by lot"
-    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld by lot"
+    assert excursion([], metric="x").why == "no advisory was given at random"
+    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld at random"
     few = [Moment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
     assert excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
-    always = [*watched(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
-    assert excursion(always, metric="x").named == ("1 advisory without a lot (probability near 0 or 1) left out",)
+    always = [*simulate_moments(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
+    assert excursion(always, metric="x").named == (
+        "1 advisory without a random choice (probability near 0 or 1) left out",
+    )
     rare = [Moment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
     assert excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
     flat = [Moment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
     assert "no spread" in excursion(flat, metric="x").why
-    doubled = [each._replace(before=(each.before[0], 2 * each.before[0], 7.0)) for each in watched(1, 40, -0.3)]
+    doubled = [
+        each._replace(before=(each.before[0], 2 * each.before[0], 7.0)) for each in simulate_moments(1, 40, -0.3)
+    ]
     assert excursion(doubled, metric="x").difference == pytest.approx(
-        excursion(watched(1, 40, -0.3), metric="x").difference
+        excursion(simulate_moments(1, 40, -0.3), metric="x").difference
     )
     with pytest.raises(UserError, match="no number"):
         excursion([Moment("a", True, 0.5, float("nan"))], metric="x")

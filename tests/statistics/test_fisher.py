@@ -1,4 +1,4 @@
-"""The exact test of two shares."""
+"""Fisher's exact test of two shares."""
 
 import pytest
 from hypothesis import given, settings
@@ -9,8 +9,7 @@ from preheat.statistics.fisher import fisher, more_often
 
 @settings(deadline=None)  # the library is slow to load
 @given(some.integers(1, 60), some.integers(1, 60), some.data())
-def test_the_exact_test_gives_what_scipy_gives(total: int, other_total: int, data: some.DataObject) -> None:
-    """Our few lines and a large library agree on every small table."""
+def test_the_p_values_equal_those_of_scipy(total: int, other_total: int, data: some.DataObject) -> None:
     stats = pytest.importorskip("scipy.stats")
     hits = data.draw(some.integers(0, total))
     other_hits = data.draw(some.integers(0, other_total))
@@ -20,8 +19,7 @@ def test_the_exact_test_gives_what_scipy_gives(total: int, other_total: int, dat
         assert ours(hits, total, other_hits, other_total) == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
-def test_large_tables_do_not_overflow() -> None:
-    """Logarithms carry tables of tens of thousands of sessions."""
+def test_tables_of_tens_of_thousands_do_not_overflow() -> None:
     assert 0.0 <= fisher(20_000, 30_000, 100, 30_000) < 1e-100
     assert fisher(15_000, 30_000, 15_000, 30_000) == pytest.approx(1.0)
     assert 0.0 <= more_often(20_000, 30_000, 100, 30_000) < 1e-100

@@ -1,4 +1,4 @@
-"""Item utilities: unbiased from lots, drawn towards each other, and seldom wrong about what helps or hurts."""
+"""Utilities of lessons are unbiased, shrunk towards each other, and seldom wrong about what helps or hurts."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from preheat.model.exposure import Exposure, Measured
 from preheat.statistics.items import shrink, utilities
 
 
-def warm_sessions(
+def simulate_sessions(
     seed: int, sessions: int, worth: list[float], withheld: float = 0.3
 ) -> tuple[list[Exposure], list[Measured]]:
-    """Sessions with every item, each dropped by its own lot; what is shown moves the rate by its worth."""
+    """Sessions with every item, each withheld at random; a shown item moves the rate by its effect."""
     random = np.random.default_rng(seed)
     exposures, measured = [], []
     for number in range(sessions):
@@ -25,10 +25,10 @@ def warm_sessions(
     return exposures, measured
 
 
-def test_the_raw_effect_is_that_of_the_learner() -> None:
-    """The one formula stands twice, since stages do not import each other: the estimates are equal, the errors nearly."""
+def test_the_raw_effect_equals_that_of_the_lessons_package() -> None:
+    """The formula exists twice, because stages do not import each other: estimates are equal, errors nearly."""
     for seed in range(4):
-        exposures, measured = warm_sessions(seed, 150, [0.0, -0.05, 0.05])
+        exposures, measured = simulate_sessions(seed, 150, [0.0, -0.05, 0.05])
         ours = {each.item: each for each in utilities(exposures, measured, margin=0.01)}
         for theirs in effects(exposures, measured):
             mine = ours[theirs.item]
@@ -39,12 +39,12 @@ def test_the_raw_effect_is_that_of_the_learner() -> None:
             assert mine.error * 2 == pytest.approx(theirs.effect - theirs.low, rel=0.12)
 
 
-def test_shrinking_makes_the_estimates_better() -> None:
-    """Twelve items of which most are worth little: the squared error of all falls by a third or more, and 95 % intervals hold."""
+def test_shrinking_lowers_the_squared_error_by_a_third_and_keeps_the_coverage() -> None:
+    """Twelve items of which most have little effect."""
     raw, drawn, held, count = 0.0, 0.0, 0, 0
     for seed in range(40):
         worth = list(np.random.default_rng(500 + seed).normal(-0.005, 0.01, 12))
-        for each in utilities(*warm_sessions(seed, 150, worth), margin=0.01):
+        for each in utilities(*simulate_sessions(seed, 150, worth), margin=0.01):
             truth = worth[int(each.item[1:])]
             assert each.raw is not None
             assert each.effect is not None
@@ -58,18 +58,17 @@ def test_shrinking_makes_the_estimates_better() -> None:
     assert held / count >= 0.93
 
 
-def test_few_false_finds_among_many_null_items() -> None:
-    """Twenty items that do nothing, forty times: hardly ever is one said to help or to hurt."""
+def test_hardly_any_of_many_null_items_gets_a_verdict() -> None:
+    """Twenty items without effect, forty times."""
     wrong = 0
     for seed in range(40):
-        found = utilities(*warm_sessions(seed, 150, [0.0] * 20), margin=0.02)
+        found = utilities(*simulate_sessions(seed, 150, [0.0] * 20), margin=0.02)
         wrong += any(each.verdict in ("helps", "hurts") for each in found)
     assert wrong <= 4
 
 
-def test_a_harmful_a_helpful_and_a_null_item_are_told_apart() -> None:
-    """With many sessions each gets its own verdict; the null one because its interval lies within the margin."""
-    found = utilities(*warm_sessions(1, 3000, [-0.06, 0.06, 0.0, 0.0], withheld=0.5), margin=0.02)
+def test_a_harmful_a_helpful_and_a_null_item_get_their_verdicts() -> None:
+    found = utilities(*simulate_sessions(1, 3000, [-0.06, 0.06, 0.0, 0.0], withheld=0.5), margin=0.02)
     assert [each.verdict for each in found] == ["helps", "hurts", "no difference", "no difference"]
     assert found[0].q is not None
     assert found[0].q < 0.001
@@ -77,8 +76,8 @@ def test_a_harmful_a_helpful_and_a_null_item_are_told_apart() -> None:
     assert found[1].wrong_sign < 0.001
 
 
-def test_too_little_is_said_so() -> None:
-    """Nine sessions without the item, no lots, sessions that nobody measured; no mistake anywhere is not certainty."""
+def test_too_little_data_is_the_verdict_where_nothing_can_be_estimated() -> None:
+    """Nine sessions without the item, nothing random, sessions without measures; no mistake anywhere is no certainty."""
     exposures = [Exposure("a", f"s{k}", k >= 9, 0.8) for k in range(40)]
     measured = [Measured(f"s{k}", 20, k % 3) for k in range(40)]
     few = utilities(exposures, measured, margin=0.01)[0]
@@ -95,8 +94,7 @@ def test_too_little_is_said_so() -> None:
     assert clean.low < -0.001
 
 
-def test_shrink_leaves_one_or_two_alone_and_pulls_the_unsure_most() -> None:
-    """With three or more, the larger the error, the nearer to the mean."""
+def test_the_effect_with_the_largest_error_is_shrunk_most_and_one_or_two_effects_not_at_all() -> None:
     one = shrink(np.array([0.1]), np.array([0.05]))[0]
     assert one.effect == pytest.approx(0.1)
     assert one.low == pytest.approx(0.1 - 1.96 * 0.05, abs=1e-4)
@@ -107,13 +105,12 @@ def test_shrink_leaves_one_or_two_alone_and_pulls_the_unsure_most() -> None:
     assert found[1].effect < 0.12
 
 
-def test_looking_after_every_few_sessions_blames_hardly_any_item() -> None:
-    """Six items that do nothing, looked at after every tenth session: with the interval for every look fewer than one trial in
-    twenty ever says that one of them hurts, and never more than with the interval for one look."""
+def test_always_valid_intervals_keep_false_verdicts_rare_at_repeated_looks() -> None:
+    """Six items without effect, looked at after every tenth session."""
     once, ever = 0, 0
     trials = 60
     for seed in range(trials):
-        exposures, measured = warm_sessions(900 + seed, 160, [0.0] * 6)
+        exposures, measured = simulate_sessions(900 + seed, 160, [0.0] * 6)
         blamed = {False: False, True: False}
         for end in range(40, 161, 10):
             for always in blamed:

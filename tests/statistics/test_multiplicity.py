@@ -1,4 +1,4 @@
-"""Corrections for many looks: what statsmodels gives, in the order given."""
+"""P-values corrected for many tests, in the same order."""
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +10,7 @@ from preheat.statistics.multiplicity import benjamini_hochberg, holm
 
 @settings(deadline=None, max_examples=30)  # the library is slow to load
 @given(some.lists(some.floats(0, 1), max_size=25))
-def test_they_are_what_statsmodels_gives(chances: list[float]) -> None:
-    """Holm's and Benjamini and Hochberg's p-values."""
+def test_corrected_p_values_equal_those_of_statsmodels(chances: list[float]) -> None:
     from statsmodels.stats.multitest import multipletests
 
     for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
@@ -19,8 +18,7 @@ def test_they_are_what_statsmodels_gives(chances: list[float]) -> None:
         assert ours(chances) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def test_what_is_no_p_value_is_refused() -> None:
-    """Not a number, above one, below zero."""
+def test_a_value_that_is_no_p_value_is_refused() -> None:
     for bad in (float("nan"), 1.1, -0.1):
         with pytest.raises(UserError, match="p-value"):
             holm([0.1, bad])

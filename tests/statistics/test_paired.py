@@ -1,4 +1,4 @@
-"""Paired differences: the task is the unit, tests agree with scipy's, and nothing is silent."""
+"""Paired differences: the task is the unit, and the tests agree with scipy."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from preheat.statistics.wilson import wilson
 LAB: dict[str, Any] = {"metric": "success", "arm": "warm", "against": "note"}
 
 
-def runs(table: list[tuple[list[float], list[float]]]) -> list[Unit]:
+def units_of(table: list[tuple[list[float], list[float]]]) -> list[Unit]:
     """A row for each task: its runs in the two arms."""
     return [
         Unit(session=f"{task}-{arm}-{number}", arm=arm, above=value, cluster=f"task{task:03}")
@@ -27,7 +27,7 @@ def runs(table: list[tuple[list[float], list[float]]]) -> list[Unit]:
     ]
 
 
-def drawn(seed: int, tasks: int, lift: float, repeats: int = 1) -> list[tuple[list[float], list[float]]]:
+def simulate_table(seed: int, tasks: int, lift: float, repeats: int = 1) -> list[tuple[list[float], list[float]]]:
     random = np.random.default_rng(seed)
     table = []
     for _ in range(tasks):
@@ -41,10 +41,9 @@ def drawn(seed: int, tasks: int, lift: float, repeats: int = 1) -> list[tuple[li
     return table
 
 
-def test_the_interval_is_scipys_paired_t_over_task_means() -> None:
-    """Repeats go into the task's mean; the rest is the paired t-test."""
-    table = drawn(1, 40, 0.2, repeats=3)
-    found = paired(runs(table), **LAB).estimate
+def test_the_interval_equals_scipys_paired_t_over_task_means() -> None:
+    table = simulate_table(1, 40, 0.2, repeats=3)
+    found = paired(units_of(table), **LAB).estimate
     expected = ttest_rel([np.mean(row[0]) for row in table], [np.mean(row[1]) for row in table])
     interval = expected.confidence_interval()
     assert found.p == pytest.approx(expected.pvalue)
@@ -54,10 +53,9 @@ def test_the_interval_is_scipys_paired_t_over_task_means() -> None:
     assert found.units == (120, 120)
 
 
-def test_the_other_tests_are_beside_it_and_agree() -> None:
-    """Sign flips as scipy's permutation test, McNemar as the binomial test, bootstrap near the t interval."""
-    table = drawn(2, 60, 0.25)
-    found = paired(runs(table), **LAB)
+def test_sign_flips_mcnemar_and_bootstrap_agree_with_scipy() -> None:
+    table = simulate_table(2, 60, 0.25)
+    found = paired(units_of(table), **LAB)
     gaps = np.array([row[0][0] - row[1][0] for row in table])
     only = int((gaps > 0).sum()), int((gaps < 0).sum())
     assert found.discordant == only
@@ -69,29 +67,27 @@ def test_the_other_tests_are_beside_it_and_agree() -> None:
     assert found.bootstrap[0] == pytest.approx(found.estimate.low, abs=0.03)
     assert found.shares is not None
     assert found.shares[0] == wilson(sum(row[0][0] for row in table), 60)
-    assert paired(runs(drawn(2, 60, 0.25, repeats=2)), **LAB).mcnemar_p is None
+    assert paired(units_of(simulate_table(2, 60, 0.25, repeats=2)), **LAB).mcnemar_p is None
 
 
-def test_few_tasks_try_every_flip() -> None:
-    """Eight tasks, all better: two of 256 ways are as far."""
-    assert paired(runs([([1.0], [0.0])] * 7 + [([1.0], [0.5])]), **LAB).flips_p == pytest.approx(2 / 256)
+def test_with_few_tasks_every_sign_flip_is_tried() -> None:
+    """Eight tasks, all better: two of 256 combinations are as extreme."""
+    assert paired(units_of([([1.0], [0.0])] * 7 + [([1.0], [0.5])]), **LAB).flips_p == pytest.approx(2 / 256)
 
 
-def test_task_repeats_do_not_make_up_for_tasks() -> None:
-    """The same five tasks run forty times each leave the interval as wide as their differences are."""
-    few = drawn(3, 5, 0.1, repeats=40)
-    found = paired(runs(few), **LAB).estimate
+def test_repeats_of_a_task_do_not_narrow_the_interval() -> None:
+    few = simulate_table(3, 5, 0.1, repeats=40)
+    found = paired(units_of(few), **LAB).estimate
     assert found.freedom == 4
     assert found.low is not None
     assert found.high is not None
     assert found.high - found.low > 0.05
 
 
-def test_coverage_of_the_paired_interval() -> None:
-    """A lift of 15 points is inside about 95 of 100 intervals."""
+def test_the_paired_interval_has_its_coverage() -> None:
     held = 0
     for seed in range(400):
-        found = paired(runs(drawn(seed, 60, 0.15)), **LAB, draws=10).estimate
+        found = paired(units_of(simulate_table(seed, 60, 0.15)), **LAB, draws=10).estimate
         assert found.low is not None
         assert found.high is not None
         held += found.low <= 0.15 <= found.high
@@ -105,10 +101,11 @@ def test_coverage_of_the_paired_interval() -> None:
         max_size=12,
     )
 )
-def test_swapping_flips_and_nothing_is_silent(table: list[tuple[list[float], list[float]]]) -> None:
-    """Any table: mirrored by swapping, whole, with tasks that only one arm has named."""
-    one = paired(runs(table), **LAB, draws=50)
-    other = paired(runs([(b, a) for a, b in table]), **LAB, draws=50)
+def test_swapping_the_arms_mirrors_the_result_and_unpaired_tasks_are_remarked(
+    table: list[tuple[list[float], list[float]]],
+) -> None:
+    one = paired(units_of(table), **LAB, draws=50)
+    other = paired(units_of([(b, a) for a, b in table]), **LAB, draws=50)
     if one.estimate.difference is None:
         assert one.estimate.why
     else:
@@ -119,21 +116,20 @@ def test_swapping_flips_and_nothing_is_silent(table: list[tuple[list[float], lis
     assert sum(int(text.split()[0]) for text in one.estimate.named if "left out" in text) == alone
 
 
-def test_all_alike_is_bounded_not_certain() -> None:
-    """No task passed in either arm: no difference seen in 40, and what 40 can rule out."""
-    found = paired(runs([([0.0], [0.0])] * 40), **LAB)
+def test_equal_tasks_give_a_bound_and_no_certainty() -> None:
+    """No task of 40 passed in either arm."""
+    found = paired(units_of([([0.0], [0.0])] * 40), **LAB)
     assert found.estimate.difference == 0
     assert found.estimate.high == pytest.approx(1 - 0.025 ** (1 / 40))
     assert found.mcnemar_p == 1.0
     assert found.margin(0.1) is None
-    better = paired(runs([([1.0], [0.0])] * 40), **LAB).estimate
+    better = paired(units_of([([1.0], [0.0])] * 40), **LAB).estimate
     assert better.high == 1.0
     assert better.low is not None
     assert 0.8 < better.low < 0.9
 
 
-def test_tasks_of_one_arm_alone_are_named() -> None:
-    """One as one, several as several."""
+def test_tasks_of_one_arm_only_are_remarked() -> None:
     units = [
         Unit(session=f"{arm} {task}", arm=arm, above=1.0, cluster=task)
         for arm, tasks in (("warm", "abc"), ("cold", "bcde"))
@@ -146,13 +142,12 @@ def test_tasks_of_one_arm_alone_are_named() -> None:
 
 
 def test_a_session_without_a_task_is_refused() -> None:
-    """Pairs are made by task."""
     with pytest.raises(UserError, match="names no task"):
         paired([Unit(session="a", arm="warm", above=1)], **LAB)
 
 
-def test_non_inferiority_and_equivalence_are_two_one_sided_tests() -> None:
-    """The interval and the p-values tell the same; a larger margin never turns yes into no."""
+def test_non_inferiority_and_equivalence_agree_with_the_interval() -> None:
+    """A larger margin never turns yes into no."""
     for difference in np.linspace(-0.2, 0.2, 21):
         before = False
         for margin in (0.02, 0.05, 0.1, 0.3):
@@ -167,8 +162,8 @@ def test_non_inferiority_and_equivalence_are_two_one_sided_tests() -> None:
         against_margin(0.0, 0.1, 10, 0.0)
 
 
-def test_non_inferiority_is_wrong_one_time_in_twenty_at_the_margin() -> None:
-    """If an arm is worse by just the margin, it passes in 5 % of trials at that risk, and in half of those at the default."""
+def test_an_arm_that_is_worse_by_the_margin_passes_in_five_percent_of_trials() -> None:
+    """At a risk of 5 %, and in half of those at the default."""
     random = np.random.default_rng(0)
     passed = strict = 0
     for _ in range(2000):
@@ -180,8 +175,7 @@ def test_non_inferiority_is_wrong_one_time_in_twenty_at_the_margin() -> None:
     assert 0.015 <= strict / 2000 <= 0.036
 
 
-def test_wilson_is_statsmodels() -> None:
-    """The interval of a share, also at its ends."""
+def test_wilsons_interval_equals_that_of_statsmodels() -> None:
     from statsmodels.stats.proportion import proportion_confint
 
     for hits, total in ((0, 40), (1, 40), (32, 40), (40, 40)):

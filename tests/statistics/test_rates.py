@@ -1,4 +1,4 @@
-"""Shares with intervals, and the slope of a share."""
+"""Rates with intervals, and the trend of a rate."""
 
 from math import isfinite, sqrt
 
@@ -21,12 +21,12 @@ def test_wilson_gives_the_published_intervals(count: int, total: int, low: float
     assert rate.high == pytest.approx(high, abs=1e-4)
 
 
-def test_nothing_to_share_has_no_value() -> None:
+def test_a_rate_of_nothing_has_no_value() -> None:
     assert share(0, 0) == Rate(0, 0, None, None, None)
 
 
 @given(st.integers(0, 10**7).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-def test_an_interval_holds_its_share_and_stays_within_bounds(numbers: tuple[int, int]) -> None:
+def test_an_interval_contains_its_rate_and_stays_within_0_and_1(numbers: tuple[int, int]) -> None:
     """Also at 0 and 1, where rounding would put a bound on the wrong side."""
     rate = share(*numbers)
     if numbers[1]:
@@ -37,8 +37,8 @@ def test_an_interval_holds_its_share_and_stays_within_bounds(numbers: tuple[int,
 
 
 @given(st.lists(st.booleans(), max_size=60))
-def test_the_slope_is_that_of_least_squares_with_whites_deviation(hits: list[bool]) -> None:
-    """The closed forms give what the sums over all places give."""
+def test_the_trend_equals_least_squares_with_whites_standard_error(hits: list[bool]) -> None:
+    """The closed forms give the same as sums over all positions."""
     found = trend([place for place, hit in enumerate(hits) if hit], len(hits))
     if len(hits) < 10 or len(set(hits)) < 2:
         assert found is None
@@ -58,7 +58,7 @@ def test_the_slope_is_that_of_least_squares_with_whites_deviation(hits: list[boo
     assert all(map(isfinite, found))
 
 
-def test_a_session_that_gets_better_has_a_falling_slope() -> None:
+def test_a_session_that_gets_better_has_a_falling_trend() -> None:
     found = trend([0, 1, 2, 3, 5, 8], 100)
     assert found is not None
     assert found.high < 0

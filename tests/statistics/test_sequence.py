@@ -1,4 +1,4 @@
-"""The interval that holds at every look: wider than for one look, narrowest at its horizon, and it does hold."""
+"""Always-valid intervals are wider than for one look, narrowest at their horizon, and hold at every look."""
 
 from math import log, sqrt
 from typing import Any
@@ -9,12 +9,12 @@ import pytest
 from preheat.statistics.ratio import difference
 from preheat.statistics.sequence import BURN_IN, always, errors_to_hold
 from preheat.statistics.spread import arm, quantile, two_arms
-from tests.statistics.made import trial
+from tests.statistics.made import make_trial
 
-WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
+ARMS: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 
 
-def test_with_many_sessions_it_is_the_published_formula() -> None:
+def test_with_many_sessions_the_width_is_that_of_the_published_formula() -> None:
     """Robbins' normal mixture, as Waudby-Smith and others write it, with the tuning at the horizon."""
     risk, horizon, count = 0.05, 500.0, 700.0
     scale = sqrt((-2 * log(risk) + log(1 - 2 * log(risk))) / horizon)
@@ -24,8 +24,8 @@ def test_with_many_sessions_it_is_the_published_formula() -> None:
     )
 
 
-def test_it_is_narrowest_near_the_horizon() -> None:
-    """In standard errors, the least is at the horizon, and always more than for one look."""
+def test_the_always_valid_interval_is_narrowest_at_its_horizon() -> None:
+    """In standard errors, and always wider than for one look."""
     counts = np.arange(20, 5000)
     held = errors_to_hold(counts.astype(float), 1e9, horizon=300)
     at = [float(errors_to_hold(300.0, 1e9, horizon=each)) for each in (75.0, 300.0, 1200.0)]
@@ -35,8 +35,8 @@ def test_it_is_narrowest_near_the_horizon() -> None:
 
 
 @pytest.mark.parametrize(("share", "lengths"), [(0.5, "unequal"), (0.8, "unequal"), (0.8, "yes or no")])
-def test_looking_after_every_session_keeps_false_alarms_under_five_in_a_hundred(share: float, lengths: str) -> None:
-    """300 trials without effect, 250 looks each: the sequence holds where the interval for one look fails in many."""
+def test_looking_after_every_session_keeps_false_alarms_under_five_percent(share: float, lengths: str) -> None:
+    """300 trials without an effect, 250 looks each."""
     random = np.random.default_rng(7)
     runs, most = 300, 250
     projects = random.gamma(4, 0.02, (runs, 10))
@@ -59,15 +59,14 @@ def test_looking_after_every_session_keeps_false_alarms_under_five_in_a_hundred(
     assert naive.mean() > 0.1
 
 
-def test_the_estimate_gets_both_intervals_and_the_early_one_gets_none() -> None:
-    """The sequence lies around the interval for one look; before the burn-in there is none, and it says so."""
-    found = always(difference(trial(1, 200, effect=-0.05), **WARM))
+def test_the_always_valid_interval_contains_the_plain_one_and_is_missing_before_the_burn_in() -> None:
+    found = always(difference(make_trial(1, 200, effect=-0.05), **ARMS))
     assert found.always_low is not None
     assert found.always_high is not None
     assert found.low is not None
     assert found.high is not None
     assert found.always_low < found.low < found.high < found.always_high
-    early = always(difference(trial(1, 14), **WARM))
+    early = always(difference(make_trial(1, 14), **ARMS))
     assert early.always_low is None
     assert early.named[-1].startswith("too early")
-    assert always(difference([], **WARM)) == difference([], **WARM)
+    assert always(difference([], **ARMS)) == difference([], **ARMS)

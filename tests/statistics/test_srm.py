@@ -1,4 +1,4 @@
-"""The sample-ratio check: silent while lots are fair however often one looks, loud when a share is broken."""
+"""The sample-ratio check stays quiet while assignments are fair and reports a broken share."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,7 @@ from preheat.errors import UserError
 from preheat.statistics.srm import RISK, sample_ratio
 
 
-def test_the_chi_square_is_scipys() -> None:
-    """The p-value for one look over all sessions."""
+def test_the_chi_square_p_value_equals_that_of_scipy() -> None:
     assigned = [("p", "warm")] * 170 + [("p", "cold")] * 30
     found = sample_ratio(assigned, {"warm": 0.8, "cold": 0.2})
     assert found.whole.p == pytest.approx(chisquare([170, 30], [160, 40]).pvalue)
@@ -17,8 +16,8 @@ def test_the_chi_square_is_scipys() -> None:
     assert found.sentence == "The arms got their shares: 30 `cold` (planned 40.0), 170 `warm` (planned 160.0)."
 
 
-def test_looking_after_every_session_does_not_cry_wolf() -> None:
-    """Fair lots, 300 looks, at a risk of 5 %: the sequential p-value falls below it in at most that share of trials."""
+def test_looking_after_every_session_keeps_false_alarms_within_the_risk() -> None:
+    """300 looks at fair assignments, at a risk of 5 %."""
     random = np.random.default_rng(0)
     alarms = 0
     for _ in range(150):
@@ -35,8 +34,8 @@ def test_looking_after_every_session_does_not_cry_wolf() -> None:
     assert alarms <= 14
 
 
-def test_a_broken_split_is_found_and_placed() -> None:
-    """A fifth of the cold sessions of one project lost: told, with the stratum."""
+def test_a_broken_split_is_found_with_its_stratum() -> None:
+    """A fifth of the cold sessions of one project is lost."""
     assigned = [("a", "warm")] * 800 + [("a", "cold")] * 200 + [("b", "warm")] * 1600 + [("b", "cold")] * 250
     found = sample_ratio(assigned, {"warm": 0.8, "cold": 0.2})
     assert found.broken
@@ -44,8 +43,7 @@ def test_a_broken_split_is_found_and_placed() -> None:
     assert "most in `b`" in found.sentence
 
 
-def test_a_share_changed_in_mid_trial_is_two_strata() -> None:
-    """Each epoch is held to its own share."""
+def test_each_epoch_is_checked_against_its_own_shares() -> None:
     assigned = [("1", "warm")] * 80 + [("1", "cold")] * 20 + [("2", "warm")] * 50 + [("2", "cold")] * 50
     shares = {"1": {"warm": 0.8, "cold": 0.2}, "2": {"warm": 0.5, "cold": 0.5}}
     found = sample_ratio(assigned, shares)
@@ -54,9 +52,8 @@ def test_a_share_changed_in_mid_trial_is_two_strata() -> None:
     assert sample_ratio([*assigned, *[("2", "warm")] * 200], shares).broken
 
 
-def test_nothing_drawn_and_unknown_arms_are_named() -> None:
-    """No session is no alarm; an arm without a share is refused."""
-    assert sample_ratio([], {"warm": 0.5, "cold": 0.5}).sentence == "No session has been drawn yet."
+def test_no_session_is_no_mismatch_and_an_arm_without_a_share_is_refused() -> None:
+    assert sample_ratio([], {"warm": 0.5, "cold": 0.5}).sentence == "No session has been assigned yet."
     with pytest.raises(UserError, match="`note`"):
         sample_ratio([("a", "note")], {"warm": 0.5, "cold": 0.5})
     with pytest.raises(UserError, match="`b`"):

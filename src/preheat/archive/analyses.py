@@ -1,8 +1,7 @@
-"""Keeps what was made of each session, and knows which ones have not been analysed as they are now. Plain SQL, as in
-`writer.py`; light, because a sync stores with it.
+"""Stores the analyses of sessions, and finds sessions whose analysis is missing or outdated. Plain SQL, as in `writer.py`;
+light, because every sync that reads something imports it.
 
-Knows nothing of how a session is analysed. Everything that writes happens inside a transaction that the caller holds
-(`writing`).
+Knows nothing of how a session is analysed. The caller holds the transaction (`write_transaction`) of everything that writes.
 """
 
 import sqlite3
@@ -13,11 +12,11 @@ from preheat.archive.packing import PACK
 from preheat.archive.rows import AnalysisRows
 
 _AT_ONCE = 500
-"""Names in one question; SQLite allows 999."""
+"""Parameters of one query; SQLite allows 999."""
 
 
 class Unanalysed(NamedTuple):
-    """A session that is to be analysed, as it is now."""
+    """A session that is to be analysed, in its present state."""
 
     session_id: int
     key: str
@@ -25,11 +24,11 @@ class Unanalysed(NamedTuple):
     generation: int
     events: int
     copies: int
-    """Tells which of its calls stand in another session too: the sum of their places, counted from one."""
+    """Identifies the calls that were copied from another session: the sum of their numbers, counted from one."""
 
 
 class Unit(NamedTuple):
-    """A source with sessions that are to be analysed: it is read once for all of them."""
+    """A source with sessions to analyse: it is read once for all of them."""
 
     agent: str
     path: str
@@ -38,7 +37,7 @@ class Unit(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """All that is to be analysed."""
+    """All sessions to analyse, in groups of sources."""
 
     groups: list[list[Unit]]
     sessions: int
@@ -47,7 +46,7 @@ class Pending(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Some bytes of a source; the pack goes by its number."""
+    """Some bytes of a source, in the pack with this number."""
 
     pack: int
     start: int
@@ -55,7 +54,7 @@ class Stretch(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """Sources with all that is needed to read them."""
+    """Sources with everything that is needed to read them."""
 
     units: list[Unit]
     stretches: list[list[Stretch]]
@@ -63,11 +62,11 @@ class Gathered(NamedTuple):
     packs: dict[int, bytes]
     """As they are stored."""
     copied: dict[int, list[int]]
-    """By session, where there are any: the places of calls that stand in another session too, and count there."""
+    """By session: the numbers of calls that were copied from another session and count there."""
 
 
 class Analysed(NamedTuple):
-    """What was made of a session, as it was read."""
+    """The analysis of a session in the state in which it was read."""
 
     of: Unanalysed
     rows: AnalysisRows
@@ -83,7 +82,7 @@ SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessi
         WHERE source_id = sessions.source_id AND generation = sessions.generation)
 FROM sessions JOIN sources ON sources.id = sessions.source_id
 """  # noqa: S608 - made of our own constants
-"""Sessions as `grouped` wants them."""
+"""The columns that `group_by_pack` needs."""
 ORDERED = " ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id"
 _PENDING = f"""{SOURCED}
 LEFT JOIN judgements ON judgements.session_id = sessions.id AND substr(judgements.version, 1, length(?1)) = ?1
@@ -94,30 +93,29 @@ WHERE judgements.session_id IS NULL
 
 
 def pending(connection: sqlite3.Connection, version: str) -> Pending:
-    """What no version of the analysis that begins with `version` has analysed as it is now: in groups that are best read
-    together.
+    """The sessions that no analysis whose version begins with `version` covers in their present state, in groups of sources.
 
-    A pack holds many sources, and unpacking it costs more than reading one of them: all sources that begin in a pack are in
-    one group. Small packs, as a session leaves them that grows from sync to sync, share a group."""
+    All sources that begin in one pack form a group, because unpacking a pack costs more than reading one of its sources. Small
+    packs, which a session leaves that grows from sync to sync, share a group."""
     return grouped(connection.execute(_PENDING, (version,)))
 
 
 def forks(connection: sqlite3.Connection) -> set[str]:
-    """The sessions of which nothing is kept because a sync found that calls of theirs stand in another session, too."""
-    question = (
+    """Keys of sessions without an analysis because a sync found that some of their calls were copied from another session."""
+    query = (
         "SELECT key FROM sessions WHERE id IN (SELECT session_id FROM calls INDEXED BY calls_copied WHERE copied) "
         "AND NOT EXISTS (SELECT 1 FROM judgements WHERE session_id = sessions.id)"
     )
-    return {row[0] for row in connection.execute(question)}
+    return {row[0] for row in connection.execute(query)}
 
 
 def listed(connection: sqlite3.Connection, keys: Collection[str]) -> Pending:
-    """These sessions, analysed or not, in the same groups."""
+    """These sessions, analysed or not, in groups of sources."""
     return grouped(row for row in connection.execute(f"{SOURCED}{ORDERED}") if row[1] in keys)
 
 
 def grouped(rows: Iterable[tuple[Any, ...]]) -> Pending:
-    """Sessions with their sources, in groups; the rows are in the order of their packs."""
+    """Group sessions by source and sources by pack; the rows are in the order of their packs."""
     groups: list[list[Unit]] = []
     total = weight = count = 0
     last_pack = last_source = None
@@ -137,7 +135,7 @@ def grouped(rows: Iterable[tuple[Any, ...]]) -> Pending:
 
 
 def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
-    """Sources with their bytes, as they are at one moment; sessions that have changed since they were listed are left out."""
+    """Load sources with their bytes in one transaction; sessions that have changed since they were listed are left out."""
     present: list[Unit] = []
     stretches: list[list[Stretch]] = []
     copied: dict[int, list[int]] = {}
@@ -147,8 +145,10 @@ def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
             sessions = [session for session in unit.sessions if as_it_was(connection, session)]
             if sessions:
                 present.append(unit._replace(sessions=sessions))
-                stretches.append(_stretches(connection, sessions[0]))
-                copied |= {each.session_id: _copied(connection, each.session_id) for each in sessions if each.copies}
+                stretches.append(_load_slices(connection, sessions[0]))
+                copied |= {
+                    each.session_id: _load_copied_calls(connection, each.session_id) for each in sessions if each.copies
+                }
         numbers = sorted({stretch.pack for some in stretches for stretch in some})
         packs = {
             number: connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()[0]
@@ -159,7 +159,7 @@ def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
     return Gathered(present, stretches, packs, copied)
 
 
-def _stretches(connection: sqlite3.Connection, session: Unanalysed) -> list[Stretch]:
+def _load_slices(connection: sqlite3.Connection, session: Unanalysed) -> list[Stretch]:
     rows = connection.execute(
         "SELECT pack_id, start, length FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
         (session.source_id, session.generation),
@@ -167,9 +167,9 @@ def _stretches(connection: sqlite3.Connection, session: Unanalysed) -> list[Stre
     return [Stretch(*row) for row in rows]
 
 
-def _copied(connection: sqlite3.Connection, session: int) -> list[int]:
-    question = "SELECT seq FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? ORDER BY seq"
-    return [row[0] for row in connection.execute(question, (session,))]
+def _load_copied_calls(connection: sqlite3.Connection, session: int) -> list[int]:
+    query = "SELECT seq FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? ORDER BY seq"
+    return [row[0] for row in connection.execute(query, (session,))]
 
 
 def as_it_was(connection: sqlite3.Connection, session: Unanalysed) -> bool:
@@ -182,8 +182,8 @@ def as_it_was(connection: sqlite3.Connection, session: Unanalysed) -> bool:
 
 # Storing.
 def store(connection: sqlite3.Connection, analysed: Iterable[Analysed]) -> list[tuple[str, int]]:
-    """Keep analyses in the place of earlier ones; key and calls of those come back whose session still is what was analysed:
-    one that a sync has changed meanwhile, or that was forgotten, is left for the next run."""
+    """Store analyses in place of earlier ones, and return key and number of calls of each that was stored. A session that was
+    changed or forgotten meanwhile is left for the next run."""
     kept = [each for each in analysed if as_it_was(connection, each.of)]
     connection.executemany("DELETE FROM judgements WHERE session_id = ?", [(each.of.session_id,) for each in kept])
     insert(
@@ -194,7 +194,7 @@ def store(connection: sqlite3.Connection, analysed: Iterable[Analysed]) -> list[
 
 
 def insert(connection: sqlite3.Connection, analysed: Sequence[tuple[int, int, int, int, AnalysisRows]]) -> None:
-    """Keep what was made of sessions that nothing is kept of: number, source, generation and events of each, and the rows."""
+    """Store analyses of sessions that have none: id, source, generation and events of each session, and the rows."""
     connection.executemany(
         "INSERT INTO judgements (session_id, source_id, generation, events, version, learned) VALUES (?, ?, ?, ?, ?, 0)",
         [(*state, rows.version) for *state, rows in analysed],
@@ -217,21 +217,21 @@ def insert(connection: sqlite3.Connection, analysed: Sequence[tuple[int, int, in
 
 
 def _insert_outcomes(connection: sqlite3.Connection, analysed: Sequence[tuple[int, AnalysisRows]]) -> None:
-    purposes = _purposes(connection, {purpose for _, rows in analysed for purpose in rows.purposes})
-    signatures = _signatures(connection, {text for _, rows in analysed for text in rows.signatures})
+    purposes = _purpose_ids(connection, {purpose for _, rows in analysed for purpose in rows.purposes})
+    signatures = _signature_ids(connection, {text for _, rows in analysed for text in rows.signatures})
     statement = (
         "INSERT INTO outcomes (session_id, seq, message, era, purpose_id, status, rung, cause, exit_code, signature_id, "
         "confidence, repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
     for session, rows in analysed:
-        aims = [purposes[purpose] for purpose in rows.purposes]
+        purpose_ids = [purposes[purpose] for purpose in rows.purposes]
         texts = [signatures[text] for text in rows.signatures]
         connection.executemany(
             statement,
             [
                 (
-                    session, seq, message, era, aims[purpose], status, rung, cause, code,
+                    session, seq, message, era, purpose_ids[purpose], status, rung, cause, code,
                     None if signature is None else texts[signature], *rest,
                 )
                 for seq, message, era, purpose, status, rung, cause, code, signature, *rest in rows.outcomes
@@ -239,8 +239,8 @@ def _insert_outcomes(connection: sqlite3.Connection, analysed: Sequence[tuple[in
         )  # fmt: skip
 
 
-# Numbers are looked up anew in each transaction: another process may have taken unused ones away.
-def _purposes(
+# Numbers are looked up in each transaction: another process may have deleted unused ones.
+def _purpose_ids(
     connection: sqlite3.Connection, wanted: set[tuple[str, str, str, bool]]
 ) -> dict[tuple[str, str, str, bool], int]:
     connection.executemany(
@@ -251,7 +251,7 @@ def _purposes(
     return {(tool, kind, activity, bool(bookkeeping)): number for number, tool, kind, activity, bookkeeping in rows}
 
 
-def _signatures(connection: sqlite3.Connection, wanted: set[str]) -> dict[str, int]:
+def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str, int]:
     texts = sorted(wanted)
     connection.executemany(
         "INSERT INTO signatures (text) VALUES (?) ON CONFLICT DO NOTHING", [(text,) for text in texts]
@@ -264,26 +264,26 @@ def _signatures(connection: sqlite3.Connection, wanted: set[str]) -> dict[str, i
     return found
 
 
-# What does not hold any more.
+# Dropping.
 def drop(connection: sqlite3.Connection, session: int) -> None:
-    """Take away what was made of a session: it is to be analysed again."""
+    """Delete the analysis of a session, so that it is analysed again."""
     connection.execute("DELETE FROM judgements WHERE session_id = ?", (session,))
 
 
 def has_outdated(connection: sqlite3.Connection, version: str) -> bool:
-    """Whether there are analyses by another version than those that begin with this."""
-    question = "SELECT 1 FROM judgements WHERE substr(version, 1, length(?1)) <> ?1 LIMIT 1"
-    return connection.execute(question, (version,)).fetchone() is not None
+    """Whether there are analyses whose version does not begin with this."""
+    query = "SELECT 1 FROM judgements WHERE substr(version, 1, length(?1)) <> ?1 LIMIT 1"
+    return connection.execute(query, (version,)).fetchone() is not None
 
 
 def count_outdated(connection: sqlite3.Connection, version: str) -> int:
-    """How many sessions were analysed by another version than exactly this."""
+    """How many analyses are of another version than exactly this."""
     return int(connection.execute("SELECT count(*) FROM judgements WHERE version <> ?", (version,)).fetchone()[0])
 
 
 def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterable[int]) -> None:
-    """Take away what another version than those that begin with this said of sessions that this one cannot read: the two must
-    not mix."""
+    """Delete the analyses of these sessions whose version does not begin with this: sessions that can no longer be read must not
+    mix results of two versions."""
     connection.executemany(
         "DELETE FROM judgements WHERE session_id = ?2 AND substr(version, 1, length(?1)) <> ?1",
         [(version, session) for session in sessions],
@@ -291,21 +291,21 @@ def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterab
 
 
 def drop_unused(connection: sqlite3.Connection) -> None:
-    """Take away the texts that no outcome has any more: they are pieces of sessions, which may have been forgotten."""
+    """Delete texts that no outcome uses any more: they are pieces of sessions that may have been forgotten."""
     connection.execute(
         "DELETE FROM signatures WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE signature_id = signatures.id)"
     )
     connection.execute("DELETE FROM purposes WHERE id NOT IN (SELECT purpose_id FROM outcomes)")
 
 
-# What was learned from.
+# Learning.
 def unlearned(connection: sqlite3.Connection) -> list[int]:
-    """The sessions that learners have noted and that no learning has looked at since."""
-    question = (
+    """The sessions with notes of learners that no learning has used yet."""
+    query = (
         "SELECT session_id FROM judgements WHERE NOT learned "
         "AND EXISTS (SELECT 1 FROM notes WHERE notes.session_id = judgements.session_id)"
     )
-    return [row[0] for row in connection.execute(question)]
+    return [row[0] for row in connection.execute(query)]
 
 
 def mark_learned(connection: sqlite3.Connection, sessions: Iterable[int]) -> None:

@@ -1,4 +1,4 @@
-"""Opens the archive. Light: a sync that finds nothing new pays for this and no more.
+"""Opens the archive. Light: every command that asks the archive starts here.
 
 Knows nothing of the tables but the one that holds the version.
 """
@@ -11,21 +11,21 @@ from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.settings import archive_path
 
 HEAD = "0007"
-"""The newest migration; a test holds it to that."""
+"""The newest migration; a test checks that."""
 
 
 def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
-    """The archive in a folder, created or brought up to date first where needed. Only its owner can read it."""
+    """Open the archive in a folder, after creating or upgrading it where needed. Only its owner can read it."""
     path = archive_path(folder)
     if not os.path.exists(path):
         _create(folder, path)
-    connection = _opened(path, wait)
+    connection = _open(path, wait)
     try:
         version = _version(connection)
         if version != HEAD:
             connection.close()
-            _bring_up(path, version)
-            connection = _opened(path, wait)
+            _upgrade_from(path, version)
+            connection = _open(path, wait)
     except sqlite3.DatabaseError as error:
         connection.close()
         raise unusable(path, error) from error
@@ -33,12 +33,12 @@ def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
 
 
 def folder_of(connection: sqlite3.Connection) -> str:
-    """The folder that an archive stands in; empty where it stands in none."""
+    """The folder of an archive; empty for one in memory."""
     path = connection.execute("PRAGMA database_list").fetchone()[2]
     return os.path.dirname(path) if path else ""
 
 
-def _opened(path: str, wait: float) -> sqlite3.Connection:
+def _open(path: str, wait: float) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
     except sqlite3.DatabaseError as error:
@@ -64,7 +64,7 @@ def _version(connection: sqlite3.Connection) -> str | None:
 
 
 def _create(folder: str, path: str) -> None:
-    """Built under another name first: an archive is there whole or not at all."""
+    """Create the archive under another name first, so that it appears complete or not at all."""
     before = os.umask(0o077)
     new = f"{path}.new-{os.getpid()}-{time.monotonic_ns()}"
     try:
@@ -85,7 +85,7 @@ def _create(folder: str, path: str) -> None:
 
 
 def _put_in_place(new: str, path: str) -> None:
-    """Never over an archive that another process made meanwhile."""
+    """Move the new archive into place, unless another process made one meanwhile."""
     try:
         os.link(new, path)
     except FileExistsError:
@@ -95,20 +95,20 @@ def _put_in_place(new: str, path: str) -> None:
             os.rename(new, path)
 
 
-def _bring_up(path: str, version: str | None) -> None:
+def _upgrade_from(path: str, version: str | None) -> None:
     if version is not None and version > HEAD:
         raise ArchiveUnusable(f"`{path}` was made by a newer Preheat (schema {version}); update this one")
     _upgrade(path)
 
 
 def _upgrade(path: str) -> None:
-    from preheat.archive.upgrade import upgrade  # noqa: PLC0415 - Alembic, which only a new or an older archive needs
+    from preheat.archive.upgrade import upgrade  # noqa: PLC0415 - Alembic, only a new or an older archive needs it
 
     upgrade(path)
 
 
 def unusable(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
-    """What a database error means to a person."""
+    """The exception that tells a person what a database error means and what to do."""
     text = str(error)
     if "locked" in text or "busy" in text:
         return ArchiveBusy(f"another program holds `{path}`; try again when it is done")

@@ -1,6 +1,6 @@
-"""Gives back the episodes of sessions. Storing is in `analyses.py`, with all that is made of a session.
+"""Loads the episodes of sessions. Storing is in `analyses.py`.
 
-Knows nothing of how a session is taken apart.
+Knows nothing of how episodes are made.
 """
 
 import sqlite3

@@ -1,6 +1,6 @@
-"""How the sessions of the archive went, as far as a comparison asks. Plain SQL, as in `writer.py`.
+"""How the sessions of the archive went: the values that the metrics of a comparison need. Plain SQL, as in `writer.py`.
 
-Knows nothing of who got what by chance: that is kept in the state beside the archive.
+Knows nothing of assignments: they are kept in the state beside the archive.
 """
 
 import sqlite3
@@ -11,14 +11,14 @@ from preheat.model.experiment import Rating, Went
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
 
 _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
-"""What tokens cost beside those of fresh input: rough ratios of usual prices."""
+"""Costs of tokens relative to fresh input: rough ratios of usual prices."""
 _JUDGED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
 _FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES)
 _MISTAKE = CAUSES.index("mistake")
 
 
 def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
-    """The judged calls of a session that say when they were made: the moment, and whether it failed by the agent's mistake."""
+    """The judged and dated calls of a session: the time, and whether the call failed by the agent's mistake."""
     rows = connection.execute(
         "SELECT calls.at, outcomes.status, outcomes.cause FROM outcomes"  # noqa: S608 - numbers of our own
         " JOIN sessions ON sessions.id = outcomes.session_id"
@@ -33,8 +33,8 @@ def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[fl
 
 
 def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]) -> list[Went]:
-    """How every session of the archive went, but those that were delegated or that Preheat started; `corrections` and `ratings`
-    by key. Calls that were copied from another session count there."""
+    """The results of all sessions except subagents' and Preheat's own; `corrections` and `ratings` by key. Calls that were copied
+    from another session count there."""
     rates = _rates(connection)
     passed = last_checks(connection)
     roots = dict(connection.execute("SELECT folder, root FROM projects"))
@@ -45,7 +45,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
         " WHERE coalesce(relation, '') != 'subagent' AND starter != 'preheat' ORDER BY id"
     )
     found = []
-    for number, key, agent, project, parent, relation, started, ended, fresh, out, read, written in rows:
+    for number, key, agent, project, parent, relation, started, ended, fresh, output, cached, cache_written in rows:
         calls, failed, mistakes = rates.get(number, (0, 0, 0))
         rating = ratings.get(key)
         found.append(
@@ -62,8 +62,8 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
                 mistakes=mistakes,
                 errors=failed,
                 passed=passed.get(key),
-                tokens=fresh + out + read + written,
-                cost=fresh + _OUTPUT * out + _CACHE_READ * read + _CACHE_WRITE * written,
+                tokens=fresh + output + cached + cache_written,
+                cost=fresh + _OUTPUT * output + _CACHE_READ * cached + _CACHE_WRITE * cache_written,
                 corrections=corrections.get(key, 0),
                 rating=None if rating is None else rating.good,
             )
@@ -72,7 +72,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
 
 
 def _rates(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
-    """By the number of a session: its calls that a rate is taken over, how many failed, and how many by the agent's mistake."""
+    """By session id: judged calls, how many of them failed, and how many by the agent's mistake."""
     rows = connection.execute(
         "SELECT session_id, count(*), sum(failed), sum(failed AND cause = ?) FROM ("  # noqa: S608 - numbers of our own
         f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED}) AS failed FROM outcomes"

@@ -1,4 +1,4 @@
-"""How the archive remembers what it was made to forget. Light: the quick path imports it, and needs no hash most of the time."""
+"""Digests of forgotten sources and sessions, by which they are recognised. Light: the quick path of a sync imports it."""
 
 
 def digest_of(*names: str) -> bytes:

@@ -1,8 +1,7 @@
-"""Asks the archive what the judge said: facts of sessions and calls for a population, failures, profiles.
+"""Queries for the judge's verdicts in the archive: sessions, calls, failures, profiles.
 
-Knows nothing of how a call is judged; storing is in `analyses.py`. Everything is streamed, sessions in the order of their
-numbers and calls in that of their sessions. Only sessions that have been judged are told of, and a call that was copied from
-another session counts there.
+Knows nothing of how a call is judged; storing is in `analyses.py`. Results are streamed, ordered by session and call. Only
+judged sessions are included, and a call that was copied from another session counts there.
 """
 
 import sqlite3
@@ -27,7 +26,7 @@ _VERDICTS = [
     for cause in (*CAUSES, None)
     for status in STATUSES
 ]
-"""Status, cause and two truths by the one number that `calls` asks the database for."""
+"""Status, cause, repeated and reread, by the number into which the query of `judged_calls` packs them."""
 _FAILURES = [place for place, status in enumerate(STATUSES) if status in FAILURES]
 
 
@@ -35,7 +34,7 @@ _NOT_COPIED = (
     "NOT EXISTS (SELECT 1 FROM calls INDEXED BY calls_copied "
     "WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
 )
-"""By itself SQLite would look each call up in the table of all of them, which is many times larger than the outcomes."""
+"""The index must be named: by itself SQLite would look each call up in the much larger table of calls."""
 
 
 def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionFact]:
@@ -53,13 +52,13 @@ def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Session
 
 
 def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
-    """Every judged call of the sessions that `sessions` tells of."""
+    """Every judged call of the sessions that `judged_sessions` gives."""
     table = OUTCOMES.c
     repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
     verdict = table.status + len(STATUSES) * (
         func.coalesce(table.cause, len(CAUSES)) + (len(CAUSES) + 1) * (repeated + 2 * reread)
     )
-    statement = _counted(
+    statement = _restrict(
         select(
             table.session_id, table.seq, table.message, table.era, table.purpose_id, verdict, table.signature_id,
             table.lost_seconds, table.lost_tokens, table.recovered_in,
@@ -67,24 +66,24 @@ def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
         chosen,
     )  # fmt: skip
     purposes = _purposes(connection)
-    # A million rows go through this loop: few columns, what can be looked up is, and nothing is called by name.
+    # A million rows go through this loop: few columns, table lookups, and no keyword arguments.
     new, verdicts = tuple.__new__, _VERDICTS
     for session, seq, message, era, purpose, number, signature, seconds, tokens, recovered in run(
         connection, statement
     ):
         tool, kind, activity, bookkeeping = purposes[purpose]
-        status, cause, again, read_again = verdicts[number]
+        status, cause, repeat, reread_again = verdicts[number]
         yield new(
             CallFact,
             (
-                session, seq, message, era, tool, kind, activity, bookkeeping, status, cause, signature, again, read_again,
+                session, seq, message, era, tool, kind, activity, bookkeeping, status, cause, signature, repeat, reread_again,
                 seconds, tokens, recovered,
             ),
         )  # fmt: skip
 
 
-def _counted(statement: Select[Any], chosen: Filter) -> Select[Any]:
-    """Outcomes of the chosen sessions, without copies, in order."""
+def _restrict(statement: Select[Any], chosen: Filter) -> Select[Any]:
+    """Restrict a query to outcomes of the chosen sessions, without copied calls, in order."""
     table = OUTCOMES.c
     statement = statement.where(text(_NOT_COPIED)).order_by(table.session_id, table.seq)
     if chosen != Filter():
@@ -101,7 +100,7 @@ def _purposes(connection: sqlite3.Connection) -> dict[int, tuple[str, str, str, 
 
 
 def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[FailureFact]:
-    """The calls that failed or worked in part only, with the call that repaired each where one did."""
+    """The calls that failed or partly failed, each with the call that repaired it where there was one."""
     table, call, repair = OUTCOMES.c, CALLS.alias("call"), CALLS.alias("repair")
     joined = (
         OUTCOMES.join(SESSIONS, SESSIONS.c.id == table.session_id)
@@ -110,7 +109,7 @@ def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Failure
         .outerjoin(SIGNATURES, SIGNATURES.c.id == table.signature_id)
         .outerjoin(repair, (repair.c.session_id == table.session_id) & (repair.c.seq == table.seq + table.recovered_in))
     )
-    statement = _counted(
+    statement = _restrict(
         select(
             SESSIONS.c.key, table.seq, SESSIONS.c.agent, SESSIONS.c.project, call.c.at, PURPOSES.c.tool, PURPOSES.c.kind,
             PURPOSES.c.activity, PURPOSES.c.bookkeeping, table.status, table.cause, SIGNATURES.c.text, call.c.summary,
@@ -129,7 +128,7 @@ def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Failure
 
 
 def profiles(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionProfile]:
-    """The profiles of the sessions that `sessions` tells of."""
+    """The profiles of the sessions that `judged_sessions` gives."""
     statement = (
         select(PROFILES.c.data)
         .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)
@@ -151,7 +150,7 @@ def profile_of(connection: sqlite3.Connection, key: str) -> SessionProfile | Non
 
 
 def records_of(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
-    """What was said of every call of a session, in their order; nothing if it has changed since it was judged."""
+    """The verdict on every call of a session, in order; empty if it has changed since it was judged."""
     table = OUTCOMES.c
     statement = (
         select(
@@ -189,7 +188,7 @@ def records_of(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
 
 
 def copied_calls(connection: sqlite3.Connection, key: str) -> frozenset[int]:
-    """The places of the calls of a session that another one had first: they count there."""
+    """The numbers of the calls of a session that were copied from another one, where they count."""
     statement = (
         select(CALLS.c.seq)
         .join_from(CALLS, SESSIONS, SESSIONS.c.id == CALLS.c.session_id)

@@ -1,4 +1,4 @@
-"""Which sources the archive knows, and as what. Light: a sync that finds little new asks no more than this.
+"""Which sources the archive knows, and in which state. Light: a sync that finds little new needs no more than this.
 
 Knows nothing of what the sources hold.
 """
@@ -11,19 +11,19 @@ _COLUMNS = "id, stamp, reader_version, generation"
 
 
 def known_files(connection: sqlite3.Connection) -> dict[str, Known]:
-    """Every file by its path."""
+    """All known files by path."""
     rows = connection.execute(f"SELECT path, {_COLUMNS} FROM sources WHERE part = ''")  # noqa: S608
     return {row[0]: Known(*row[1:]) for row in rows}
 
 
 def known_parts(connection: sqlite3.Connection, path: str) -> dict[str, Known]:
-    """The sessions of a database by their part."""
+    """The known sessions of a database by part."""
     statement = f"SELECT part, {_COLUMNS} FROM sources WHERE path = ? AND part <> ''"  # noqa: S608
     return {row[0]: Known(*row[1:]) for row in connection.execute(statement, (path,))}
 
 
 def known_source(connection: sqlite3.Connection, path: str, part: str = "") -> Known | None:
-    """One source."""
+    """One known source; None if it is new."""
     statement = f"SELECT {_COLUMNS} FROM sources WHERE path = ? AND part = ?"  # noqa: S608
     row = connection.execute(statement, (path, part)).fetchone()
     return Known(*row) if row else None

@@ -1,8 +1,8 @@
-"""Keeps what was learned: conclusions of each learner, and lessons as they are handed out.
+"""Stores and loads the conclusions of each learner, and the lessons made of them.
 
-Plain SQL, as in `writer.py`: handing lessons to a new session must not cost an import of SQLAlchemy. Knows nothing of how
-lessons are learned or chosen; what a person said of them is kept in the state beside the archive. Everything that writes
-happens inside a transaction that the caller holds (`writing`).
+Plain SQL, as in `writer.py`: giving lessons to a new session must not import SQLAlchemy. Knows nothing of how lessons are
+learned or chosen; marks of a person are kept in the state beside the archive. The caller holds the transaction
+(`write_transaction`) of everything that writes.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ from preheat.state.connect import reading
 from preheat.state.marks import marks
 
 _WEIGHED = ""
-"""In the place of a learner: the row that says from which conclusions the lessons of a project were made."""
+"""In the column `learner`: marks the row with the digest of the conclusions that a project's lessons were made from."""
 
 _ENCODER = msgspec.msgpack.Encoder()
 _LESSON = msgspec.msgpack.Decoder(Lesson)
@@ -29,7 +29,7 @@ _LESSONS = msgspec.msgpack.Decoder(list[Lesson])
 
 
 class _Rates(msgspec.Struct):
-    """The part of a profile that an effect is measured on."""
+    """The part of a profile that effects are measured with."""
 
     mistakes: Rate
 
@@ -38,7 +38,7 @@ _RATES = msgspec.json.Decoder(_Rates)
 
 
 class Place(NamedTuple):
-    """A folder in which sessions ran, and the project it belongs to."""
+    """A folder in which sessions ran, and its project."""
 
     folder: str
     root: str
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 # Projects.
 def store_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
-    """Keep which folder belongs to which project, in the place of what was known before."""
+    """Store which folder belongs to which project, in place of all earlier rows."""
     connection.execute("DELETE FROM projects")
     connection.executemany("INSERT INTO projects (folder, root, name) VALUES (?, ?, ?)", places)
 
@@ -57,9 +57,9 @@ def places(connection: sqlite3.Connection) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
-# What the learners concluded.
+# Conclusions of the learners.
 def seen_by(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
-    """By project and learner: the version that concluded, and from what."""
+    """By project and learner: the learner's version, and a digest of the notes that it concluded from."""
     rows = connection.execute("SELECT project, learner, version, seen FROM learnings WHERE learner != ?", (_WEIGHED,))
     return {(project, learner): (version, seen) for project, learner, version, seen in rows}
 
@@ -74,7 +74,7 @@ def store_learning(
 
 
 def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
-    """What each learner concluded for a project. One whose form this version does not know has concluded nothing."""
+    """The conclusions for a project by learner; those in a format of another version are left out."""
     rows = connection.execute(
         "SELECT learner, data FROM learnings WHERE project = ? AND learner != ? ORDER BY learner", (project, _WEIGHED)
     )
@@ -82,26 +82,26 @@ def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Less
     for learner, data in rows.fetchall():
         try:
             found[learner] = _LESSONS.decode(decompress(data))
-        except msgspec.DecodeError:  # it will be concluded anew when its learner runs
+        except msgspec.DecodeError:  # its learner concludes again when it runs
             continue
     return found
 
 
 def drop_learning(connection: sqlite3.Connection, project: str, learner: str) -> None:
-    """Take away what a learner concluded for a project of which it has no notes any more."""
+    """Delete what a learner concluded for a project."""
     connection.execute("DELETE FROM learnings WHERE project = ? AND learner = ?", (project, learner))
 
 
 def drop_projects(connection: sqlite3.Connection, projects: Iterable[str]) -> None:
-    """Take away everything that was learned for these."""
+    """Delete everything that was learned for these projects."""
     names = [(project,) for project in projects]
     connection.executemany("DELETE FROM learnings WHERE project = ?", names)
     connection.executemany("DELETE FROM lessons WHERE project = ?", names)
 
 
-# Whether the lessons are those of the newest conclusions: a run may be killed between the one and the other.
+# Whether lessons match the newest conclusions: a run may be killed between storing the two.
 def states(connection: sqlite3.Connection) -> dict[str, str]:
-    """By project: a digest of all that was concluded for it."""
+    """By project: a digest of all conclusions for it."""
     found: dict[str, blake2b] = {}
     for (project, learner), (version, seen) in sorted(seen_by(connection).items()):
         found.setdefault(project, blake2b(digest_size=12)).update(f"{learner} {version} {seen}\n".encode())
@@ -109,22 +109,22 @@ def states(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def unweighed(connection: sqlite3.Connection) -> set[str]:
-    """Projects whose lessons are not made from what is concluded for them now."""
+    """Projects whose lessons were not made from their present conclusions."""
     rows = connection.execute("SELECT project, seen FROM learnings WHERE learner = ?", (_WEIGHED,))
     weighed, now = dict(rows.fetchall()), states(connection)
     return {project for project in weighed.keys() | now.keys() if weighed.get(project) != now.get(project)}
 
 
 def store_weighed(connection: sqlite3.Connection, project: str, state: str | None) -> None:
-    """Keep from which state the lessons of a project were made; None where nothing is concluded for it any more."""
+    """Store the digest of the conclusions that a project's lessons were made from; None where there are none any more."""
     drop_learning(connection, project, _WEIGHED)
     if state is not None:
         store_learning(connection, project, _WEIGHED, 0, state, [])
 
 
-# Lessons as they are handed out.
+# Lessons.
 def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping[str, list[Lesson]]) -> None:
-    """Keep the lessons of a project, by learner, in the place of earlier ones."""
+    """Store the lessons of a project, by learner, in place of earlier ones."""
     connection.execute("DELETE FROM lessons WHERE project = ?", (project,))
     connection.executemany(
         "INSERT OR REPLACE INTO lessons (id, project, learner, kind, data) VALUES (?, ?, ?, ?, ?)",
@@ -137,29 +137,29 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
 
 
 def lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
-    """The lessons of some projects (of all if none are named; `""` has those that hold anywhere), as a person marked
-    them, the best first."""
-    marked = _marks(connection)
+    """The lessons of some projects (None: of all; `""`: lessons that hold anywhere) with a person's marks applied, the best
+    first."""
+    marked = _load_marks(connection)
     if projects is None:
         rows = connection.execute("SELECT data FROM lessons").fetchall()
     else:
         rows = []
         for project in dict.fromkeys(projects):
             rows += connection.execute("SELECT data FROM lessons WHERE project = ?", (project,)).fetchall()
-    found = [_marked(lesson, marked) for (data,) in rows if (lesson := _decoded(data)) is not None]
+    found = [_apply_mark(lesson, marked) for (data,) in rows if (lesson := _decode(data)) is not None]
     return sorted(found, key=lambda lesson: (-lesson.score, lesson.id))
 
 
-def _decoded(data: bytes) -> Lesson | None:
-    """A lesson; None where this version does not know its form: it comes back when its project is learned from anew."""
+def _decode(data: bytes) -> Lesson | None:
+    """Decode a lesson; None if it is in a format of another version, until its project is learned from again."""
     try:
         return _LESSON.decode(data)
     except msgspec.DecodeError:
         return None
 
 
-def _marks(connection: sqlite3.Connection) -> dict[str, Marked]:
-    """By lesson, what a person said of it; kept beside the archive, and so it outlives every archive."""
+def _load_marks(connection: sqlite3.Connection) -> dict[str, Marked]:
+    """A person's marks by lesson, from the state beside the archive."""
     folder = folder_of(connection)
     if not folder:
         return {}
@@ -167,28 +167,28 @@ def _marks(connection: sqlite3.Connection) -> dict[str, Marked]:
         return marks(state)
 
 
-def _marked(lesson: Lesson, marked: Mapping[str, Marked]) -> Lesson:
-    said = marked.get(lesson.id)
-    if said is None:
+def _apply_mark(lesson: Lesson, marked: Mapping[str, Marked]) -> Lesson:
+    mark = marked.get(lesson.id)
+    if mark is None:
         return lesson
-    if said.mark == "retired":
-        return msgspec.structs.replace(lesson, status="retired", why=said.why or "retired by you")
+    if mark.mark == "retired":
+        return msgspec.structs.replace(lesson, status="retired", why=mark.why or "retired by you")
     status = lesson.status if lesson.status == "quarantined" else "active"
     return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
 
 
 def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
-    """All lessons by who learned them."""
+    """All lessons by learner."""
     found: dict[str, list[Lesson]] = {}
     for learner, data in connection.execute("SELECT learner, data FROM lessons ORDER BY learner, id"):
-        if (lesson := _decoded(data)) is not None:
+        if (lesson := _decode(data)) is not None:
             found.setdefault(learner, []).append(lesson)
     return found
 
 
-# What was measured.
+# Measures.
 def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Measured]:
-    """How these sessions went, as far as they were judged."""
+    """Calls and mistakes of these sessions, where they were judged."""
     found: list[Measured] = []
     for key in sorted(sessions):
         row = connection.execute(

@@ -1,4 +1,4 @@
-"""One sync at a time."""
+"""The lock that lets one sync run at a time. Knows nothing of the archive itself."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from preheat.locking import held
 
 @contextmanager
 def sync_lock(folder: str, wait: float, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of the archive in a folder; `on_wait` is called once if somebody else holds it now."""
+    """Hold the sync lock of a folder; `on_wait` is called once if another process holds it. Raises ArchiveBusy after `wait` s."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     busy = ArchiveBusy(f"another sync has held `{folder}` for {wait:.0f} s; try again later")
     with held(os.path.join(folder, "sync.lock"), wait, busy, on_wait):

@@ -1,6 +1,6 @@
-"""What the learners noted of each session, packed for the archive and given back. Plain SQL, as in `writer.py`.
+"""The notes of learners on each session: packed for the archive and loaded. Plain SQL, as in `writer.py`.
 
-Knows nothing of what the notes say. Storing is in `analyses.py`, with all that is made of a session.
+Knows nothing of what the notes say. Storing is in `analyses.py`.
 """
 
 import sqlite3
@@ -12,13 +12,13 @@ from preheat.archive.packing import SmallPacker, Unpacker, decompress
 from preheat.archive.rows import NoteRow
 
 _AT_ONCE = 500
-"""Names in one question; SQLite allows 999."""
+"""Parameters of one query; SQLite allows 999."""
 _LONGEST_PLAIN = 400
 """Bytes: shorter notes are not worth compressing."""
 
 
 class Kept(NamedTuple):
-    """Notes out of the archive, with the session's heading."""
+    """Notes of a learner, with the session's heading."""
 
     session: str
     agent: str
@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 
 
 def row_of(learner: str, version: int, data: bytes, packer: SmallPacker) -> NoteRow:
-    """Notes as they are stored; `data` is empty where there are none. The first byte says whether the rest is compressed."""
+    """The row of a learner's notes; `data` is empty where there are none. The first byte says whether the rest is compressed."""
     stamp = int.from_bytes(blake2b(data, digest_size=7).digest(), "big")
     if not data:
         return NoteRow(learner, version, stamp, None)
@@ -37,7 +37,7 @@ def row_of(learner: str, version: int, data: bytes, packer: SmallPacker) -> Note
 
 
 def stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
-    """Of every session that a learner has notes of: its folder, its number, their hash, and when it ended."""
+    """For every session with notes of a learner: its folder, its id, a hash of the notes, and when it ended."""
     return connection.execute(
         "SELECT sessions.project, notes.session_id, notes.stamp, sessions.ended_at FROM notes "
         "JOIN sessions ON sessions.id = notes.session_id "
@@ -54,18 +54,18 @@ _KEPT = (
 
 
 def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) -> Iterator[Kept]:
-    """What a learner has of these sessions, in the order of their numbers."""
+    """A learner's notes on these sessions, ordered by session id."""
     wanted = sorted(sessions)
     unpack = Unpacker().unpack
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         for *heading, data in connection.execute(_KEPT.format(marks), (*some, learner)).fetchall():
-            yield Kept._make((*heading, _unpacked(data, unpack)))
+            yield Kept._make((*heading, _unpack(data, unpack)))
 
 
-def _unpacked(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
-    """The first byte says whether the rest is compressed."""
+def _unpack(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
+    """Undo the packing of `make_note_row`."""
     return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
 
@@ -76,11 +76,11 @@ _OF_SESSION = (
 
 
 def of_session(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
-    """What a learner of this version has of one session; empty where that is nothing."""
+    """The notes of a learner in this version on one session; may be empty."""
     row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
-    return _unpacked(row[0], decompress) if row is not None and row[0] is not None else b""
+    return _unpack(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
 def folders(connection: sqlite3.Connection) -> dict[str, int]:
-    """Where sessions ran, with how many did."""
+    """The number of sessions by folder."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))

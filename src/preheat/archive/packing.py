@@ -1,4 +1,7 @@
-"""Packs bytes and passages for the archive, and takes them out again."""
+"""Compresses bytes and passages for the archive, and decompresses them.
+
+Knows nothing of what they mean.
+"""
 
 from hashlib import sha256
 
@@ -36,13 +39,13 @@ class Packer:
             self.close()
 
     def end_source(self) -> list[Segment]:
-        """Where the bytes since the last call stand."""
+        """End the present source; returns its segments."""
         self._close_segment()
         segments, self._segments = self._segments, []
         return segments
 
     def forget_source(self) -> None:
-        """The present source could not be read to its end: leave out what of it is not packed yet."""
+        """Drop the bytes of the present source that are not packed yet: it could not be read to its end."""
         kept = b"".join(self._pieces)[: self._start]
         self._pieces, self._length = [kept] if kept else [], self._start
         self._segments, self._hash = [], sha256()
@@ -71,7 +74,7 @@ def compress(data: bytes) -> bytes:
 
 
 class SmallPacker:
-    """Compresses many small things: preparing for each would take longer than compressing it. For one thread."""
+    """Compresses many small texts with one compressor, which is slow to make. For one thread."""
 
     def __init__(self) -> None:
         self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
@@ -81,7 +84,7 @@ class SmallPacker:
 
 
 class Unpacker:
-    """Takes many things out again. For one thread."""
+    """Decompresses many texts with one decompressor. For one thread."""
 
     def __init__(self) -> None:
         self._decompressor = zstandard.ZstdDecompressor()

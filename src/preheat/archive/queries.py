@@ -1,6 +1,6 @@
-"""Asks the archive: lists, finds and searches sessions, and says what is in it.
+"""Queries of the archive: lists, finds and searches sessions, and counts what it holds.
 
-Knows nothing of what a session's bytes mean: `raw.py` gives them back, the readers read them.
+Knows nothing of the bytes of a session: `raw.py` loads them, the readers parse them.
 """
 
 import sqlite3
@@ -24,33 +24,33 @@ _DIALECT = sqlite.dialect(paramstyle="named")
 
 
 def run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
-    """Ask the archive, which is opened without SQLAlchemy."""
+    """Run a SQLAlchemy query on a plain sqlite3 connection."""
     compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     return connection.execute(str(compiled), compiled.params)
 
 
 def conditions(chosen: Filter) -> ColumnElement[bool]:
-    """What a filter asks of a row of `sessions`."""
+    """The SQL condition of a filter on the table `sessions`."""
     table = SESSIONS.c
-    given: list[ColumnElement[bool]] = []
+    wanted: list[ColumnElement[bool]] = []
     for column, text in (
         (table.agent, chosen.agent),
         (table.project, chosen.project),
         (table.model, chosen.model),
     ):
         if text is not None:
-            given.append(func.instr(func.lower(column), text.lower()) > 0)
+            wanted.append(func.instr(func.lower(column), text.lower()) > 0)
     if chosen.since is not None:
-        given.append(table.ended_at >= chosen.since)
+        wanted.append(table.ended_at >= chosen.since)
     if chosen.until is not None:
-        given.append(table.started_at <= chosen.until)
+        wanted.append(table.started_at <= chosen.until)
     if chosen.min_messages is not None:
-        given.append(table.messages >= chosen.min_messages)
+        wanted.append(table.messages >= chosen.min_messages)
     if chosen.max_messages is not None:
-        given.append(table.messages <= chosen.max_messages)
+        wanted.append(table.messages <= chosen.max_messages)
     if not chosen.subagents:
-        given.append(or_(table.relation.is_(None), table.relation != "subagent"))
-    return and_(True, *given)
+        wanted.append(or_(table.relation.is_(None), table.relation != "subagent"))
+    return and_(True, *wanted)
 
 
 def sessions(connection: sqlite3.Connection, chosen: Filter, limit: int | None = None) -> list[Summary]:
@@ -70,7 +70,7 @@ def count(connection: sqlite3.Connection, chosen: Filter) -> int:
 
 
 def count_unanalysed(connection: sqlite3.Connection) -> int:
-    """How many sessions are not as they were when they were analysed, by whatever version."""
+    """How many sessions have no analysis of their present state, by any version."""
     statement = (
         select(func.count())
         .select_from(SESSIONS)
@@ -134,12 +134,12 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
 
 
 def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
-    """By key, a name for each session that `find` understands: the shortest beginning of its id that no other has."""
+    """By key: the shortest beginning of the session's id that is unique, which `find_session` understands."""
     return names_of_keys(connection, [summary.key for summary in summaries], least)
 
 
 def names_of_keys(connection: sqlite3.Connection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
-    """The same by their keys; a session that is not there goes by its key."""
+    """As `short_names`, for keys; a session that is not in the archive gets its key."""
     rows = connection.execute("SELECT key, session, relation FROM sessions").fetchall()
     known = {key: (session, relation) for key, session, relation in rows}
     everything = sorted(session for _, session, _ in rows)
@@ -174,14 +174,13 @@ def _shortest(ordered: list[str], name: str, least: int) -> str:
 def search(
     connection: sqlite3.Connection, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20
 ) -> Iterator[Hit]:
-    """Passages that hold all the words, the best first. Words in double quotes must stand together; `*` ends a
-    beginning."""
+    """Passages that hold all the words, the best first. Words in double quotes form a phrase; `*` ends a prefix."""
     rows = connection.execute(
         "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank",
         (match_expression(words),),
     )
     known: dict[int, Summary | None] = {}
-    given = 0
+    found_hits = 0
     for (number,) in rows:
         found = connection.execute(
             "SELECT id, session_id, data FROM passages WHERE id <= ? ORDER BY id DESC LIMIT 1", (number,)
@@ -200,13 +199,13 @@ def search(
         if kinds and passage.kind not in kinds:
             continue
         yield Hit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
-        given += 1
-        if given >= limit:
+        found_hits += 1
+        if found_hits >= limit:
             return
 
 
 def match_expression(words: str) -> str:
-    """What a person typed, as the index takes it: nothing in it can be an operator by accident."""
+    """A person's words as a query of the full-text index, in which nothing is taken for an operator."""
     parts: list[str] = []
     for index, piece in enumerate(words.split('"')):
         if index % 2:
@@ -220,7 +219,7 @@ def match_expression(words: str) -> str:
 
 
 def search_terms(words: str) -> list[str]:
-    """The words and phrases of a search, for marking them where they were found."""
+    """The words and phrases of a search, for highlighting."""
     return [
         term.strip().rstrip("*")
         for index, piece in enumerate(words.split('"'))
@@ -229,7 +228,7 @@ def search_terms(words: str) -> list[str]:
     ]
 
 
-# What is in it.
+# Contents.
 def totals(connection: sqlite3.Connection) -> list[Totals]:
     """What the archive holds, by agent."""
     by_agent: dict[str, dict[str, Any]] = {}
@@ -265,7 +264,7 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
 
 
 def sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Agent and path of every file and database that the archive has something from."""
+    """Agent and path of every source."""
     statement = select(SOURCES.c.agent, SOURCES.c.path).distinct().order_by(SOURCES.c.path)
     return list(run(connection, statement))
 
@@ -284,7 +283,7 @@ def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
 
 
 def keys_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
-    """The sessions that these files and databases hold."""
+    """Keys of the sessions in these files and databases."""
     statement = (
         select(CONTENTS.c.key)
         .select_from(CONTENTS.join(SOURCES, CONTENTS.c.source_id == SOURCES.c.id))
@@ -296,7 +295,7 @@ def keys_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
 
 
 def redactions(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many secrets were taken out, by kind."""
+    """How many secrets were redacted, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
     return {
         kind: int(number) for kind, number in run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
@@ -304,7 +303,7 @@ def redactions(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:
-    """What could not be read inside the sources: path, line, why."""
+    """Path, line and message of what could not be read in the sources."""
     statement = (
         select(SOURCES.c.path, PROBLEMS.c.line, PROBLEMS.c.message)
         .select_from(PROBLEMS.join(SOURCES, PROBLEMS.c.source_id == SOURCES.c.id))

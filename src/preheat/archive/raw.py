@@ -1,6 +1,6 @@
-"""Gives back the bytes of a session as they were (but for redactions), checked against their hashes; and forgets them.
+"""The redacted bytes of sessions: reading and verifying them by their hashes, and forgetting sessions for good.
 
-Knows nothing of what they mean.
+Knows nothing of what the bytes mean.
 """
 
 import os
@@ -20,7 +20,7 @@ from preheat.errors import ArchiveUnusable, UserError
 
 
 class Stored(NamedTuple):
-    """Where the archive has a session from."""
+    """The source of a session."""
 
     agent: str
     path: str
@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
 
 def stored(connection: sqlite3.Connection, key: str) -> Stored:
-    """The source of a session."""
+    """Find the source of a session. Raises UserError."""
     row = connection.execute(
         "SELECT sources.agent, sources.path, sources.part, sources.id, sessions.generation FROM sessions "
         "JOIN sources ON sources.id = sessions.source_id WHERE sessions.key = ?",
@@ -42,7 +42,7 @@ def stored(connection: sqlite3.Connection, key: str) -> Stored:
 
 
 class Packs:
-    """Packs by their number, the last one kept unpacked: neighbours are read one after the other."""
+    """Unpacked packs by number; the last one is kept, because neighbouring sources are read one after the other."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -56,7 +56,7 @@ class Packs:
 
 
 def pieces(connection: sqlite3.Connection, source: int, generation: int, packs: Packs | None = None) -> Iterator[bytes]:
-    """The bytes of a source in order. Raises ArchiveUnusable if they are not what was stored."""
+    """The bytes of a source in order. Raises ArchiveUnusable if their hash differs."""
     packs = packs or Packs(connection)
     for number, start, length, expected in connection.execute(
         "SELECT pack_id, start, length, sha256 FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
@@ -71,9 +71,9 @@ def pieces(connection: sqlite3.Connection, source: int, generation: int, packs: 
 def verify(
     connection: sqlite3.Connection, on_checked: Callable[[int], None] = lambda length: None
 ) -> Iterator[tuple[str, str]]:
-    """Check every byte of the archive against its hash; what is damaged comes back as path and reason.
+    """Check every byte of the archive by its hash; yields path and reason of what is damaged.
 
-    `on_checked` is told the length of each source when it is through."""
+    `on_checked` is called with the length of each source."""
     packs = Packs(connection)
     for source, path, generation, length in connection.execute(
         "SELECT sources.id, sources.path, segments.generation, sum(segments.length) FROM segments "
@@ -89,7 +89,7 @@ def verify(
 
 # Forgetting.
 def companions(connection: sqlite3.Connection, key: str) -> list[str]:
-    """The other sessions that stand in the same sources: their bytes go with this one's."""
+    """The other sessions in the same sources, which are forgotten together with this one."""
     return [
         row[0]
         for row in connection.execute(
@@ -101,28 +101,28 @@ def companions(connection: sqlite3.Connection, key: str) -> list[str]:
 
 
 def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
-    """Delete sessions and every source that holds them, for good: the bytes are overwritten, and the next sync leaves
-    them alone. How many sessions went."""
+    """Delete sessions and every source that holds them for good: bytes are overwritten, and later syncs skip them. Returns the
+    number of deleted sessions."""
     connection.execute("PRAGMA secure_delete = ON")
     seen.drop(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
-    gone = 0
+    deleted = 0
     with writing(connection):
         sources: set[int] = set()
         for key in keys:
             sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}
-        every = {
+        all_keys = {
             row[0]
             for source in sources
             for row in connection.execute("SELECT key FROM contents WHERE source_id = ?", (source,))
         }
-        copies = _sharing(connection, every)
-        _forget_learned(connection, every)
-        for key in every:
+        copies = _find_copies(connection, all_keys)
+        _forget_learned(connection, all_keys)
+        for key in all_keys:
             row = connection.execute("SELECT id FROM sessions WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 clear_session(connection, row[0])
-                gone += 1
-            _remember(connection, digest_of(key))
+                deleted += 1
+            _mark_forgotten(connection, digest_of(key))
         for source in sources:
             _forget_source(connection, source)
         drop_unused(connection)
@@ -131,12 +131,12 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return gone
+    return deleted
 
 
 def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
-    """Take away what was learned in the projects of these sessions: lessons quote them. The next learning concludes anew
-    from what is left."""
+    """Delete what was learned in the projects of these sessions, because lessons quote them. The next learning concludes again
+    from the rest."""
     names = {""}
     for key in keys:
         names |= {
@@ -149,12 +149,12 @@ def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
     drop_projects(connection, names)
 
 
-def _remember(connection: sqlite3.Connection, digest: bytes) -> None:
+def _mark_forgotten(connection: sqlite3.Connection, digest: bytes) -> None:
     connection.execute("INSERT INTO forgotten (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, time.time()))
 
 
-def _sharing(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
-    """Sessions that hold copies of calls of these: they count them themselves from now on."""
+def _find_copies(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
+    """Sessions with copies of calls of these, which count there from now on."""
     found: set[int] = set()
     for key in keys:
         found |= {
@@ -178,13 +178,13 @@ def _count_again(connection: sqlite3.Connection, sessions: list[int]) -> None:
         freed = connection.execute("UPDATE calls SET copied = 0 WHERE session_id = ? AND copied", (session,))
         connection.execute("UPDATE responses SET copied = 0 WHERE session_id = ?", (session,))
         if freed.rowcount:
-            drop(connection, session)  # it was made without the calls that count here now
+            drop(connection, session)  # that analysis left out calls that count here now
     mark_copies(connection, left, recount_all=True)
 
 
 def _forget_source(connection: sqlite3.Connection, source: int) -> None:
     path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
-    _remember(connection, digest_of(path, part))
+    _mark_forgotten(connection, digest_of(path, part))
     packs = [
         row[0] for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
     ]
@@ -195,7 +195,7 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
 
 
 def repack(connection: sqlite3.Connection, pack: int) -> None:
-    """Write a pack anew with only the bytes that still belong to a source."""
+    """Rewrite a pack with only the bytes that still belong to a source."""
     segments = connection.execute(
         "SELECT source_id, generation, seq, start, length FROM segments WHERE pack_id = ? ORDER BY start",
         (pack,),

@@ -1,4 +1,4 @@
-"""What is stored of a source that was read: plain values that travel between processes. Light: standard library only.
+"""The rows that a reading of a source gives: plain values that are sent between processes. Light: standard library only.
 
 Knows nothing of files, readers or SQL.
 """
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class CallRow(NamedTuple):
-    """One call; the last four stay empty until its result is read."""
+    """One call; the last four fields are empty until its result is read."""
 
     call_id: str
     line: int
@@ -46,8 +46,8 @@ class ResponseRow(NamedTuple):
 
 
 class OutcomeRow(NamedTuple):
-    """A judged call. Status, rung and cause are places in the tuples of `model.outcome`; the purpose and the signature go by
-    their place among those of the session."""
+    """A judged call. Status, rung and cause are indexes into the tuples of `model.outcome`, purpose and signature into
+    the lists of the session."""
 
     seq: int
     message: int
@@ -68,7 +68,7 @@ class OutcomeRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """What a learner keeps of a session, packed; nothing where it found nothing. `stamp` is a hash of it."""
+    """The packed notes of a learner on a session; `data` is None where it found nothing. `stamp` is a hash of the notes."""
 
     learner: str
     version: int
@@ -77,11 +77,11 @@ class NoteRow(NamedTuple):
 
 
 class AnalysisRows(NamedTuple):
-    """All that one pass over a session gave."""
+    """The analysis of a session as rows."""
 
     version: str
     errors: int
-    """Calls that failed, of those that a rate is taken over."""
+    """Judged calls that failed."""
     purposes: list[tuple[str, str, str, bool]]
     signatures: list[str]
     outcomes: list[OutcomeRow]
@@ -91,7 +91,7 @@ class AnalysisRows(NamedTuple):
 
 
 class SessionRows(NamedTuple):
-    """One session, or what it has grown by. `heading` holds the columns of its row that are no counts."""
+    """One session, or its growth. `heading` holds the columns that are no counts."""
 
     session: str
     heading: dict[str, Any]
@@ -104,11 +104,11 @@ class SessionRows(NamedTuple):
     packed: bytes
     """The passages, compressed."""
     analysis: AnalysisRows | None = None
-    """None where only a part of the session was read, or it could not be analysed: that is left for later."""
+    """None where only a part of the session was read, or the analysis failed: it is analysed later."""
 
 
 class Passage(NamedTuple):
-    """Something that can be searched; `kind` is human, assistant or command."""
+    """A searchable text; `kind` is human, assistant or command."""
 
     line: int
     kind: str
@@ -116,7 +116,7 @@ class Passage(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A stretch of a source in a pack; the pack goes by its place in the batch."""
+    """Some bytes of a source in a pack; `pack` is an index into the packs of the batch."""
 
     pack: int
     start: int
@@ -143,7 +143,7 @@ class Known(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """All that one reading of a source gives. `known` is what it was read against; `grown`: only its new end was read."""
+    """The result of reading a source. `known`: its state before; `grown`: only its new end was read."""
 
     agent: str
     path: str
@@ -160,7 +160,7 @@ class Delta(NamedTuple):
     problems: list[tuple[int | None, str]]
     redactions: dict[str, int]
     failure: str = ""
-    """Set when the source could not be read at all: nothing of it is stored."""
+    """Why the source could not be read at all: then nothing of it is stored."""
 
 
 class Batch(NamedTuple):

@@ -1,7 +1,7 @@
 """The archive's tables, as SQLAlchemy Core sees them.
 
-The migrations build them and the queries use them. Writing is in `writer.py` with plain SQL, because importing SQLAlchemy
-costs more than storing what one session has grown by. Full-text search is the one part that each database does its own way.
+The migrations build them and the queries use them. `writer.py` uses plain SQL, because importing SQLAlchemy takes longer than
+storing the growth of one session. Knows nothing of full-text search, which differs between databases.
 """
 
 from sqlalchemy import (
@@ -67,7 +67,7 @@ SEGMENTS = Table(
     Column("sha256", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""Where a source stands in the packs; a generation is the source as it was between two rewrites."""
+"""Where the bytes of a source are in the packs; a generation is the source between two rewrites."""
 
 SESSIONS = Table(
     "sessions", METADATA,
@@ -101,7 +101,7 @@ SESSIONS = Table(
     Index("sessions_started", "started_at"),
     Index("sessions_project", "project"),
 )  # fmt: skip
-"""`key` is agent and id; `opening` the first words a person said; `errors` the calls that failed as the judge has it,
+"""`key` is agent and id; `opening` the beginning of the first prompt; `errors` the calls that failed by the judge,
 without bookkeeping and copies; until a session is analysed, the results that its program flagged or that have an exit code
 other than 0."""
 
@@ -125,7 +125,7 @@ CALLS = Table(
     Index("calls_copied", "session_id", "seq", sqlite_where=text("copied"), postgresql_where=text("copied")),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""`copied`: the same call stands in another session, which it was forked or continued from, and counts there."""
+"""`copied`: the call was copied from the session that this one was forked or continued from, and counts there."""
 
 RESPONSES = Table(
     "responses", METADATA,
@@ -142,7 +142,7 @@ RESPONSES = Table(
     Index("responses_response", "response"),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""Tokens of one model response; `response` is a hash of its id (see `model.ids.number_of`)."""
+"""Tokens of one model response; `response` is a hash of its id (see `model.session.number_of_id`)."""
 
 PASSAGES = Table(
     "passages", METADATA,
@@ -151,8 +151,8 @@ PASSAGES = Table(
     Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("data", LargeBinary, nullable=False),
 )  # fmt: skip
-"""What can be searched: what people and assistants said, and the commands that were run. A row holds `count` of them
-compressed; in the search index they go by the numbers from `id` on."""
+"""Searchable texts: messages of people and assistants, and commands. A row holds `count` of them, compressed; in the search
+index they have the numbers from `id` on."""
 
 CONTENTS = Table(
     "contents", METADATA,
@@ -160,7 +160,7 @@ CONTENTS = Table(
     Column("key", Text, primary_key=True, index=True),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""Which sessions a source holds, also those whose rows come from another source that has more of them."""
+"""Which sessions a source holds, including those whose rows come from another source with more of them."""
 
 PROBLEMS = Table(
     "problems", METADATA,
@@ -182,7 +182,7 @@ FORGOTTEN = Table(
     Column("digest", LargeBinary, primary_key=True),
     Column("at", Float, nullable=False),
 )  # fmt: skip
-"""Hashes of the sources and sessions that were deleted for good, so that the next sync leaves them alone."""
+"""Hashes of the sources and sessions that were deleted for good, so that later syncs skip them."""
 
 JUDGEMENTS = Table(
     "judgements", METADATA,
@@ -195,14 +195,14 @@ JUDGEMENTS = Table(
 )  # fmt: skip
 """By which version of the analysis a session was analysed, and from what: while the session still is that, what was made of
 it holds. The version is that of the judge and the measures, of the learners and of the episodes, each with a `+` after it.
-`learned`: a learning has looked at its notes."""
+`learned`: a learning has used its notes."""
 
 PROFILES = Table(
     "profiles", METADATA,
     Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )  # fmt: skip
-"""The profile of a session as JSON. Apart from the judgements, because those are looked through in every run."""
+"""The profile of a session as JSON. Apart from the judgements, because every run scans those."""
 
 EPISODES = Table(
     "episodes", METADATA,
@@ -220,7 +220,7 @@ PURPOSES = Table(
     Column("bookkeeping", Boolean, nullable=False),
     UniqueConstraint("tool", "kind", "activity", "bookkeeping"),
 )  # fmt: skip
-"""What a call can be: a few hundred rows, so that an outcome needs one small number for it."""
+"""Tool, kind and activity of calls: a few hundred rows, so that an outcome needs one small number for them."""
 
 SIGNATURES = Table(
     "signatures", METADATA,
@@ -252,7 +252,7 @@ OUTCOMES = Table(
     Index("outcomes_signature", "signature_id", sqlite_where=_WITH_SIGNATURE, postgresql_where=_WITH_SIGNATURE),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""A judged call; status, rung and cause are places in the tuples of `model.outcome`."""
+"""A judged call; status, rung and cause are indexes into the tuples of `model.outcome`."""
 
 NOTES = Table(
     "notes", METADATA,
@@ -263,8 +263,8 @@ NOTES = Table(
     Column("data", LargeBinary),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""What a learner keeps of a session, compressed; nothing where it found nothing. Notes go with the judgement they rest on;
-`stamp` is a hash of them, so that a learner knows without reading them whether anything changed."""
+"""The notes of a learner on a session, compressed; NULL where it found nothing. They are deleted with their judgement; `stamp`
+is a hash of them, so that a learner knows without reading them whether anything changed."""
 
 PROJECTS = Table(
     "projects", METADATA,
@@ -283,7 +283,7 @@ LEARNINGS = Table(
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""What a learner concluded for a project, before the others' conclusions were weighed against it, and from which notes."""
+"""What a learner concluded for a project, before it was weighed against other learners' conclusions, and from which notes."""
 
 LESSONS = Table(
     "lessons", METADATA,
@@ -294,4 +294,4 @@ LESSONS = Table(
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip
-"""The lessons as they are handed out, made from the learnings. What a person said of them is kept in the state beside."""
+"""The lessons, made from the learnings. Marks of a person are kept in the state beside the archive."""

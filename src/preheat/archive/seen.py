@@ -1,7 +1,7 @@
-"""A list beside the archive of the files that it has, so that a sync with nothing new need not even open the archive.
+"""A list beside the archive of the files that it has, so that a sync with nothing new need not open the archive.
 
-Only a short cut: it counts while the archive is, to the byte and the nanosecond, as it was when the list was written.
-Standard library only, and little of that.
+Only a short cut: the list is ignored unless the archive is exactly as it was when the list was written. Knows nothing of what is
+in the files. Standard library only, and little of that.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _archive_stamp(archive: str) -> str:
 
 
 def load(folder: str, archive: str) -> dict[str, str] | None:
-    """Path to stamp and reader version; None if the list does not fit the archive."""
+    """Stamp and reader version by path; None if the list is not of this archive."""
     try:
         with open(os.path.join(folder, FILE), encoding="utf-8", errors="surrogateescape") as stream:
             first, _, rest = stream.read().partition("\n")
@@ -41,7 +41,7 @@ def load(folder: str, archive: str) -> dict[str, str] | None:
 
 
 def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
-    """Write the list anew, whole or not at all. Not being able to is no harm."""
+    """Write the list, whole or not at all. Errors are ignored: the list is only a short cut."""
     name = os.path.join(folder, FILE)
     lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
     try:
@@ -52,7 +52,7 @@ def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
 
 
 def drop(folder: str) -> None:
-    """The list is no longer true."""
+    """Delete the list."""
     if os.path.exists(name := os.path.join(folder, FILE)):
         os.unlink(name)
 
@@ -62,5 +62,5 @@ def entry(stamp: str, reader_version: int) -> str:
 
 
 def forgotten_entry(path: str) -> tuple[str, str]:
-    """A file that the archive has been made to forget: its name is not written down again."""
+    """The entry of a forgotten file: a digest in place of its path."""
     return digest_of(path, "").hex(), "forgotten"

@@ -1,4 +1,4 @@
-"""Creates an archive or brings an older one up to date. Loaded only when that is needed: Alembic is slow to import.
+"""Creates an archive or upgrades an older one. Loaded only when that is needed: Alembic is slow to import.
 
 Knows nothing of what the tables are for.
 """
@@ -20,16 +20,16 @@ from preheat.errors import ArchiveUnusable
 
 
 def upgrade(path: str) -> None:
-    """Make the archive at `path` one of this version, all or nothing: the change is one transaction."""
+    """Upgrade the archive at `path` to this version, in one transaction."""
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-    # The driver would commit before every CREATE; Preheat says BEGIN itself.
+    # The driver would commit before every CREATE, so BEGIN is issued here.
     event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     try:
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA busy_timeout = 30000")
             connection.rollback()
-            _pragmas(path)
+            _prepare_file(path)
             with connection.begin():
                 config = _config()
                 config.attributes["connection"] = connection
@@ -38,8 +38,8 @@ def upgrade(path: str) -> None:
         engine.dispose()
 
 
-def _pragmas(path: str) -> None:
-    """What must be set before the first table: large pages suit large blobs."""
+def _prepare_file(path: str) -> None:
+    """Set what must be set before the first table is made: large pages for large blobs, and write-ahead logging."""
     if os.path.exists(path) and os.path.getsize(path):
         return
     connection = sqlite3.connect(path, isolation_level=None)

@@ -1,7 +1,7 @@
-"""Stores what was read. Plain SQL on a DB-API connection: see `schema.py` for why, and for what the tables mean.
+"""Stores readings of sources. Plain SQL on a DB-API connection: see `schema.py` for why, and for what the tables mean.
 
-Everything here happens inside a transaction that the caller holds (`writing`): a source is stored whole or not at all.
-Knows nothing of files or readers.
+The caller holds the transaction (`write_transaction`), so that a source is stored whole or not at all. Knows nothing of files
+or readers.
 """
 
 import sqlite3
@@ -22,13 +22,13 @@ _SESSION_COLUMNS = (
 )  # fmt: skip
 _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
 _FAILED, _UNKNOWN = "1, 3", "6"
-"""Places among the statuses of `model.outcome`; a test holds them to that."""
+"""Indexes into the statuses of `model.outcome`; a test checks them."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """One transaction, taken for writing from its start."""
+    """One transaction that holds the write lock from its start."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -40,39 +40,39 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 _Whole = dict[int, tuple[int, int, int, AnalysisRows]]
-"""By session: source, generation, events, and what was made of it."""
+"""By session: source, generation, events, and its analysis."""
 
 
 def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
-    """Store what was read together; for each source the ids of the sessions it touched."""
-    packs = [_inserted(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
+    """Store a batch; returns, for each source, the ids of the sessions that it changed."""
+    packs = [_row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
     whole: _Whole = {}
     touched = [_store_source(connection, delta, packs, whole) for delta in batch.deltas]
     mark_copies(connection, [session for sessions in touched for session in sessions])
-    # Whoever analysed them did not know of copies: those are analysed once more, without what stands elsewhere.
+    # The analysis did not know of copied calls: sessions with copies are analysed again without those.
     own = [(session, *rest) for session, rest in whole.items() if not _has_copies(connection, session)]
     analyses.insert(connection, own)
     return touched
 
 
 def _has_copies(connection: sqlite3.Connection, session: int) -> bool:
-    question = "SELECT 1 FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? LIMIT 1"
-    return connection.execute(question, (session,)).fetchone() is not None
+    query = "SELECT 1 FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? LIMIT 1"
+    return connection.execute(query, (session,)).fetchone() is not None
 
 
-def _inserted(cursor: sqlite3.Cursor) -> int:
+def _row_id(cursor: sqlite3.Cursor) -> int:
     assert cursor.lastrowid is not None  # noqa: S101 - an INSERT always gives one
     return cursor.lastrowid
 
 
 def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int], whole: _Whole) -> list[int]:
-    """Store one reading of a source; nothing if another sync was first, or it was forgotten. `whole` is told of the sessions
-    that were read and analysed from their beginning."""
+    """Store one reading of a source, unless another sync was first or the source was forgotten. Sessions that were read and
+    analysed from their beginning are added to `whole`."""
     if known_source(connection, delta.path, delta.part) != delta.known or _is_forgotten(
         connection, delta.path, delta.part
     ):
         return []
-    source, generation = _source(connection, delta, packs)
+    source, generation = _store_source_row(connection, delta, packs)
     touched: list[int] = []
     shrunk: list[str] = []
     for rows in delta.sessions:
@@ -93,7 +93,7 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
     connection.executemany(
         "INSERT INTO problems (source_id, line, message) VALUES (?, NULL, ?)", [(source, why) for why in shrunk]
     )
-    if not delta.grown and not shrunk:  # a reading with less than the one before leaves that one's bytes where they are
+    if not delta.grown and not shrunk:  # if a reading has less than the one before, the bytes of that one are kept
         _drop_unused_generations(connection, source, generation)
     return touched
 
@@ -106,13 +106,13 @@ def _exists(connection: sqlite3.Connection, key: str) -> bool:
     return connection.execute("SELECT 1 FROM sessions WHERE key = ?", (key,)).fetchone() is not None
 
 
-# The source itself.
-def _source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> tuple[int, int]:
+# Sources.
+def _store_source_row(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> tuple[int, int]:
     known = delta.known
     generation = 0 if known is None else known.generation + (not delta.grown)
     values = (delta.agent, delta.stamp, delta.reader_version, generation, time.time(), delta.path, delta.part)
     if known is None:
-        source = _inserted(
+        source = _row_id(
             connection.execute(
                 "INSERT INTO sources (agent, stamp, reader_version, generation, stored_at, path, part) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -129,7 +129,7 @@ def _source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> t
     if not delta.grown:
         for table in ("problems", "redactions", "contents", "positions"):
             connection.execute(f"DELETE FROM {table} WHERE source_id = ?", (source,))  # noqa: S608
-    _segments(connection, delta, source, generation, packs)
+    _store_segments(connection, delta, source, generation, packs)
     connection.executemany(
         "INSERT INTO problems (source_id, line, message) VALUES (?, ?, ?)",
         [(source, line, message) for line, message in delta.problems],
@@ -142,7 +142,9 @@ def _source(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> t
     return source, generation
 
 
-def _segments(connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]) -> None:
+def _store_segments(
+    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]
+) -> None:
     first = connection.execute(
         "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?",
         (source, generation),
@@ -164,7 +166,7 @@ def _segments(connection: sqlite3.Connection, delta: Delta, source: int, generat
 
 
 def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest: int) -> None:
-    """An earlier generation is kept only while a session is read from it: a file that now holds another session."""
+    """Delete earlier generations that no session is read from."""
     if not newest:
         return
     unused = (
@@ -179,7 +181,7 @@ def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest
     )
 
 
-# Its sessions.
+# Sessions.
 def _replace(
     connection: sqlite3.Connection,
     delta: Delta,
@@ -189,15 +191,15 @@ def _replace(
     rows: SessionRows,
     shrunk: list[str],
 ) -> int | None:
-    """Put a session that was read whole in the place of what is there, unless that is more; `shrunk` is told of that."""
-    there = connection.execute("SELECT id, source_id, events FROM sessions WHERE key = ?", (key,)).fetchone()
+    """Store a session that was read whole in place of the stored one, unless that has more; `shrunk` then gets a message."""
+    stored = connection.execute("SELECT id, source_id, events FROM sessions WHERE key = ?", (key,)).fetchone()
     session: int | None = None
-    if there is not None:
-        session, provider, events = there
+    if stored is not None:
+        session, provider, events = stored
         if provider != source:
             if events >= rows.counts["events"]:
                 return None
-            # The other source lost this session: what it grows by later must be read whole.
+            # The other source lost this session: its later growth must be read whole.
             connection.execute("DELETE FROM positions WHERE source_id = ?", (provider,))
         elif events > rows.counts["events"] and _same_reader(delta):
             shrunk.append(f"`{key}` has shrunk from {events} to {rows.counts['events']} events")
@@ -213,7 +215,7 @@ def _replace(
     if session is not None:
         columns, parameters = ["id", *columns], [session, *parameters]
     marks = ", ".join("?" * len(columns))
-    session = _inserted(
+    session = _row_id(
         connection.execute(f"INSERT INTO sessions ({', '.join(columns)}) VALUES ({marks})", parameters)  # noqa: S608
     )
     _insert_rows(connection, session, 0, rows)
@@ -221,7 +223,7 @@ def _replace(
 
 
 def _has_news(connection: sqlite3.Connection, session: int, rows: SessionRows) -> bool:
-    """Whether a shorter reading has something that the archive has not: somebody went back and then on."""
+    """Whether a shorter reading has calls or responses that the archive has not: the person went back and continued."""
     calls = {row[0] for row in connection.execute("SELECT call_id FROM calls WHERE session_id = ?", (session,))}
     responses = {
         row[0] for row in connection.execute("SELECT response FROM responses WHERE session_id = ?", (session,))
@@ -240,14 +242,14 @@ def _token_sums(rows: SessionRows) -> list[int]:
 
 
 def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRows) -> int | None:
-    """Add to a session what its file has grown by."""
-    there = connection.execute("SELECT id, source_id FROM sessions WHERE key = ?", (key,)).fetchone()
-    if there[1] != source:
+    """Add the growth of its file to a session."""
+    stored = connection.execute("SELECT id, source_id FROM sessions WHERE key = ?", (key,)).fetchone()
+    if stored[1] != source:
         # Another source took this session over since the work was planned: read this one whole next time.
         connection.execute("UPDATE sources SET stamp = '' WHERE id = ?", (source,))
         connection.execute("DELETE FROM positions WHERE source_id = ?", (source,))
         return None
-    session: int = there[0]
+    session: int = stored[0]
     first = connection.execute(
         "SELECT coalesce(max(seq) + 1, 0) FROM calls WHERE session_id = ?", (session,)
     ).fetchone()[0]
@@ -298,7 +300,7 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
 
 
 def clear_session(connection: sqlite3.Connection, session: int) -> None:
-    """Take a session's row and all that hangs on it out of the archive."""
+    """Delete a session and everything that belongs to it."""
     for first, packed in connection.execute(
         "SELECT id, data FROM passages WHERE session_id = ?", (session,)
     ).fetchall():
@@ -309,11 +311,11 @@ def clear_session(connection: sqlite3.Connection, session: int) -> None:
     connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
 
-# Sessions that hold copies of each other's records.
+# Copied records.
 def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all: bool = False) -> None:
-    """A fork or a resumed session may begin with the records of another: each call and response counts once, in the
-    session that has no parent, else the earlier one. The same id alone is no proof (small models number their calls from
-    zero): the time and the tool must agree too."""
+    """Mark calls and responses that a fork or a resumed session copied from another session, so that each counts once: in the
+    session without a parent, else in the earlier one. Time and tool must agree too, because small models number their calls
+    from zero."""
     affected: set[int] = set(sessions) if recount_all else set()
     outdated: set[int] = set()
     later: dict[tuple[int, int], int] = {}
@@ -330,7 +332,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
             for one, other, name, at in pairs:
                 pair = (min(one, other), max(one, other))
                 if pair not in later:
-                    later[pair] = _later(connection, one, other)
+                    later[pair] = _find_copy(connection, one, other)
                 copy = later[pair]
                 affected.add(copy)
                 marked = connection.execute(
@@ -340,12 +342,12 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
                 if table == "calls" and marked.rowcount:
                     outdated.add(copy)
     for session in outdated:
-        analyses.drop(connection, session)  # it was made of calls that count elsewhere
+        analyses.drop(connection, session)  # that analysis counted calls that count elsewhere
     for session in affected:
         recount(connection, session)
 
 
-def _later(connection: sqlite3.Connection, one: int, other: int) -> int:
+def _find_copy(connection: sqlite3.Connection, one: int, other: int) -> int:
     row = connection.execute(
         "SELECT id FROM sessions WHERE id IN (?, ?) "
         "ORDER BY parent IS NOT NULL DESC, started_at DESC, ended_at DESC, id DESC LIMIT 1",
@@ -355,7 +357,7 @@ def _later(connection: sqlite3.Connection, one: int, other: int) -> int:
 
 
 def recount(connection: sqlite3.Connection, session: int) -> None:
-    """Count again what a session has of its own."""
+    """Recount a session's own calls, errors and tokens."""
     sums = ", ".join(
         f"{name} = (SELECT coalesce(sum({name}), 0) FROM responses WHERE session_id = :id AND NOT copied)"  # noqa: S608
         for name in _TOKENS

@@ -1,1 +1,1 @@
-"""From an agent's files into the archive: find what changed, read it, redact it, store it."""
+"""From an agent's files into the archive: finds what changed, reads, redacts and stores it. Knows no agent's format."""

@@ -1,9 +1,8 @@
-"""Analyses the sessions of the archive that have not been analysed as they are now: grown ones, forks that begin with copies of
-another session, and all when a version has changed. Read from the packs side by side, stored in short transactions.
+"""Analyses the sessions of the archive whose analysis is missing or outdated: grown sessions, forks that begin with copies of
+another session, and all after a change of version. They are read in several processes and stored in short transactions.
 
-Knows nothing of how a session is analysed: that is handed over. No lock is held. A sync, a forgetting or a second run may
-go on meanwhile: bytes are gathered in one reading transaction, and an analysis is stored only while its session still is what
-was analysed. A run can be killed at any moment: what was stored is whole, the rest is done by the next one.
+Knows nothing of how a session is analysed: that function is passed in. No lock is held: a sync, a forgetting or a second run may
+happen meanwhile, and an analysis is stored only if its session is unchanged. After a kill the next run does the rest.
 """
 
 import math
@@ -23,12 +22,12 @@ from preheat.ingest.rereading import Unreadable, over_groups, reread
 from preheat.model.session import Session
 
 Analyse = Callable[[Session, frozenset[int]], AnalysisRows]
-"""Makes all of a session that is kept of it, without the calls in these places: they count elsewhere. Goes to other processes by
-its name: it must stand at the top of a module."""
+"""Analyses a session without the calls with these numbers, which count elsewhere. It is sent to other processes by name, so it
+must be a module-level function."""
 
 
 class Found(NamedTuple):
-    """What became of a group."""
+    """The analyses of a group, and the sessions that could not be analysed."""
 
     analysed: list[Analysed]
     failures: list[Unreadable]
@@ -45,9 +44,8 @@ def run(
     on_analysed: Callable[[str, int], None],
     until: float = math.inf,
 ) -> list[Unreadable]:
-    """Analyse what is pending; each session is told by its key and calls when its analysis is safe in the archive. What versions
-    that do not begin with `version` said of sessions that cannot be read is taken away. After the moment `until` (of the
-    monotonic clock) no other group is taken up."""
+    """Analyse pending sessions; `on_analysed` is called with key and number of calls of each when it is stored. Outdated
+    analyses of sessions that cannot be read are deleted. After `until` (of the monotonic clock) no other group is begun."""
     failures: list[Unreadable] = []
     outdated = analyses.has_outdated(connection, version)
     for found in over_groups(connection, pending, partial(analyse_group, analyse), _FOUND):
@@ -68,7 +66,7 @@ def run(
 def analyse_group(analyse: Analyse, group: Gathered) -> Found:
     """Analyse the sessions of some sources. Never raises for anything about one of them."""
 
-    def analysed(of: Unanalysed, session: Session) -> Analysed:
+    def analyse_one(of: Unanalysed, session: Session) -> Analysed:
         return Analysed(of, analyse(session, frozenset(group.copied.get(of.session_id, ()))))
 
-    return Found(*reread(group, analysed, "analysis"))
+    return Found(*reread(group, analyse_one, "analysis"))

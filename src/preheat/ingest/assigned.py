@@ -1,7 +1,7 @@
-"""Whether what is assigned to a name (`API_KEY=…`, `"password": "…"`, `token: …`) is a secret.
+"""Decides whether the value of a name (`API_KEY=…`, `"password": "…"`, `token: …`) is a secret.
 
-Knows nothing of where the assignment stands. Names say how much to expect, values are then judged by their
-shape: a placeholder, a word, an identifier, a path or a hash is none.
+Knows nothing of the text around it. The name says how likely a secret is; a value that looks like a placeholder, a word, an
+identifier, a path or a hash is none.
 """
 
 import re
@@ -16,12 +16,12 @@ Weight: TypeAlias = Literal["password", "strong", "weak", "none"]
 
 
 def later(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:
-    """A pattern that is compiled when it is first used, so that importing costs nothing."""
+    """A function that compiles the pattern on its first call, so that importing stays fast."""
     return cache(partial(re.compile, pattern))
 
 
 class Assigned(NamedTuple):
-    """One assignment, without its quotes."""
+    """A name and its value, without quotes."""
 
     name: bytes
     value: bytes
@@ -47,7 +47,7 @@ _ABOUT = frozenset(
     b"boards frame frames word words press down up idempotency dedup query react registered consistency "
     b"signature checksum digest group row arn alias scope scopes strength reset".split()
 )
-"""Words that make a name say something about a secret, or about another sort of key, rather than hold one."""
+"""Words in names of things that are no secret: facts about a secret, or other kinds of keys."""
 
 _PLACEHOLDER = later(
     rb"(?i)\.\.\.|\xe2\x80\xa6|x{4,}|\*{3,}|#{3,}|\?{3,}|%s|%\(|\$\{|\{\{|://|^[@#%][a-z_]+$|^sha(?:1|256|384|512)[-:]|^AAAA"
@@ -74,7 +74,7 @@ _CHANGES = later(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 
 
 def is_secret(assigned: Assigned) -> bool:
-    """Whether the value is worth hiding."""
+    """Whether the value is a secret."""
     value = assigned.value
     weight = weight_of(assigned.name)
     if weight == "none" or _PLACEHOLDER().search(value) or _MAIL().fullmatch(value):
@@ -97,7 +97,7 @@ def is_secret(assigned: Assigned) -> bool:
 def _is_password(assigned: Assigned) -> bool:
     value = assigned.value
     if assigned.style == "plain":
-        # Without quotes a name of a variable looks just like a password.
+        # Without quotes the name of a variable looks just like a password.
         if _IDENTIFIER().fullmatch(value):
             return len(value) >= 8 and bool(_DIGIT().search(value)) and b"." not in value and b"_" not in value
         return bool(_DIGIT().search(value)) and not is_wordlike(value)
@@ -114,7 +114,7 @@ def _is_strong(assigned: Assigned) -> bool:
 
 
 def weight_of(name: bytes) -> Weight:
-    """How much a name promises."""
+    """How likely the value of a name is a secret."""
     words = [word.lower() for word in _NAME_WORDS().findall(name)]
     weight: Weight = "none"
     for index, word in enumerate(words):
@@ -130,10 +130,10 @@ def weight_of(name: bytes) -> Weight:
 
 
 def is_wordlike(value: bytes) -> bool:
-    """Whether it reads like words, numbers and a version: `user-profile_v2`, `src/keys/main.py`."""
+    """Whether the value consists of words, numbers and versions: `user-profile_v2`, `src/keys/main.py`."""
     return all(_WORD_PART().fullmatch(part) for part in _PARTS().split(value))
 
 
 def changes(value: bytes) -> float:
-    """How often the sort of character changes, per character: about 0.6 if random, under 0.2 in words."""
+    """How often lower case, upper case and digits alternate, per character: about 0.6 if random, under 0.2 in words."""
     return len(_CHANGES().findall(value)) / max(len(value) - 1, 1)

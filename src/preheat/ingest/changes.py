@@ -1,4 +1,4 @@
-"""Finds what changed since the last sync. Light: standard library and the agents' places only.
+"""Finds sources that changed since the last sync. Light: standard library and the agents' places only.
 
 Knows nothing of what is inside a source.
 """
@@ -18,7 +18,7 @@ from preheat.errors import UserError
 
 
 class Change(NamedTuple):
-    """A file or database that is new, or not as the archive knows it."""
+    """A file or database that is new or changed."""
 
     agent: str
     found: Found
@@ -27,20 +27,20 @@ class Change(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What is there, and what of it has to be read."""
+    """The agents' files, and which of them have to be read."""
 
     changes: list[Change]
     found: dict[str, int]
     """Files by agent, changed or not."""
     entries: list[tuple[str, str]]
-    """Every file for the list beside the archive."""
+    """Path and entry of every file, for the list beside the archive."""
 
 
 def survey(
     connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
 ) -> Survey:
     """Look in the places of the agents and compare with the archive (None: there is none yet)."""
-    known, forgotten = known_files(connection) if connection else {}, _forgotten(connection)
+    known, forgotten = known_files(connection) if connection else {}, _load_forgotten(connection)
     changes: list[Change] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
@@ -59,12 +59,12 @@ def survey(
                     entries.append(forgotten_entry(found.path))
                     continue
                 entries.append((found.path, entry(found.stamp, place.reader_version)))
-                changes += _changed(agent, found, before)
+                changes += _find_change(agent, found, before)
     return Survey(changes, counts, entries)
 
 
-def _changed(agent: str, found: Found, before: Known | None) -> list[Change]:
-    """The change, if there is one: another stamp, or a reader that gives something new."""
+def _find_change(agent: str, found: Found, before: Known | None) -> list[Change]:
+    """The change of a file, if its stamp or its reader's version differs."""
     version = places_of(agent).reader_version
     if before is not None and (before.stamp, before.reader_version) == (found.stamp, version):
         return []
@@ -77,19 +77,19 @@ def survey_again(
     counts: dict[str, int],
     entries: list[tuple[str, str]],
 ) -> Survey:
-    """The same from a look that was taken already: only what differed then (agent and file) is compared with the archive."""
+    """As `survey_agents`, after a quick look: only the files that differed there are compared with the archive."""
     changes: list[Change] = []
-    forgotten = _forgotten(connection)
+    forgotten = _load_forgotten(connection)
     for agent, found in changed:
         name = storable(found.path)
         before = known_source(connection, name)
         if before is not None or name not in forgotten:
-            changes += _changed(agent, found, before)
+            changes += _find_change(agent, found, before)
     return Survey(changes, counts, entries)
 
 
 class _Forgotten:
-    """The paths that the person had deleted from the archive for good."""
+    """The paths that the person has deleted from the archive for good."""
 
     def __init__(self, digests: set[bytes]) -> None:
         self._digests = digests
@@ -98,12 +98,12 @@ class _Forgotten:
         return bool(self._digests) and digest_of(path, "") in self._digests
 
 
-def _forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
+def _load_forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
     return _Forgotten({row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set())
 
 
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
-    """The same for files that the person named, given with the agent whose they are."""
+    """As `survey_agents`, for files that the person named, each with its agent."""
     known = known_files(connection) if connection else {}
     changes: list[Change] = []
     counts: dict[str, int] = {}
@@ -113,5 +113,5 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
         if found is None:
             raise UserError(f"`{path}` is not there (any more)")
         counts[agent] = counts.get(agent, 0) + 1
-        changes += _changed(agent, found, known.get(storable(path)))
+        changes += _find_change(agent, found, known.get(storable(path)))
     return Survey(changes, counts, [])

@@ -1,4 +1,4 @@
-"""Turns a session that was read into the rows that the archive keeps of it.
+"""Turns a session into the rows that the archive stores of it.
 
 Knows nothing of files or of the database. The rows are an index; the session itself stays in the archive as it was.
 """
@@ -21,13 +21,13 @@ from preheat.model.session import (
 )
 
 LONGEST_PASSAGE = 32 * 1024
-"""A longer text is searchable by its beginning; the whole of it stays in the archive."""
+"""Characters of a text that are searchable; the archive keeps all of it."""
 
 
 def condense(session: Session) -> SessionRows:
-    """The rows of a session, or of what it has grown by."""
+    """The rows of a session, or of its growth."""
     calls: list[CallRow] = []
-    place: dict[str, int] = {}
+    index_by_call: dict[str, int] = {}
     late: list[ResultRow] = []
     responses: dict[str, ResponseRow] = {}
     passages: list[Passage] = []
@@ -47,7 +47,7 @@ def condense(session: Session) -> SessionRows:
             summary = summarise(event.input)
             if event.kind == "shell":
                 passages.append(Passage(event.line, "command", whole_command(event.input)[:LONGEST_PASSAGE]))
-            place.setdefault(event.call_id, len(calls))
+            index_by_call.setdefault(event.call_id, len(calls))
             calls.append(
                 CallRow(
                     event.call_id, event.line, numbered(event.response), event.tool, event.kind,
@@ -57,7 +57,7 @@ def condense(session: Session) -> SessionRows:
         elif isinstance(event, ToolResult):
             counts["messages"] += 1
             counts["errors"] += event.is_error is True or bool(event.exit_code)
-            _join(event, calls, place, late)
+            _add_result(event, calls, index_by_call, late)
         elif isinstance(event, UserMessage):
             if event.origin == "human":
                 counts["prompts"] += 1
@@ -85,9 +85,9 @@ def _response(event: AssistantMessage, usage: Usage) -> ResponseRow:
     )  # fmt: skip
 
 
-def _join(result: ToolResult, calls: list[CallRow], place: dict[str, int], late: list[ResultRow]) -> None:
+def _add_result(result: ToolResult, calls: list[CallRow], index_by_call: dict[str, int], late: list[ResultRow]) -> None:
     size = len(result.text)
-    index = place.get(result.call_id)
+    index = index_by_call.get(result.call_id)
     if index is None:
         late.append(ResultRow(result.at, result.is_error, result.exit_code, size, result.call_id))
     elif calls[index].output_size is None:

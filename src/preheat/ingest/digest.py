@@ -1,8 +1,7 @@
-"""Reads sources into `Delta`s: redacted, packed, condensed to rows, analysed. Runs in a worker process; touches no database of
-ours.
+"""Reads sources: redacts, packs, parses and analyses them. Runs in worker processes and opens no database of ours.
 
-Redaction comes first: the parser, the rows and the archive see only redacted bytes. Knows nothing of how a session is
-analysed: that is handed over.
+Redaction comes first: parsers, rows and archive see redacted bytes only. Knows nothing of how a session is analysed: that
+function is passed in.
 """
 
 import gc
@@ -27,8 +26,8 @@ from preheat.model.session import Problem, Session
 TAIL = 4096
 
 LoadAnalysis: TypeAlias = Callable[[], Callable[[Session], AnalysisRows]]
-"""Gives what makes all of a whole session that is kept of it; called when there is one, because that is much to load. Goes to
-other processes by its name: it must stand at the top of a module."""
+"""Loads the function that analyses a whole session; called only when there is one, because loading is slow. It is sent to other
+processes by name, so it must be a module-level function."""
 
 
 class Job(NamedTuple):
@@ -45,14 +44,14 @@ class Job(NamedTuple):
 
 
 class Cleaner:
-    """Redacts bytes on their way into the packs, and counts what it took out of the present source."""
+    """Redacts bytes before they are packed, and counts the redactions of the present source."""
 
     def __init__(self, packer: Packer) -> None:
         self._packer = packer
         self.redactions: dict[str, int] = {}
 
     def add(self, data: bytes) -> bytes:
-        """The redacted bytes come back for parsing."""
+        """Redact and pack bytes; returns the redacted ones for parsing."""
         clean, found = redact(data)
         for kind, count in found.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
@@ -61,7 +60,7 @@ class Cleaner:
 
 
 class _Reading(NamedTuple):
-    """What reading gave, before it is condensed."""
+    """What was read from a source, before rows are made of it."""
 
     parser: Parser
     redactions: dict[str, int]
@@ -72,20 +71,20 @@ class _Reading(NamedTuple):
 
 
 def digest(jobs: list[Job], load: LoadAnalysis) -> Batch:
-    """Read some sources. Never raises for anything about one of them: a failure is said in its delta."""
+    """Read some sources. A failure of one of them is stored in its delta, never raised."""
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     packer = Packer()
     try:
-        deltas = [_digest_one(job, packer, load) for job in jobs]
+        deltas = [_read_source(job, packer, load) for job in jobs]
     finally:
         gc.enable()
     packer.close()
     return Batch(packer.packs, deltas)
 
 
-def _digest_one(job: Job, packer: Packer, load: LoadAnalysis) -> Delta:
+def _read_source(job: Job, packer: Packer, load: LoadAnalysis) -> Delta:
     try:
-        return _delta(job, _read(job, Cleaner(packer)), packer, load)
+        return _make_delta(job, _read(job, Cleaner(packer)), packer, load)
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         why = reason(error)
     except MemoryError:
@@ -126,7 +125,7 @@ def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
         offset = start
         for block in blocks(stream, line):
             if block.kind == "half" and not closes(block.data):
-                # Still being written: the next sync takes it. Unless no record begins like that.
+                # The line is still being written, and the next sync reads it; unless it is no record at all.
                 if not block.data.lstrip().startswith(b"{"):
                     problems.append(Problem("not a JSON record; passed over", job.path, block.line))
                 break
@@ -145,7 +144,7 @@ def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
 
 
 def _resume(job: Job, stream: BinaryIO, parser: Parser) -> Position | None:
-    """Go on where the last reading ended, if what was read then is still there."""
+    """Continue where the last reading ended, if the bytes before are unchanged."""
     position = job.position
     if (
         position is None
@@ -167,23 +166,23 @@ def _tail_hash(path: str, offset: int) -> bytes:
         return sha256(stream.read(min(TAIL, offset))).digest()
 
 
-def _delta(job: Job, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
+def _make_delta(job: Job, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
-    # A session without events is only the bearer of problems, unless it is the unchanged rest of one that is known.
+    # A session without events only carries problems, unless it is the growth of a known session.
     rows: list[SessionRows] = [condense(session) for session in sessions if session.events or reading.grown]
     if not reading.grown:
         whole = (session for session in sessions if session.events)
-        rows = [each._replace(analysis=_analysed(session, load)) for each, session in zip(rows, whole, strict=True)]
+        rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
     return Delta(
         job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
         reading.position, packer.end_source(), rows, problems, reading.redactions,
     )  # fmt: skip
 
 
-def _analysed(session: Session, load: LoadAnalysis) -> AnalysisRows | None:
-    """What is made of a session; nothing where that fails: whoever asks for it next is told why."""
+def _analyse(session: Session, load: LoadAnalysis) -> AnalysisRows | None:
+    """The analysis of a session; None where that fails: a later analysis reports why."""
     try:
         return load()(session)
     except Exception:  # noqa: BLE001 - a defect of ours must not keep a session out of the archive

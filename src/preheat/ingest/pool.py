@@ -1,4 +1,4 @@
-"""Does work in several processes at once. Threads would not help: the work is in Python.
+"""Runs work in several processes. Threads would not help: the work is in Python.
 
 Knows nothing of what the work is, or of the archive.
 """
@@ -18,13 +18,13 @@ Piece = TypeVar("Piece")
 
 
 def side_by_side(work: Callable[[Piece], bytes], pieces: Iterable[Piece], workers: int) -> Iterator[bytes]:
-    """What becomes of each piece, as they are done; never more than two pieces a worker under way, so memory stays bounded.
+    """The result of each piece, in the order in which they finish. At most two pieces a worker are under way, to bound memory.
 
-    The work gives bytes: many small values travel between processes several times faster that way."""
-    # Forking spares each worker the imports, and is safe only while no thread has been started.
+    The work returns bytes: sending many small values between processes is several times faster that way."""
+    # Forking saves each worker the imports, but is safe only while no thread has been started.
     forking = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if forking else "spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_the_parent) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts) as pool:
         waiting = iter(pieces)
         running: set[Future[bytes]] = set()
         try:
@@ -43,6 +43,6 @@ def side_by_side(work: Callable[[Piece], bytes], pieces: Iterable[Piece], worker
                 future.cancel()
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    """A terminal sends Ctrl-C to every process: the parent stops between two pieces, and these end with it."""
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C, which a terminal sends to every process: the parent stops between two pieces and ends the workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,8 +1,8 @@
-"""Take secrets out of the raw bytes of transcripts before anything is stored.
+"""Redacts secrets in the raw bytes of transcripts before anything is stored.
 
-Knows no agent and no JSON: it works on bytes, in which text may be escaped once, twice or not at all.
-One pass of a linear-time automaton finds candidates; only there do exact patterns look. What they find
-becomes `[REDACTED:kind]`, which has no quotes and no backslashes, so a JSON line stays a JSON line.
+Knows no agent and no JSON: it works on bytes, in which text may be escaped once, twice or not at all. A linear-time automaton
+finds candidates, exact patterns check them. A secret becomes `[REDACTED:kind]`, without quotes and backslashes, so that a JSON
+line stays a JSON line.
 """
 
 import re
@@ -98,14 +98,13 @@ class Span(NamedTuple):
     kind: str
 
 
-_Seen: TypeAlias = tuple[list[Span], int]
+_Examined: TypeAlias = tuple[list[Span], int]
 
 
 def redact(block: bytes) -> tuple[bytes, dict[str, int]]:
     """The block without its secrets, and how many of each kind it had; the same object if it had none.
 
-    Hiding one secret can bring another within reach of its context, so this goes on until nothing is found:
-    redacting twice is redacting once.
+    Redacting one secret can bring another within reach of its context, so this repeats until nothing is found.
     """
     counts: dict[str, int] = {}
     for _ in range(_ROUNDS):
@@ -115,7 +114,7 @@ def redact(block: bytes) -> tuple[bytes, dict[str, int]]:
         pieces: list[bytes] = []
         done = 0
         for start, end, kind in spans:
-            # Lines keep their numbers: a key that went over several raw lines leaves their ends behind.
+            # Lines keep their numbers: the line ends within a secret are kept.
             pieces += (
                 block[done:start],
                 b"[REDACTED:%s]" % kind.encode(),
@@ -133,7 +132,7 @@ _ROUNDS = 4
 
 @cache
 def _candidates() -> Any:
-    """Compiled on first use: importing costs nothing."""
+    """Compiled on first use, so that importing stays fast."""
     return re2.compile(b"|".join(CANDIDATES))
 
 
@@ -155,16 +154,16 @@ def _find(block: bytes) -> list[Span]:
 
 
 def _examine(block: bytes, start: int) -> tuple[list[Span], int]:
-    """What there is at a candidate, and where to look on."""
-    for look in _LOOKS:
-        if (seen := look(block, start)) is not None:
-            return seen
+    """The secrets at a candidate, and the position to continue from."""
+    for examine in _EXAMINERS:
+        if (examined := examine(block, start)) is not None:
+            return examined
     return [], start + 2
 
 
 @cache
 def _prefixes() -> Any:
-    """Only how tokens begin: quick to compile, and mostly enough to know that there is none."""
+    """Only the prefixes of tokens: quick to compile, and mostly enough to rule a token out."""
     return re2.compile(b"|".join(token.prefix for token in TOKENS))
 
 
@@ -172,7 +171,7 @@ def _token_at(block: bytes, start: int) -> re.Match[bytes] | None:
     return _TOKEN().match(block, start) if _prefixes().match(block, start) else None
 
 
-def _token(block: bytes, start: int) -> _Seen | None:
+def _token(block: bytes, start: int) -> _Examined | None:
     match = _token_at(block, start)
     if match is None:
         return None
@@ -180,7 +179,7 @@ def _token(block: bytes, start: int) -> _Seen | None:
     text = match[0]
     if (token.whole_word and not _begins_word(block, start)) or _is_placeholder(text):
         return [], start + 3
-    # Judged by its first 256 bytes, or a hostile run would be gone through again and again.
+    # Only the first 256 bytes are judged, to keep hostile input from costing quadratic time.
     rest = _RUNS[token.body]().match(block, match.end())
     end = rest.end() if rest else match.end()
     spans = [Span(start, end, token.kind)]
@@ -194,14 +193,14 @@ def _is_placeholder(token: bytes) -> bool:
 
 
 def _begins_word(block: bytes, start: int) -> bool:
-    """Whether no letter or digit stands before, other than one that belongs to an escape such as `\\n`."""
+    """Whether no letter or digit comes before, other than one of an escape such as `\\n`."""
     if start == 0 or not block[start - 1 : start].isalnum():
         return True
     return block[start - 2 : start - 1] == b"\\" or _UNICODE_ESCAPE().match(block, max(start - 6, 0)) is not None
 
 
 def _after_escape(block: bytes, start: int) -> int:
-    """Past what may belong to an escape: `\\npm_…` can be a line end and `pm_…`."""
+    """The position after what may be an escape: `\\npm_…` can be a line end and `pm_…`."""
     if block[start - 1 : start] == b"\\" and block[start : start + 1] in _ESCAPES:
         return start + 1
     escape = block.rfind(b"\\u", max(0, start - 5), start)
@@ -216,7 +215,7 @@ def _aws_secrets(block: bytes, start: int, end: int) -> list[Span]:
     ]
 
 
-def _aws_context(block: bytes, start: int) -> _Seen | None:
+def _aws_context(block: bytes, start: int) -> _Examined | None:
     match = _AWS().match(block, start)
     if match is None:
         return None
@@ -224,8 +223,8 @@ def _aws_context(block: bytes, start: int) -> _Seen | None:
     return spans, spans[-1].end if spans else start + 3
 
 
-def _named(block: bytes, start: int) -> _Seen | None:
-    """An assignment: only the value is taken out."""
+def _named_value(block: bytes, start: int) -> _Examined | None:
+    """An assignment to a name: only the value is redacted."""
     match = _ASSIGNMENT().match(block, start)
     if match is None:
         return None
@@ -256,7 +255,7 @@ def _quoted(block: bytes, match: re.Match[bytes]) -> bytes:
 
 def _unquoted(block: bytes, match: re.Match[bytes]) -> bytes:
     found = _UNQUOTED().match(block, match.end())
-    # A quoted name has a quoted value, or a number or a name, which must stay.
+    # The value of a quoted name is quoted, or it is a number or a name, which must stay.
     if found is None or match["closed"]:
         return b""
     value, after = found[0], block[found.end() : found.end() + 1]
@@ -269,7 +268,7 @@ def _unquoted(block: bytes, match: re.Match[bytes]) -> bytes:
     return value.rstrip(b".:!?")
 
 
-def _authorization(block: bytes, start: int) -> _Seen | None:
+def _authorization(block: bytes, start: int) -> _Examined | None:
     match = _AUTHORIZATION().match(block, start)
     if match is None:
         return None
@@ -292,7 +291,7 @@ def _is_basic(value: bytes) -> bool:
         return False
 
 
-def _url(block: bytes, start: int) -> _Seen | None:
+def _url(block: bytes, start: int) -> _Examined | None:
     match = _URL().match(block, start)
     if match is None:
         return None
@@ -304,7 +303,7 @@ def _url(block: bytes, start: int) -> _Seen | None:
     return [Span(match.start(2), match.end(2), "url-password")], match.end()
 
 
-def _jwt(block: bytes, start: int) -> _Seen | None:
+def _jwt(block: bytes, start: int) -> _Examined | None:
     if not block.startswith(b"eyJ", start):
         return None
     match = _JWT().match(block, start)
@@ -314,7 +313,7 @@ def _jwt(block: bytes, start: int) -> _Seen | None:
     return [Span(start, match.end(), "jwt")], match.end()
 
 
-def _telegram(block: bytes, start: int) -> _Seen | None:
+def _telegram(block: bytes, start: int) -> _Examined | None:
     match = _TELEGRAM().match(block, start)
     if match is None:
         return None
@@ -326,7 +325,7 @@ def _telegram(block: bytes, start: int) -> _Seen | None:
     return [Span(start - digits, match.end(), "telegram-token")], match.end()
 
 
-def _private_key(block: bytes, start: int) -> _Seen | None:
+def _private_key(block: bytes, start: int) -> _Examined | None:
     begin = _KEY_BEGIN().match(block, start)
     if begin is None:
         return None
@@ -334,11 +333,11 @@ def _private_key(block: bytes, start: int) -> _Seen | None:
     end = _KEY_END().match(block, body.end()) if body else None
     if body and end and _BASE64_RUN().search(body[0]):
         return [Span(start, end.end(), "private-key")], end.end()
-    # Cut off before its end: only lines that look like a key's go with it.
+    # The key is cut off before its end: redact only lines that look like a key.
     lines = _KEY_LINES().match(block, begin.end())
     if lines and _BASE64_RUN().search(lines[0]):
         return [Span(start, lines.end(), "private-key")], lines.end()
     return [], begin.end()
 
 
-_LOOKS = (_token, _aws_context, _authorization, _named, _url, _jwt, _private_key, _telegram)
+_EXAMINERS = (_token, _aws_context, _authorization, _named_value, _url, _jwt, _private_key, _telegram)

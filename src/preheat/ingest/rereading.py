@@ -1,6 +1,6 @@
-"""Reads sessions of the archive anew, some sources at a time, and does something with each.
+"""Reads sessions from the archive again, some sources at a time, and applies a function to each.
 
-Knows nothing of what is done, nor of where the bytes came from. What goes wrong with one session costs that one only.
+Knows nothing of that function, nor of where the bytes came from. An error in one session does not affect the others.
 """
 
 import gc
@@ -28,7 +28,7 @@ Done = TypeVar("Done")
 
 
 class Unreadable(NamedTuple):
-    """A session that could not be read, or not be worked on."""
+    """A session that could not be read or processed."""
 
     session_id: int
     key: str
@@ -38,26 +38,26 @@ class Unreadable(NamedTuple):
 def over_groups(
     connection: sqlite3.Connection, pending: Pending, work: Callable[[Gathered], Done], decoder: Decoder[Done]
 ) -> Iterator[Done]:
-    """What becomes of each group, side by side if there is enough to do. The work goes to other processes by its name: it
-    must stand at the top of a module."""
+    """The result of `work` for each group, in several processes if there is enough to do. `work` is sent to other processes by
+    name, so it must be a module-level function."""
     gathered = (gather(connection, group) for group in pending.groups)
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
         return map(work, gathered)
     from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
-    # The packs travel as they are stored: a worker must not open a database that its parent had open when it forked.
-    return map(decoder.decode, side_by_side(partial(_packed, work), gathered, workers))
+    # Packs are sent to the workers: a forked process must not use a database that its parent has open.
+    return map(decoder.decode, side_by_side(partial(_run_and_pack, work), gathered, workers))
 
 
-def _packed(work: Callable[[Gathered], Any], group: Gathered) -> bytes:
+def _run_and_pack(work: Callable[[Gathered], Any], group: Gathered) -> bytes:
     return msgspec.msgpack.encode(work(group))
 
 
 def reread(
     group: Gathered, work: Callable[[Unanalysed, Session], Done], stage: str
 ) -> tuple[list[Done], list[Unreadable]]:
-    """What becomes of each wanted session. Never raises for anything about one of them."""
+    """The result of `work` for each wanted session, and the sessions that failed. An error in one of them is never raised."""
     done: list[Done] = []
     failures: list[Unreadable] = []
     gc.disable()  # nothing below makes cycles, and there are millions of small values
@@ -77,7 +77,7 @@ def reread(
 
 
 def sessions_of(group: Gathered) -> Iterator[tuple[Unanalysed, Session | None, str]]:
-    """Each wanted session of a group; those that cannot be read come without, and with the reason."""
+    """Each wanted session of a group, or None and the reason where it cannot be read."""
     packs = Unpacked(group.packs)
     for unit, stretches in zip(group.units, group.stretches, strict=True):
         yield from _sessions(unit, packs, stretches)
@@ -86,7 +86,7 @@ def sessions_of(group: Gathered) -> Iterator[tuple[Unanalysed, Session | None, s
 def _sessions(
     unit: Unit, packs: "Unpacked", stretches: list[Stretch]
 ) -> Iterator[tuple[Unanalysed, Session | None, str]]:
-    """The same of one source."""
+    """The wanted sessions of one source, or None and the reason."""
     wanted = {session.key: session for session in unit.sessions}
     why = "it is not in its source as this version reads that; run `preheat sync`"
     found: list[Session] = []
@@ -107,15 +107,15 @@ def _sessions(
 
 
 class Unpacked:
-    """Packs by their number, unpacked when they are needed and kept for the next source while there is room."""
+    """Packs by number, unpacked when needed and kept for the next source while there is room."""
 
     def __init__(self, packs: dict[int, bytes]) -> None:
         self._packs = packs
         self._unpacked: dict[int, bytes] = {}
 
     def pieces(self, stretches: list[Stretch]) -> Iterator[bytes]:
-        """The bytes of a source. Raises ArchiveUnusable if they are damaged: each pack has a checksum of its own, so the
-        hashes of the stretches, which `doctor` compares, are not computed here."""
+        """The bytes of a source. Raises ArchiveUnusable if a pack's checksum is wrong; the hashes of the segments are checked by
+        `doctor` only."""
         for stretch in stretches:
             yield self.unpacked(stretch.pack)[stretch.start : stretch.start + stretch.length]
 

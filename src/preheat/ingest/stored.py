@@ -1,6 +1,6 @@
-"""Reads sessions anew from the bytes that the archive keeps of a source.
+"""Reads sessions from the bytes that the archive keeps of a source.
 
-Knows nothing of the archive or of files: the bytes are handed over.
+Knows nothing of the archive or of files: the bytes are passed in.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from preheat.model.session import Session
 
 
 def sessions_in(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> list[Session]:
-    """The sessions of a source, by its agent's present reader; `path` and `part` are only names here."""
+    """The sessions of a source, read by its agent's present reader; no file at `path` is opened."""
     reader = reader_of(agent)
     parser = reader.parser(path, part)
     if reader.framing(path) == "document":
@@ -23,7 +23,7 @@ def sessions_in(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> li
 
 
 class _Stream:
-    """The pieces of a source as something to read from."""
+    """A stream over the pieces of a source."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)

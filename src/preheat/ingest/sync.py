@@ -1,6 +1,6 @@
-"""Brings the archive up to date: one sync at a time, sources read side by side, stored in small transactions.
+"""Brings the archive up to date: reads changed sources in several processes and stores them in small transactions.
 
-A sync can be killed at any moment: what was stored is whole, the rest is read by the next one.
+Knows nothing of how changes are found. A sync can be killed at any moment: the next one reads the rest.
 """
 
 import os
@@ -41,11 +41,11 @@ class Failure(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of one source."""
+    """The reading of one source, as it was stored."""
 
     delta: Delta
     sessions: list[int]
-    """The sessions that it touched; none if another sync was first or it was forgotten."""
+    """The sessions that it changed; empty if another sync was first or it was forgotten."""
 
 
 def run(
@@ -56,22 +56,22 @@ def run(
     load: LoadAnalysis,
     progress: Progress = SILENT,
 ) -> list[Failure]:
-    """Read, analyse and store every change; each result is told when it is safe in the archive."""
+    """Read, analyse and store every change; `on_result` is called with each result when it is stored."""
     failures: list[Failure] = []
     jobs, databases = _jobs(connection, changes, failures)
     sessions: set[int] = set()
 
-    def safe(result: Result) -> None:
+    def report(result: Result) -> None:
         sessions.update(result.sessions)
         on_result(result)
         progress.advance(result.delta.size, counted(len(sessions), "session"))
 
     progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
-        for batch in _digested(_grouped(jobs), load):
+        for batch in _read_groups(_group(jobs), load):
             failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
-            _store(connection, batch, safe)
-        _store(connection, Batch([], list(_whole(databases, failures))), safe)
+            _store(connection, batch, report)
+        _store(connection, Batch([], list(_database_deltas(databases, failures))), report)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
@@ -88,7 +88,7 @@ def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[Re
             on_result(Result(delta, sessions))
 
 
-# What to read.
+# Jobs.
 def _jobs(
     connection: sqlite3.Connection, changes: list[Change], failures: list[Failure]
 ) -> tuple[list[Job], list[Change]]:
@@ -109,8 +109,8 @@ def _jobs(
     return jobs, databases
 
 
-def _grouped(jobs: list[Job]) -> list[list[Job]]:
-    """Neighbours together, to be packed together; the heaviest groups first, so that the last ones to finish are light."""
+def _group(jobs: list[Job]) -> list[list[Job]]:
+    """Groups of neighbouring sources, which are packed together; the largest first, so that the last ones finish soon."""
     groups: list[list[Job]] = []
     weights: list[int] = []
     for job in sorted(jobs, key=lambda job: (job.agent, job.path, job.part)):
@@ -123,8 +123,8 @@ def _grouped(jobs: list[Job]) -> list[list[Job]]:
 
 
 def _job(change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int) -> Job:
-    goes_on = position and position.offset <= size and known and known.reader_version == change.reader_version
-    unread = size - position.offset if position and goes_on else size
+    continues = position and position.offset <= size and known and known.reader_version == change.reader_version
+    unread = size - position.offset if position and continues else size
     return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 
@@ -152,8 +152,8 @@ def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]
             yield _job(change, part.id, part.stamp, before, None, size)
 
 
-def _whole(databases: list[Change], failures: list[Failure]) -> Iterator[Delta]:
-    """The databases themselves, last: were one marked as read before its sessions are stored, a kill would lose them."""
+def _database_deltas(databases: list[Change], failures: list[Failure]) -> Iterator[Delta]:
+    """The databases themselves, which are marked as read last: earlier, a kill could lose their sessions."""
     failed = {failure.path.partition("#")[0] for failure in failures}
     for change in databases:
         if storable(change.found.path) not in failed:
@@ -167,16 +167,16 @@ def _name(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 
-def _digested(groups: list[list[Job]], load: LoadAnalysis) -> Iterator[Batch]:
-    """Read the groups, side by side if there is much to read."""
+def _read_groups(groups: list[list[Job]], load: LoadAnalysis) -> Iterator[Batch]:
+    """Read the groups, in several processes if there is much to read."""
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
         return map(partial(digest, load=load), groups)
     from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
 
-    load()  # once for all processes, where they are forked
-    return map(_BATCH.decode, side_by_side(partial(_digest_packed, load), groups, workers))
+    load()  # before forking, so that all processes share it
+    return map(_BATCH.decode, side_by_side(partial(_read_and_pack, load), groups, workers))
 
 
-def _digest_packed(load: LoadAnalysis, jobs: list[Job]) -> bytes:
+def _read_and_pack(load: LoadAnalysis, jobs: list[Job]) -> bytes:
     return msgspec.msgpack.encode(digest(jobs, load))

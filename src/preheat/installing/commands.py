@@ -1,7 +1,7 @@
-"""What the installed hooks call: the one place where that command is written down.
+"""The command that installed hooks run: the only place where it is written down.
 
-Knows no agent's settings. The client ends with 0 whatever happens to it; the shell around it does where the client or its
-Python is gone: some hosts refuse a call when a hook of theirs fails.
+Knows no agent's settings. The client exits with 0 whatever happens, and so does the shell around it where the client or its
+Python is missing: some hosts refuse a call when a hook fails.
 """
 
 import os
@@ -12,11 +12,11 @@ from preheat.agents.hooking import Client
 from preheat.running.place import CLIENT, Address
 
 OPTIONS = ("-I", "-S", "-E")
-"""Nothing of the person's environment is imported: it starts faster, and nothing can be in its way."""
+"""Ignore the person's Python environment: the client starts faster, and nothing in there can break it."""
 
 
 def client_of(agent: str, folder: str, at: Address | None = None) -> Client:
-    """How an agent's hooks call us; `folder` is where Preheat keeps its things, `at` where the daemon takes posts."""
+    """How an agent's hooks call us; `folder` holds Preheat's data, `at` is where the daemon takes posts."""
     script = os.path.join(os.path.abspath(folder), CLIENT[0])
     words = (sys.executable, *OPTIONS, script, agent)
     quoted = " ".join(f'"{word}"' if os.sep in word else word for word in words)
@@ -34,7 +34,7 @@ def client_of(agent: str, folder: str, at: Address | None = None) -> Client:
 
 
 def missing(command: str) -> str:
-    """A file that an installed command needs and that is gone; empty where all is there."""
+    """The first file that an installed command needs and that does not exist; empty where all exist."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,6 +1,6 @@
-"""A folder that is all ours in another program's home: what putting it there or taking it away would do, and doing it.
+"""A folder of ours in another program's home: planning to write or remove it, and doing so.
 
-Knows no agent. A folder that is not ours is left alone, and so is what somebody else put into ours or changed there.
+Knows no agent. Folders of others are left alone, and so are files that others put into ours or changed there.
 """
 
 import os
@@ -17,33 +17,33 @@ _COMPILED = "__pycache__"
 
 
 class FolderPlan(NamedTuple):
-    """What is to become of one folder."""
+    """What will be done to one folder."""
 
     agent: str
     path: str
     action: Literal["create", "change", "delete", "nothing"]
     files: Mapping[str, bytes] = {}
-    """What is written."""
+    """Files to write."""
     gone: tuple[str, ...] = ()
-    """What is taken away."""
+    """Files to delete."""
     kept: tuple[str, ...] = ()
-    """What stays although the folder was ours: it is somebody else's, or somebody changed it."""
+    """Files that stay: others put them there or changed them."""
 
 
-def ours(folder: Folder) -> bool:
-    """Whether the folder is there and we put it there."""
+def is_our_folder(folder: Folder) -> bool:
+    """Whether the folder exists and carries our mark."""
     return os.path.isdir(folder.path) and os.path.isfile(os.path.join(folder.path, folder.mark))
 
 
-def current(folder: Folder) -> bool:
-    """Whether it holds what would be put there now."""
+def is_current_folder(folder: Folder) -> bool:
+    """Whether the folder holds exactly the files that would be written now."""
     return all(contents(os.path.join(folder.path, name)) == data for name, data in folder.files.items())
 
 
-def placing(agent: str, folder: Folder, data: str) -> FolderPlan:
-    """What putting it there would do. Raises UserError where something else is there."""
+def plan_folder(agent: str, folder: Folder, data: str) -> FolderPlan:
+    """Plan writing the folder. Raises UserError where something of others is there."""
     there = os.path.lexists(folder.path)
-    if there and (os.path.islink(folder.path) or not ours(folder)):
+    if there and (os.path.islink(folder.path) or not is_our_folder(folder)):
         raise UserError(f"`{folder.path}` is there already and not Preheat's; move it away first, nothing was changed")
     changed = {
         name: inner for name, inner in folder.files.items() if contents(os.path.join(folder.path, name)) != inner
@@ -56,8 +56,8 @@ def placing(agent: str, folder: Folder, data: str) -> FolderPlan:
     return FolderPlan(agent, folder.path, "change" if changed or gone else "nothing", changed, gone)
 
 
-def place(plan: FolderPlan, data: str, at: float) -> None:
-    """Do it. Raises OSError."""
+def write_folder(plan: FolderPlan, data: str, at: float) -> None:
+    """Write the planned folder. Raises OSError."""
     known = entry(data, plan.path)
     made = known.made if known is not None else (*(() if os.path.isdir(plan.path) else (plan.path,)), *missing_folders(plan.path))  # fmt: skip # noqa: E501
     os.makedirs(plan.path, exist_ok=True)
@@ -74,9 +74,9 @@ def place(plan: FolderPlan, data: str, at: float) -> None:
     note(data, plan.path, done)
 
 
-def removal(agent: str, folder: Folder, data: str) -> FolderPlan | None:
-    """What taking it away would do; None where it is not there or not ours."""
-    if os.path.islink(folder.path) or not ours(folder):
+def plan_folder_removal(agent: str, folder: Folder, data: str) -> FolderPlan | None:
+    """Plan removing the folder; None where it does not exist or is not ours."""
+    if os.path.islink(folder.path) or not is_our_folder(folder):
         return None
     known = entry(data, folder.path)
     digests = known.files if known is not None else dict.fromkeys(folder.files, "")
@@ -87,13 +87,13 @@ def removal(agent: str, folder: Folder, data: str) -> FolderPlan | None:
             continue
         inner = contents(os.path.join(folder.path, name)) if os.path.isfile(os.path.join(folder.path, name)) else None
         expected = digests.get(name)
-        mine = inner is not None and expected is not None and expected in ("", digest(inner))
-        (gone if mine else kept).append(name)
+        is_ours = inner is not None and expected is not None and expected in ("", digest(inner))
+        (gone if is_ours else kept).append(name)
     return FolderPlan(agent, folder.path, "delete", gone=tuple(gone), kept=tuple(kept))
 
 
-def take_away(plan: FolderPlan, data: str) -> None:
-    """Do it. Raises OSError."""
+def remove_folder(plan: FolderPlan, data: str) -> None:
+    """Remove the planned files, and the folder where nothing else is left in it. Raises OSError."""
     known = entry(data, plan.path)
     for name in plan.gone:
         os.unlink(os.path.join(plan.path, name))

@@ -1,6 +1,6 @@
-"""Items in the lists of a settings file in YAML that is somebody else's: what putting ours in or taking them out would do to it.
+"""Our items in the lists of another program's YAML settings file: planning to add or remove them.
 
-Knows no agent. Only plans; `plans` carries them out, as for every other settings file.
+Knows no agent and writes nothing: `plans` carries the plans out.
 """
 
 from collections.abc import Sequence
@@ -12,37 +12,37 @@ from preheat.installing.plans import Plan, contents, text_of
 from preheat.installing.yamltext import first_missing, items, value_of, with_item, without_items
 
 
-def settings_of(path: str) -> dict[str, Any]:
-    """What a settings file says; empty where there is none. Raises UserError with the line where it is malformed."""
+def load_yaml_settings(path: str) -> dict[str, Any]:
+    """The contents of a YAML settings file; empty where there is none. Raises UserError with the line where it is malformed."""
     found = value_of(text_of(contents(path), path), path)
     return found if isinstance(found, dict) else {}
 
 
-def holds(item: Item, settings: dict[str, Any]) -> bool:
-    """Whether ours is in its list."""
+def holds_our_item(item: Item, settings: dict[str, Any]) -> bool:
+    """Whether our item is in its list."""
     return any(item.ours(each) for each in items(settings, item.keys))
 
 
-def forbidden(item: Item, settings: dict[str, Any]) -> str:
-    """A list that forbids it, by its keys; empty where none does."""
+def find_forbidding_list(item: Item, settings: dict[str, Any]) -> str:
+    """The dotted name of a list that forbids the item; empty where none does."""
     for keys in item.not_in:
         if any(item.ours(each) for each in items(settings, keys)):
             return ".".join(keys)
     return ""
 
 
-def placing(agent: str, path: str, wanted: Sequence[Item], others: Sequence[Item], folder: str) -> Plan:
-    """What having exactly the wanted ones of ours in a file would do. Raises UserError."""
+def plan_items(agent: str, path: str, wanted: Sequence[Item], others: Sequence[Item], folder: str) -> Plan:
+    """Plan a file that holds exactly the wanted items of ours. Raises UserError."""
     before = contents(path)
     text = text_of(before, path)
     events = tuple(item.keys[-1] for item in wanted if isinstance(item.item, dict))
-    settings = settings_of(path)
-    fine = all(_exactly(item, settings) and not forbidden(item, settings) for item in wanted)
-    if fine and not any(holds(item, settings) for item in others):
+    settings = load_yaml_settings(path)
+    is_complete = all(_is_installed(item, settings) and not find_forbidding_list(item, settings) for item in wanted)
+    if is_complete and not any(holds_our_item(item, settings) for item in others):
         return Plan(agent, path, "nothing", before, before, installs=True, events=events)
     known = entry(folder, path)
-    was = _before_us(path, before, folder)
-    base = _without(text, path, [*wanted, *others], dict(known.keys) if known else {}) if was is None else was
+    was = _text_before_us(path, before, folder)
+    base = _without_ours(text, path, [*wanted, *others], dict(known.keys) if known else {}) if was is None else was
     after, keys = base, {}
     for item in wanted:
         for forbids in item.not_in:
@@ -62,8 +62,8 @@ def placing(agent: str, path: str, wanted: Sequence[Item], others: Sequence[Item
     )
 
 
-def _before_us(path: str, before: bytes | None, folder: str) -> str | None:
-    """The file as it was before us, where nobody has changed it since and we still have it."""
+def _text_before_us(path: str, before: bytes | None, folder: str) -> str | None:
+    """The file's text from before we installed, if nobody has changed the file since and the backup is left."""
     known = entry(folder, path)
     if known is None or before is None or digest(before) != known.after:
         return None
@@ -73,35 +73,35 @@ def _before_us(path: str, before: bytes | None, folder: str) -> str | None:
     return text_of(was, path) if was is not None else None
 
 
-def _exactly(item: Item, settings: dict[str, Any]) -> bool:
+def _is_installed(item: Item, settings: dict[str, Any]) -> bool:
     ours = [each for each in items(settings, item.keys) if item.ours(each)]
     return ours == [item.item]
 
 
-def _without(text: str, path: str, all_of_them: Sequence[Item], keys: dict[str, int]) -> str:
-    for item in all_of_them:
+def _without_ours(text: str, path: str, our_items: Sequence[Item], keys: dict[str, int]) -> str:
+    for item in our_items:
         made = keys.get(".".join(item.keys))
         text = without_items(text, path, item.keys, item.ours, made)
     return text
 
 
-def removal(agent: str, path: str, all_of_them: Sequence[Item], folder: str) -> Plan | None:
-    """What taking all of ours out of a file would do; None where nothing of ours is in it. Raises UserError."""
+def plan_item_removal(agent: str, path: str, our_items: Sequence[Item], folder: str) -> Plan | None:
+    """Plan removing all our items from a file; None where it holds none. Raises UserError."""
     before = contents(path)
     if before is None:
         return None
     known = entry(folder, path)
-    was = _before_us(path, before, folder)
+    was = _text_before_us(path, before, folder)
     if was is not None and known is not None:
         return (
             Plan(agent, path, "restore", before, was.encode())
             if known.existed
             else Plan(agent, path, "delete", before, None)
         )
-    text, settings = text_of(before, path), settings_of(path)
-    if not any(holds(item, settings) for item in all_of_them):
+    text, settings = text_of(before, path), load_yaml_settings(path)
+    if not any(holds_our_item(item, settings) for item in our_items):
         return None
-    rest = _without(text, path, all_of_them, dict(known.keys) if known else {})
+    rest = _without_ours(text, path, our_items, dict(known.keys) if known else {})
     if known is not None and not known.existed and not value_of(rest, path) and "#" not in rest:
         return Plan(agent, path, "delete", before, None)
     return Plan(agent, path, "change", before, rest.encode())

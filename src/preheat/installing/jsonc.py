@@ -1,4 +1,4 @@
-"""JSON with comments, as text: where each member and item stands, so that a part can be put in or cut out and the rest stays.
+"""JSON with comments, as text: positions of members and items, so that one can be added or removed and the rest stays as it is.
 
 Knows nothing of what the document means.
 """
@@ -14,7 +14,7 @@ _DEEPEST = 200
 
 
 class Malformed(ValueError):  # noqa: N818 - reads as a sentence where it is raised
-    """The text is no JSON; says where."""
+    """The text is no JSON; `line` says where."""
 
     def __init__(self, why: str, line: int) -> None:
         super().__init__(why)
@@ -22,7 +22,7 @@ class Malformed(ValueError):  # noqa: N818 - reads as a sentence where it is rai
 
 
 class Node(NamedTuple):
-    """A value and where it stands."""
+    """A value and its position in the text."""
 
     kind: Literal["object", "array", "plain"]
     start: int
@@ -32,7 +32,7 @@ class Node(NamedTuple):
     """Of an object its members; of an array its items, without names."""
 
     def member(self, name: str) -> "Member | None":
-        """The last one by a name: it is the one that counts."""
+        """The last member of that name: it is the one that counts."""
         return next((member for member in reversed(self.members) if member.name == name), None)
 
 
@@ -128,10 +128,10 @@ def appended(text: str, container: Node, name: str, value: Any) -> str:
     body = _dumped(value, unit).replace("\n", line_end + inner)
     added = f"{line_end}{inner}{label}{body}"
     if before is None:
-        # Whatever stood between the brackets, comments too, stays before it.
+        # Comments between the brackets stay, before the new member.
         kept = text[container.start + 1 : container.end - 1].rstrip()
         return f"{text[: container.start + 1]}{kept}{added}{line_end}{outer}{text[container.end - 1 :]}"
-    # Comments after the last one stay with it; a trailing comma is taken for ours.
+    # Comments after the last member stay with it; a trailing comma is used for the new one.
     cut = before.node.end
     rest = text[cut : container.end - 1]
     comma = _blank(text, cut)
@@ -160,7 +160,7 @@ def _dumped(value: Any, unit: str | None = None) -> str:
 
 
 def _indent(text: str, at: int) -> str:
-    """The blanks at the beginning of a place's line."""
+    """The blanks at the beginning of the line that holds a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

@@ -1,6 +1,6 @@
-"""What was installed where, and what stood there before: kept beside Preheat's data, so that it can be undone to the byte.
+"""What was installed where, and what was there before: kept in Preheat's folder, so that it can be undone to the byte.
 
-Knows no agent. A ledger that is lost or damaged costs only that: our hooks are recognised without it.
+Knows no agent. Without the ledger our hooks are still recognised, only exact restoring is lost.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     at: float
     existed: bool
-    """It was there before."""
+    """The file or folder existed before we installed."""
     backup: str = ""
-    """The file as it was, beside it."""
+    """The path of a copy from before, beside the file."""
     after: str
     """The digest of the file as we left it."""
     project: str = ""
@@ -39,7 +39,7 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them, oldest first."""
+    """Everything that is installed, oldest first."""
 
     version: int = 1
     files: list[Installed] = []
@@ -59,17 +59,17 @@ def load(folder: str) -> Ledger:
 
 
 def entry(folder: str, path: str) -> Installed | None:
-    """What is known of one file."""
+    """The entry of one path."""
     return next((each for each in load(folder).files if each.path == path), None)
 
 
 def entries_of(folder: str, agent: str, kind: str) -> list[Installed]:
-    """What is known of an agent, of one kind."""
+    """The entries of an agent, of one kind."""
     return [each for each in load(folder).files if each.agent == agent and each.kind == kind]
 
 
 def note(folder: str, path: str, installed: Installed | None) -> None:
-    """Keep one file's entry, or none for it any more. Raises OSError."""
+    """Store the entry of a path, or remove it (None). Raises OSError."""
     files = [each for each in load(folder).files if each.path != path]
     if installed is not None:
         files.append(installed)

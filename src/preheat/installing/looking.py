@@ -1,6 +1,6 @@
-"""What is there of an agent that is set up in several ways: each that is found, whether the program loads it, and what is twice.
+"""Which of several ways an agent is set up by: each way that is found, whether the program loads it, and duplicates.
 
-Knows no agent. Reads files, asks the program's Python what it holds, and changes nothing.
+Knows no agent. Reads files and asks the program's Python for its packages; changes nothing.
 """
 
 import json
@@ -12,15 +12,17 @@ from preheat import __version__
 from preheat.agents.pythons import look
 from preheat.agents.ways import Folder, Item, Package, Several, Target, Way
 from preheat.errors import UserError
-from preheat.installing import folders, items, packages
 from preheat.installing.commands import missing
+from preheat.installing.folders import is_current_folder, is_our_folder
+from preheat.installing.items import find_forbidding_list, holds_our_item, load_yaml_settings
+from preheat.installing.packages import PACKAGE_NAME, held_versions
 from preheat.installing.plans import contents
 from preheat.installing.several import around, several_of
 from preheat.installing.yamltext import items as items_in
 
 
 class Seen(NamedTuple):
-    """One way that was found."""
+    """One way in which Preheat is set up."""
 
     how: str
     path: str
@@ -30,11 +32,11 @@ class Seen(NamedTuple):
     current: bool = True
     missing: str = ""
     version: str = ""
-    """Of the Preheat that is there."""
+    """Of the installed Preheat."""
 
 
 class Looked(NamedTuple):
-    """All of them."""
+    """Every way that was found."""
 
     seen: tuple[Seen, ...] = ()
     target: Target | None = None
@@ -42,24 +44,24 @@ class Looked(NamedTuple):
 
     @property
     def twice(self) -> list[str]:
-        """What calls us in the same session, if it is more than one."""
+        """The paths that call us in the same session, if there is more than one."""
         found = [each.path for each in self.seen if each.active != "no"]
         return found if len(found) > 1 else []
 
 
 def looked(agent: str, folder: str, environment: Mapping[str, str]) -> Looked:
-    """What is there."""
+    """Find the ways in which the agent is set up."""
     several = several_of(agent)
     if several is None:
         return Looked()
     target, notes = _target(several, environment)
     try:
-        settings, broken = items.settings_of(several.settings(environment)), ""
+        settings, broken = load_yaml_settings(several.settings(environment)), ""
     except UserError as problem:
         settings, broken = {}, str(problem)
     ways = several.ways(around(agent, folder, environment, target.interpreter if target else ""))
-    found = [seen for way in ways if (seen := _seen(way, settings, environment)) is not None]
-    judged = _judged(several, ways, found, settings, environment, broken, agent)
+    found = [seen for way in ways if (seen := _find_way(way, settings, environment)) is not None]
+    judged = _judge(several, ways, found, settings, environment, broken, agent)
     unread = (broken,) if broken and not found else ()
     return Looked(judged, target, (*unread, *(several.always if found else ()), *notes))
 
@@ -72,34 +74,34 @@ def _target(several: Several, environment: Mapping[str, str]) -> tuple[Target | 
     return target, target.notes
 
 
-def _seen(way: Way, settings: dict[str, Any], environment: Mapping[str, str]) -> Seen | None:
+def _find_way(way: Way, settings: dict[str, Any], environment: Mapping[str, str]) -> Seen | None:
     first = way.steps[0]
     if isinstance(first, Package):
         python = look(first.interpreter, environment, first.group)
-        if python is None or packages.NAME not in python.points:
+        if python is None or PACKAGE_NAME not in python.points:
             return None
-        version = packages.held(python).get(packages.NAME, "")
+        version = held_versions(python).get(PACKAGE_NAME, "")
         return Seen(way.how, first.interpreter, "yes", version=version, current=version == __version__)
     if isinstance(first, Folder):
-        return _seen_folder(way, first) if folders.ours(first) else None
-    if len(way.steps) > 1 or not items.holds(first, settings):
+        return _find_folder(way, first) if is_our_folder(first) else None
+    if len(way.steps) > 1 or not holds_our_item(first, settings):
         return None
     there = [each for each in items_in(settings, first.keys) if first.ours(each)]
     gone = next((lost for each in there if (lost := missing(str(each.get("command", ""))))), "")
     return Seen(way.how, first.path, "yes", events=(first.keys[-1],), current=there == [first.item], missing=gone)
 
 
-def _seen_folder(way: Way, folder: Folder) -> Seen:
+def _find_folder(way: Way, folder: Folder) -> Seen:
     try:
-        said = json.loads(contents(os.path.join(folder.path, folder.mark)) or b"{}")
-        version, starts = str(said.get("version") or ""), str(said.get("interpreter") or "")
+        mark = json.loads(contents(os.path.join(folder.path, folder.mark)) or b"{}")
+        version, starts = str(mark.get("version") or ""), str(mark.get("interpreter") or "")
     except (ValueError, AttributeError):
         version, starts = "", ""
     gone = starts if starts and not os.path.exists(starts) else ""
-    return Seen(way.how, folder.path, "yes", version=version, current=folders.current(folder), missing=gone)
+    return Seen(way.how, folder.path, "yes", version=version, current=is_current_folder(folder), missing=gone)
 
 
-def _judged(
+def _judge(
     several: Several,
     ways: tuple[Way, ...],
     found: list[Seen],
@@ -108,12 +110,14 @@ def _judged(
     broken: str,
     agent: str,
 ) -> tuple[Seen, ...]:
-    """Each with whether the program loads it."""
+    """Say of each way whether the program loads it."""
     by_how = {way.how: way for way in ways}
     judged, loaded = [], ""
     for seen in found:
         wanted = [step for step in by_how[seen.how].steps if isinstance(step, Item)]
-        reason = broken or _kept_out(seen, wanted, settings, agent) or several.allowed(environment, seen.how, settings)
+        reason = (
+            broken or _why_not_loaded(seen, wanted, settings, agent) or several.allowed(environment, seen.how, settings)
+        )
         if not reason and not seen.events and loaded:
             reason = f"{loaded} is loaded in its place: both go by the same name"
         if not reason and not seen.events:
@@ -122,13 +126,13 @@ def _judged(
     return tuple(judged)
 
 
-def _kept_out(seen: Seen, wanted: list[Item], settings: dict[str, Any], agent: str) -> str:
+def _why_not_loaded(seen: Seen, wanted: list[Item], settings: dict[str, Any], agent: str) -> str:
     if seen.missing:
         return f"`{seen.missing}` is gone; `preheat install {agent}` puts it right"
     for item in wanted:
         name = ".".join(item.keys)
-        if forbids := items.forbidden(item, settings):
+        if forbids := find_forbidding_list(item, settings):
             return f"it is in `{forbids}` of `{item.path}`; `preheat install {agent}` takes it out"
-        if not items.holds(item, settings):
+        if not holds_our_item(item, settings):
             return f"it is not in `{name}` of `{item.path}`; `preheat install {agent}` puts it there"
     return ""

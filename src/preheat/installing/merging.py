@@ -1,6 +1,6 @@
-"""Putting our hooks among those in a settings file, and taking them out again.
+"""Our hooks in the text of a JSON settings file: adding and removing them.
 
-Knows no agent and no files: text in, text out. What is not ours stays as it stands, to the byte.
+Knows no agent and no files: text in, text out. Everything of others stays, to the byte.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,18 +14,18 @@ HOOKS = "hooks"
 
 
 def document(text: str, path: str) -> Node:
-    """The settings. Raises UserError with the line where they are malformed."""
+    """Parse the settings. Raises UserError with the line where they are malformed."""
     try:
         node = parse(text)
     except Malformed as problem:
-        raise UserError(f"`{path}`, line {problem.line}: {problem}; mend it first, nothing was changed") from None
+        raise UserError(f"`{path}`, line {problem.line}: {problem}; repair it first, nothing was changed") from None
     if node.kind != "object":
         raise UserError(f"`{path}` holds no object; nothing was changed")
     return node
 
 
 def merged(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
-    """The settings with our entries at the ends of the lists: what stands before keeps its place, which some programs count."""
+    """The settings with our entries at the ends of the lists, because some programs refer to other entries by position."""
     if not text.strip("\ufeff \t\r\n"):
         return _fresh(entries, beside)
     for name, value in beside.items():
@@ -54,7 +54,7 @@ def _hooks(text: str, path: str) -> Node:
     found = document(text, path).member(HOOKS)
     if found is None or found.node.kind != "object":
         line = line_of(text, found.start) if found else 1
-        raise UserError(f"`{path}`, line {line}: `hooks` is no object; mend it first, nothing was changed")
+        raise UserError(f"`{path}`, line {line}: `hooks` is no object; repair it first, nothing was changed")
     return found.node
 
 
@@ -62,18 +62,18 @@ def _list(text: str, path: str, event: str) -> Node:
     found = _hooks(text, path).member(event)
     if found is None or found.node.kind != "array":
         line = line_of(text, found.start) if found else 1
-        raise UserError(f"`{path}`, line {line}: `hooks.{event}` is no list; mend it first, nothing was changed")
+        raise UserError(f"`{path}`, line {line}: `hooks.{event}` is no list; repair it first, nothing was changed")
     return found.node
 
 
 def without(text: str, path: str, agent: str) -> str:
     """The settings without our hooks for an agent; lists and groups that held nothing else go with them."""
-    while (shorter := _one_less(text, path, agent)) is not None:
+    while (shorter := _remove_one(text, path, agent)) is not None:
         text = shorter
     return text
 
 
-def _one_less(text: str, path: str, agent: str) -> str | None:
+def _remove_one(text: str, path: str, agent: str) -> str | None:
     whole = document(text, path)
     at = _index(whole, lambda member: member.name == HOOKS and _holds(member.node, agent))
     if at is None:
@@ -88,7 +88,7 @@ def _one_less(text: str, path: str, agent: str) -> str | None:
         if found is None:
             return None
         chain.append((inner, found))
-    # Upwards as long as nothing else is in it: a group's matcher goes with its last hook.
+    # Remove the containers above too, as long as they hold nothing else: a group's matcher goes with its last hook.
     while len(chain) > 1 and _empty_without(chain[-1], chain[-2]):
         chain.pop()
     return removed(text, *chain[-1])
@@ -98,7 +98,7 @@ def _empty_without(inner: tuple[Node, int], outer: tuple[Node, int]) -> bool:
     node, _ = inner
     if len(node.members) == 1:
         return True
-    # A group is an object with a list `hooks`: its other members only say when that list is looked at.
+    # A group is an object with a list `hooks`; its other members only say when that list applies.
     container, _ = outer
     return node.kind == "object" and container.kind == "array" and node.member(HOOKS) is not None
 

@@ -1,6 +1,6 @@
-"""This Preheat as a package in another program's Python: what that would add, adding it, and taking exactly that out again.
+"""Preheat as a package in another program's Python: planning what that adds, adding it, and removing exactly that again.
 
-Knows no agent. No package that is there is ever changed: each is held at its version, and what cannot be had so is not installed.
+Knows no agent. Packages that are already there stay at their versions; what cannot be installed beside them is not installed.
 """
 
 import json
@@ -20,14 +20,14 @@ from preheat.agents.hooking import fields
 from preheat.agents.pythons import Python, clean, look
 from preheat.agents.ways import Package
 
-NAME = "preheat"
+PACKAGE_NAME = "preheat"
 _SECONDS = 900.0
 _OLDEST_PIP = (22, 2)
-"""The first that says beforehand what it would install."""
+"""The first pip with `--dry-run --report`."""
 
 
 class Cannot(Exception):  # noqa: N818 - reads as a sentence where it is raised
-    """It cannot be done there; says why."""
+    """Packages cannot be added or removed there; the message says why."""
 
 
 class PackagePlan(NamedTuple):
@@ -38,7 +38,7 @@ class PackagePlan(NamedTuple):
     packages: tuple[str, ...] = ()
     """Added or removed, as `name==version`."""
     kept: tuple[str, ...] = ()
-    """Ours once, but now somebody else needs them or has changed them."""
+    """Packages that we added and that stay: others need them now, or somebody changed them."""
     source: tuple[str, ...] = ()
     """Where Preheat itself comes from, in pip's words."""
     tool: tuple[str, ...] = ()
@@ -46,24 +46,24 @@ class PackagePlan(NamedTuple):
     """The version of Preheat that was there before."""
 
 
-def normal(name: str) -> str:
-    """A package's name as packages are told apart."""
+def normalise_name(name: str) -> str:
+    """A package's name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def held(python: Python) -> dict[str, str]:
-    """Versions by normal names."""
-    return {normal(name): version for name, version in python.packages.items()}
+def held_versions(python: Python) -> dict[str, str]:
+    """Installed versions by normalised name."""
+    return {normalise_name(name): version for name, version in python.packages.items()}
 
 
 # Adding.
-def addition(package: Package, environment: Mapping[str, str], anew: bool = False) -> PackagePlan:
-    """What putting it there would do; `anew` puts it there even where the same version already is. Raises Cannot."""
+def plan_packages(package: Package, environment: Mapping[str, str]) -> PackagePlan:
+    """Plan adding Preheat to a Python; nothing where this version is already there. Raises Cannot."""
     python = look(package.interpreter, environment, package.group)
     if python is None:
         raise Cannot(f"`{package.interpreter}` does not run")
-    there = held(python).get(NAME, "")
-    if python.points.get(NAME) and there == __version__ and not anew:
+    there = held_versions(python).get(PACKAGE_NAME, "")
+    if python.points.get(PACKAGE_NAME) and there == __version__:
         return PackagePlan(package.interpreter, "nothing", there=there)
     if package.kept:
         raise Cannot(package.kept)
@@ -71,33 +71,37 @@ def addition(package: Package, environment: Mapping[str, str], anew: bool = Fals
         raise Cannot(f"the Python at `{python.prefix}` is managed by the system")
     if not python.writable:
         raise Cannot(f"`{python.prefix}` cannot be written to")
-    source, tool = origin(), _tool(package.interpreter, python, environment)
+    source, tool = find_origin(), _tool(package.interpreter, python, environment)
     if tool[0] == "uv":
         return PackagePlan(package.interpreter, "add", (), (), source, tool, there)
-    report = _reported(tool, source, python, environment)
-    packages = tuple(f"{normal(name)}=={version}" for name, version in report)
-    changed = [name for name, _ in report if normal(name) in held(python) and normal(name) != NAME]
+    report = _dry_run(tool, source, python, environment)
+    packages = tuple(f"{normalise_name(name)}=={version}" for name, version in report)
+    changed = [
+        name
+        for name, _ in report
+        if normalise_name(name) in held_versions(python) and normalise_name(name) != PACKAGE_NAME
+    ]
     if changed:
         raise Cannot(f"pip would change {', '.join(changed)}, which is there already")
     return PackagePlan(package.interpreter, "add", packages, (), source, tool, there)
 
 
-def origin() -> tuple[str, ...]:
+def find_origin() -> tuple[str, ...]:
     """Where this Preheat came from, in pip's words: the same folder, file or commit, else the same version."""
     try:
-        said = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+        direct_url = json.loads(distribution(PACKAGE_NAME).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
-        said = {}
-    url = str(said.get("url") or "")
+        direct_url = {}
+    url = str(direct_url.get("url") or "")
     path = unquote(urlsplit(url).path) if url.startswith("file:") else ""
-    if "vcs_info" in said and url:
-        commit = said["vcs_info"].get("commit_id", "")
-        return (f"{NAME} @ {said['vcs_info'].get('vcs', 'git')}+{url}@{commit}",)
+    if "vcs_info" in direct_url and url:
+        commit = direct_url["vcs_info"].get("commit_id", "")
+        return (f"{PACKAGE_NAME} @ {direct_url['vcs_info'].get('vcs', 'git')}+{url}@{commit}",)
     if path and os.path.exists(path):
-        return ("--editable", path) if fields(said.get("dir_info")).get("editable") else (path,)
+        return ("--editable", path) if fields(direct_url.get("dir_info")).get("editable") else (path,)
     if url and not path:
-        return (f"{NAME} @ {url}",)
-    return (f"{NAME}=={__version__}",)
+        return (f"{PACKAGE_NAME} @ {url}",)
+    return (f"{PACKAGE_NAME}=={__version__}",)
 
 
 def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -107,7 +111,7 @@ def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> t
         ((interpreter, "-m", "pip"), python),
         ((sys.executable, "-m", "pip", "--python", interpreter), ours),
     ):
-        version = held(has).get("pip", "") if has is not None and has.pip else ""
+        version = held_versions(has).get("pip", "") if has is not None and has.pip else ""
         numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if numbers >= (_OLDEST_PIP if words[-1] == "pip" else (22, 3)):
             return words
@@ -117,13 +121,13 @@ def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> t
     raise Cannot("neither pip nor uv is there to install with")
 
 
-def _reported(
+def _dry_run(
     tool: Sequence[str], source: Sequence[str], python: Python, environment: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """What pip says that it would install."""
+    """Name and version of everything that pip would install."""
     with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
         report = os.path.join(scratch, "report.json")
-        _run([*tool, *_install(scratch, source, python), "--dry-run", "--report", report], environment)
+        _run([*tool, *_install_arguments(scratch, source, python), "--dry-run", "--report", report], environment)
         try:
             with open(report, encoding="utf-8") as stream:
                 found = json.load(stream)["install"]
@@ -132,59 +136,65 @@ def _reported(
             raise Cannot("pip did not say what it would install") from None
 
 
-def _install(scratch: str, source: Sequence[str], python: Python) -> list[str]:
-    """The words of an installation that holds every package that is there at its version."""
-    held_at = os.path.join(scratch, "held.txt")
-    with open(held_at, "w", encoding="utf-8") as stream:
-        for name, version in sorted(held(python).items()):
-            if name != NAME and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[\w.!+-]+", version):
+def _install_arguments(scratch: str, source: Sequence[str], python: Python) -> list[str]:
+    """The arguments of `pip install` with every package that is already there constrained to its version."""
+    constraints = os.path.join(scratch, "constraints.txt")
+    with open(constraints, "w", encoding="utf-8") as stream:
+        for name, version in sorted(held_versions(python).items()):
+            if name != PACKAGE_NAME and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[\w.!+-]+", version):
                 stream.write(f"{name}=={version}\n")
     return [
         "install", "--no-user", "--no-input", "--disable-pip-version-check", "--no-warn-script-location", "--prefer-binary",
-        "--quiet", "--retries", "1", "--constraint", held_at, *source,
+        "--quiet", "--retries", "1", "--constraint", constraints, *source,
     ]  # fmt: skip
 
 
-def add(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Do it; exactly what was added. What was begun is taken back where it fails. Raises Cannot."""
+def add_packages(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Add the packages and return exactly what was added; after a failure everything added is removed. Raises Cannot."""
     before = look(plan.interpreter, environment)
     if before is None:
         raise Cannot(f"`{plan.interpreter}` does not run")
     with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
         try:
             if plan.tool[0] == "uv":
-                words = _install(scratch, plan.source, before)
-                held_at = words[words.index("--constraint") + 1]
-                _run([plan.tool[1], "pip", "install", "--quiet", "--python", plan.interpreter, "--constraint", held_at, *plan.source], environment)  # fmt: skip # noqa: E501
+                words = _install_arguments(scratch, plan.source, before)
+                constraints = words[words.index("--constraint") + 1]
+                _run([plan.tool[1], "pip", "install", "--quiet", "--python", plan.interpreter, "--constraint", constraints, *plan.source], environment)  # fmt: skip # noqa: E501
             else:
-                _run([*plan.tool, *_install(scratch, plan.source, before)], environment)
+                _run([*plan.tool, *_install_arguments(scratch, plan.source, before)], environment)
         except Cannot:
-            _remove(plan, sorted(set(_now(plan, environment)) - set(held(before))), environment)
+            _remove(plan, sorted(set(_current_versions(plan, environment)) - set(held_versions(before))), environment)
             raise
-    after = _now(plan, environment)
-    changed = [name for name, version in held(before).items() if after.get(name) != version and name != NAME]
-    added = sorted(name for name in after if name not in held(before))
-    if changed:  # held at their versions they are not; if all the same it happens, it is said and not kept
+    after = _current_versions(plan, environment)
+    changed = [
+        name for name, version in held_versions(before).items() if after.get(name) != version and name != PACKAGE_NAME
+    ]
+    added = sorted(name for name in after if name not in held_versions(before))
+    if changed:  # the constraints forbid this; if it happens all the same, what was added is removed
         _remove(plan, added, environment)
         raise Cannot(f"{', '.join(changed)} would not stay as it is")
     return tuple(f"{name}=={after[name]}" for name in added)
 
 
-def _now(plan: PackagePlan, environment: Mapping[str, str]) -> dict[str, str]:
+def _current_versions(plan: PackagePlan, environment: Mapping[str, str]) -> dict[str, str]:
     found = look(plan.interpreter, environment)
-    return held(found) if found is not None else {}
+    return held_versions(found) if found is not None else {}
 
 
-# Taking out.
-def removal(interpreter: str, added: Sequence[str], environment: Mapping[str, str]) -> PackagePlan | None:
-    """What taking out would do of what was added once: what others need by now, or have changed, stays. None where nothing is
-    there any more."""
+# Removing.
+def plan_package_removal(interpreter: str, added: Sequence[str], environment: Mapping[str, str]) -> PackagePlan | None:
+    """Plan removing what was added earlier, except packages that others need by now or have changed. None where nothing of it
+    is left."""
     python = look(interpreter, environment)
     if python is None:
         return None
-    there, names = held(python), dict(each.split("==", 1) for each in added)
-    same = {name for name, version in names.items() if there.get(name) == version or (name == NAME and name in there)}
-    while needed := {name for name in same if name != NAME and _needed(name, python, same)}:
+    there, names = held_versions(python), dict(each.split("==", 1) for each in added)
+    same = {
+        name
+        for name, version in names.items()
+        if there.get(name) == version or (name == PACKAGE_NAME and name in there)
+    }
+    while needed := {name for name in same if name != PACKAGE_NAME and _is_needed(name, python, same)}:
         same -= needed
     if not same:
         return None
@@ -194,23 +204,23 @@ def removal(interpreter: str, added: Sequence[str], environment: Mapping[str, st
         tool = _tool(interpreter, python, environment)
     except Cannot:
         tool = ()
-    return PackagePlan(interpreter, "remove", gone, kept, (), tool, there.get(NAME, ""))
+    return PackagePlan(interpreter, "remove", gone, kept, (), tool, there.get(PACKAGE_NAME, ""))
 
 
-def _needed(name: str, python: Python, ours: set[str]) -> bool:
-    """Whether a package that is not to go needs it, not only for something extra."""
+def _is_needed(name: str, python: Python, ours: set[str]) -> bool:
+    """Whether a package that stays requires this one, other than as an optional extra."""
     for each, needs in python.needs.items():
-        if normal(each) in ours:
+        if normalise_name(each) in ours:
             continue
         for need in needs:
             found = re.match(r"\s*([\w.-]+)", need)
-            if found and normal(found[1]) == name and "extra ==" not in need:
+            if found and normalise_name(found[1]) == name and "extra ==" not in need:
                 return True
     return False
 
 
-def remove(plan: PackagePlan, environment: Mapping[str, str]) -> None:
-    """Do it. Raises Cannot."""
+def remove_packages(plan: PackagePlan, environment: Mapping[str, str]) -> None:
+    """Remove the planned packages. Raises Cannot."""
     if not plan.tool:
         raise Cannot(f"neither pip nor uv is there to take {', '.join(plan.packages)} out of `{plan.interpreter}`")
     _remove(plan, [each.split("==")[0] for each in plan.packages], environment)
@@ -226,7 +236,7 @@ def _remove(plan: PackagePlan, names: Sequence[str], environment: Mapping[str, s
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Raises Cannot with the reason that was given."""
+    """Run a command. Raises Cannot with the reason that it printed."""
     try:
         done = subprocess.run(
             words, capture_output=True, env=clean(environment), stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False
@@ -237,9 +247,9 @@ def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
         raise Cannot(_reason(done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")))
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     """The line of a tool's errors that says most."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"(?i)(error|fatal|×|OSError)", line) and len(line) > 12]
     line = errors[-1] if errors else lines[0] if lines else "it failed and said nothing"
     return re.sub(r"(?i)\A(error|fatal):\s*", "", line)[:300]

@@ -1,6 +1,6 @@
-"""What installing or taking back would do to one file, and doing it: with a backup, in one step, and undone to the byte.
+"""Planning and doing an installation or its removal in one settings file: with a backup, atomically, undone to the byte.
 
-Knows no agent. A plan changes nothing; a file is either as it was or as planned, whatever happens in between.
+Knows no agent. A plan changes nothing; afterwards the file is either as it was or as planned.
 """
 
 import os
@@ -20,11 +20,11 @@ from preheat.running.place import Address, address, known_address, write_client
 BACKUP = ".preheat-backup-"
 _SHOWN = Address(0, "the-daemon's-token")
 WRITTEN = "Written by `preheat install"
-"""Stands in every file that is all ours."""
+"""Text in every file that Preheat wrote as a whole."""
 
 
 class Plan(NamedTuple):
-    """What is to become of one file."""
+    """What will be done to one file."""
 
     agent: str
     path: str
@@ -32,15 +32,15 @@ class Plan(NamedTuple):
     before: bytes | None
     after: bytes | None
     installs: bool = False
-    """It puts our hooks in; else it takes them out."""
+    """Our hooks are added; else they are removed."""
     events: tuple[str, ...] = ()
     posts: bool = False
     project: str = ""
     notes: tuple[str, ...] = ()
     clean: bool = True
-    """Nothing of ours was in it before: the file as it was is one to go back to."""
+    """The file held nothing of ours before: it may be restored later."""
     keys: Mapping[str, int] = {}
-    """Of lists in it, how many of the keys that lead to them were there before."""
+    """By list: how many of the keys that lead to it existed before."""
 
 
 def hooks_for(agent: str) -> Hooks:
@@ -68,14 +68,14 @@ def install_plan(
     http: bool | None = None,
     trial: bool = False,
 ) -> Plan:
-    """What installing would do; `project` is a folder, or empty for all projects. `http`: post where the agent can, not at all,
-    or (None) where nobody else could read the token. A `trial` is only to be shown: no address is given out for it."""
+    """Plan installing; `project` is a folder, or empty for all projects. `http`: True posts where the agent can, False never
+    posts, None posts where nobody else could read the token. A `trial` is only shown: no address is reserved for it."""
     setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     before = contents(path)
-    posts, notes = _posts(setup.posts, path, project, http)
-    given = (known_address(folder) or _SHOWN) if trial else None
-    client = client_of(agent, folder, (given or address(folder)) if posts else None)
+    posts, notes = _decide_posts(setup.posts, path, project, http)
+    shown = (known_address(folder) or _SHOWN) if trial else None
+    client = client_of(agent, folder, (shown or address(folder)) if posts else None)
     known = entry(folder, path)
     base = _base(agent, path, before, known)
     entries = setup.entries(client) if setup.entries is not None else {}
@@ -97,10 +97,10 @@ def install_plan(
     )
 
 
-def _posts(can: bool, path: str, project: str, http: bool | None) -> tuple[bool, tuple[str, ...]]:
-    if http and not can:
+def _decide_posts(can_post: bool, path: str, project: str, http: bool | None) -> tuple[bool, tuple[str, ...]]:
+    if http and not can_post:
         return False, ("This agent cannot post to an address: it starts a command instead.",)
-    if not can or http is False or (http is None and project):
+    if not can_post or http is False or (http is None and project):
         return False, ()
     if http is None and readable_by_others(path):
         note = f"Others on this machine can read {path}, so the daemon's token is not put there; `--http` does it all the same."
@@ -114,7 +114,7 @@ def readable_by_others(path: str) -> bool:
         if os.stat(path).st_mode & 0o044 == 0:
             return False
     except OSError:
-        return False  # it is going to be ours alone
+        return False  # a new file will be readable by its owner only
     folder = os.path.dirname(path)
     while True:
         if os.stat(folder).st_mode & 0o011 == 0:
@@ -126,7 +126,7 @@ def readable_by_others(path: str) -> bool:
 
 
 def _base(agent: str, path: str, before: bytes | None, known: Installed | None) -> str:
-    """The file without our hooks: as it was before if nobody touched it since, else with ours cut out."""
+    """The file's text without our hooks: the backup if nobody changed the file since, else with our hooks removed."""
     if before is None:
         return ""
     if known is not None and digest(before) == known.after:
@@ -147,11 +147,11 @@ def text_of(data: bytes | None, path: str) -> str:
         return (data or b"").decode()
     except UnicodeDecodeError as problem:
         line = (data or b"").count(b"\n", 0, problem.start) + 1
-        raise UserError(f"`{path}`, line {line}: no UTF-8 text; mend it first, nothing was changed") from None
+        raise UserError(f"`{path}`, line {line}: no UTF-8 text; repair it first, nothing was changed") from None
 
 
 def uninstall_plan(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> Plan | None:
-    """What taking back would do, in the person's file or in the project's; None where there is nothing of ours."""
+    """Plan uninstalling, from the person's file or the project's; None where nothing of ours is installed."""
     setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     return _removal(agent, folder, path, project)
@@ -181,25 +181,25 @@ def _removal(agent: str, folder: str, path: str, project: str) -> Plan | None:
 
 # Doing it.
 def carry_out(plan: Plan, folder: str, at: float) -> str:
-    """Do what was planned; the backup's path, if one was made. Raises OSError, and then nothing has changed."""
+    """Do what was planned and return the backup's path, if one was made. Raises OSError, and then nothing has changed."""
     if plan.installs:
         write_client(folder)
     if plan.action == "nothing":
         return ""
     if plan.installs and plan.after is not None:
-        return _write_in(plan, plan.after, folder, at)
-    _take_back(plan, folder)
+        return _install(plan, plan.after, folder, at)
+    _uninstall(plan, folder)
     return ""
 
 
-def _write_in(plan: Plan, after: bytes, folder: str, at: float) -> str:
+def _install(plan: Plan, after: bytes, folder: str, at: float) -> str:
     known = entry(folder, plan.path)
     untouched = known is not None and plan.before is not None and digest(plan.before) == known.after
     existed, backup, made = plan.before is not None, "", known.made if known is not None else ()
-    if untouched and known is not None:  # the file from before us is still the one to go back to
+    if untouched and known is not None:  # the earlier backup is still the file to restore
         existed, backup = known.existed, known.backup
     elif plan.before is not None:
-        backup = _unused(plan.path + BACKUP + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
+        backup = _unused_path(plan.path + BACKUP + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
         write(backup, plan.before, plan.path)
     made = made or missing_folders(plan.path)
     write(plan.path, after, plan.path)
@@ -208,7 +208,7 @@ def _write_in(plan: Plan, after: bytes, folder: str, at: float) -> str:
         path=plan.path,
         at=at,
         existed=existed,
-        # Of a file with our old hooks in it there is a copy for the person, but none to go back to.
+        # A backup that holds our old hooks is for the person only: it is never restored.
         backup=backup if untouched or plan.clean else "",
         after=digest(after),
         project=plan.project,
@@ -219,25 +219,25 @@ def _write_in(plan: Plan, after: bytes, folder: str, at: float) -> str:
     return backup
 
 
-def _take_back(plan: Plan, folder: str) -> None:
+def _uninstall(plan: Plan, folder: str) -> None:
     known = entry(folder, plan.path)
     if plan.after is None:
         os.unlink(plan.path)
     else:
         write(plan.path, plan.after, plan.path)
     if known is not None and known.backup and plan.action == "restore":
-        _forget(known.backup)
+        _delete_backup(known.backup)
     if known is not None and plan.after is None:
         remove_empty(known.made)
     note(folder, plan.path, None)
 
 
-def _forget(backup: str) -> None:
+def _delete_backup(backup: str) -> None:
     if BACKUP in backup and os.path.exists(backup):
         os.unlink(backup)
 
 
-def _unused(path: str) -> str:
+def _unused_path(path: str) -> str:
     number, found = 1, path
     while os.path.exists(found):
         number += 1
@@ -246,7 +246,7 @@ def _unused(path: str) -> str:
 
 
 def write(path: str, data: bytes, like: str) -> None:
-    """Whole or not at all, with the rights that the settings have; a new file is its owner's alone."""
+    """Write a file atomically, with the permissions of `like`; a new file is readable by its owner only."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write_whole(path, data, like=like, durable=True)
 
@@ -261,7 +261,7 @@ def missing_folders(path: str) -> tuple[str, ...]:
 
 
 def remove_empty(folders: Sequence[str]) -> None:
-    """Take away folders that were made for us, as long as nothing is in them."""
+    """Delete folders that were made for us, until one is not empty."""
     for folder in folders:
         try:
             os.rmdir(folder)

@@ -1,7 +1,7 @@
-"""Agents that are set up in one of several ways, each of several steps: which is taken and why, doing it, and undoing it exactly.
+"""Agents that can be set up in several ways, each of several steps: choosing a way, installing by it, and undoing it exactly.
 
-Knows no agent. A plan changes nothing. The step that tells the program to load us comes last when installing and first when
-taking back: in between the program finds nothing, never half of something.
+Knows no agent. A plan changes nothing. The step that makes the program load us is the last one of an installation and the
+first one of its removal: in between the program never loads half of it.
 """
 
 import os
@@ -12,11 +12,26 @@ from preheat.agents import places_of
 from preheat.agents.pythons import look
 from preheat.agents.ways import Around, Folder, Item, Package, Several, Target, Way
 from preheat.errors import UserError
-from preheat.installing import folders, items, packages
 from preheat.installing.commands import client_of
-from preheat.installing.folders import FolderPlan
+from preheat.installing.folders import (
+    FolderPlan,
+    is_our_folder,
+    plan_folder,
+    plan_folder_removal,
+    remove_folder,
+    write_folder,
+)
+from preheat.installing.items import holds_our_item, load_yaml_settings, plan_item_removal, plan_items
 from preheat.installing.ledger import Installed, entries_of, entry, note
-from preheat.installing.packages import Cannot, PackagePlan
+from preheat.installing.packages import (
+    PACKAGE_NAME,
+    Cannot,
+    PackagePlan,
+    add_packages,
+    plan_package_removal,
+    plan_packages,
+    remove_packages,
+)
 from preheat.installing.plans import Plan, carry_out, hooks_for
 from preheat.running.place import write_client
 
@@ -24,14 +39,14 @@ Planned: TypeAlias = PackagePlan | FolderPlan | Plan
 
 
 class Work(NamedTuple):
-    """What installing or taking back is going to do."""
+    """What an installation or its removal will do."""
 
     agent: str
     steps: tuple[Planned, ...]
     way: Way | None = None
     target: Target | None = None
     why: str = ""
-    """Why it is this way and not the first of them; empty where it is the first, or was asked for."""
+    """Why the first way is not taken; empty where it is, or where the person chose."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -40,7 +55,7 @@ class Work(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of it."""
+    """What was done."""
 
     backup: str = ""
     added: tuple[str, ...] = ()
@@ -49,7 +64,7 @@ class Done(NamedTuple):
 
 
 def several_of(agent: str) -> Several | None:
-    """How the agent is set up in several ways; None where one file is all."""
+    """The agent's several ways; None where it is set up by one file."""
     return hooks_for(agent).setup.several
 
 
@@ -59,41 +74,41 @@ def around(agent: str, folder: str, environment: Mapping[str, str], interpreter:
 
 # Installing.
 def install_work(agent: str, folder: str, environment: Mapping[str, str], how: str = "", without: str = "") -> Work:
-    """What installing would do. `how`: the way that was asked for, else the one it is installed by, else the first that can be
-    done; `without` says why the first was tried and failed. Raises UserError, and then nothing has changed."""
+    """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `without`
+    says why the first way has failed. Raises UserError, and then nothing has changed."""
     several = several_of(agent)
     if several is None:
         raise UserError(f"{places_of(agent).title} is installed in one way only; leave `--how` out")
     if how and how not in several.hows:
         raise UserError(f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(several.hows)}")
     target = several.target(environment)
-    # Before anything else: settings that cannot be read are left alone, and so is all the rest.
-    items.settings_of(target.settings)
+    # First of all: where the settings cannot be read, nothing is changed.
+    load_yaml_settings(target.settings)
     ways = several.ways(around(agent, folder, environment, target.interpreter))
-    there = [way for way in ways if _present(way, environment)]
+    there = [way for way in ways if _is_installed(way, environment)]
     as_before = there[0].how if len(there) == 1 and not without else ""
-    # And settings that cannot be changed for certain, before anybody waits for packages.
-    _settings(agent, folder, next((way for way in ways if way.how == (how or as_before)), ways[0]), ways)
-    chosen, package, why = _chosen(ways, how or as_before, environment, without)
+    # Settings that cannot be changed safely are refused before any package is looked for.
+    _plan_settings(agent, folder, next((way for way in ways if way.how == (how or as_before)), ways[0]), ways)
+    chosen, package, why = _choose_way(ways, how or as_before, environment, without)
     steps = (*((package,) if package else ()), *_steps(agent, folder, environment, chosen, ways))
-    return Work(agent, steps, chosen, target, why, (*_second(steps, chosen, there), *target.notes))
+    return Work(agent, steps, chosen, target, why, (*_warn_of_package(steps, chosen, there), *target.notes))
 
 
-def _present(way: Way, environment: Mapping[str, str]) -> bool:
-    """Whether what the way puts into the program is there, whether or not the program is told to load it."""
+def _is_installed(way: Way, environment: Mapping[str, str]) -> bool:
+    """Whether the way is installed, whether or not the program is set to load it."""
     first = way.steps[0]
     if isinstance(first, Package):
         found = look(first.interpreter, environment, first.group)
-        return found is not None and packages.NAME in found.points
+        return found is not None and PACKAGE_NAME in found.points
     if isinstance(first, Folder):
-        return folders.ours(first)
-    return len(way.steps) == 1 and items.holds(first, items.settings_of(first.path))
+        return is_our_folder(first)
+    return len(way.steps) == 1 and holds_our_item(first, load_yaml_settings(first.path))
 
 
-def _chosen(
+def _choose_way(
     ways: Sequence[Way], how: str, environment: Mapping[str, str], why: str
 ) -> tuple[Way, PackagePlan | None, str]:
-    """The way, what it does to the program's Python, and why it is not the first."""
+    """The way, its plan for the program's Python, and why it is not the first way."""
     for way in ways:
         if how and way.how != how:
             continue
@@ -103,7 +118,7 @@ def _chosen(
         if why:
             continue
         try:
-            return way, packages.addition(package, environment), ""
+            return way, plan_packages(package, environment), ""
         except Cannot as problem:
             why = str(problem)
     raise UserError(f"`--how {how}` cannot be done: {why}. `--how {ways[1].how}` needs none of it; nothing was changed")
@@ -112,21 +127,21 @@ def _chosen(
 def _steps(
     agent: str, folder: str, environment: Mapping[str, str], chosen: Way, ways: Sequence[Way]
 ) -> tuple[Planned, ...]:
-    """All but the packages of the way itself."""
-    steps: list[Planned] = [folders.placing(agent, step, folder) for step in chosen.steps if isinstance(step, Folder)]
-    steps.append(_settings(agent, folder, chosen, ways))
-    # Whatever another way has put there would be a second one of the same.
+    """Every step but the packages of the chosen way."""
+    steps: list[Planned] = [plan_folder(agent, step, folder) for step in chosen.steps if isinstance(step, Folder)]
+    steps.append(_plan_settings(agent, folder, chosen, ways))
+    # What another way has installed would be loaded a second time.
     for way in ways:
         if way is not chosen:
             steps += _removals(agent, folder, environment, way)
     return tuple(steps)
 
 
-def _settings(agent: str, folder: str, chosen: Way, ways: Sequence[Way]) -> Plan:
-    """What becomes of the program's settings: the items of one way are in them, those of the others are not."""
+def _plan_settings(agent: str, folder: str, chosen: Way, ways: Sequence[Way]) -> Plan:
+    """Plan the program's settings: they hold the items of the chosen way and of no other."""
     wanted = [step for step in chosen.steps if isinstance(step, Item)]
     others = [step for step in _items(ways) if step.keys not in [each.keys for each in wanted]]
-    return items.placing(agent, (wanted or others)[0].path, wanted, others, folder)
+    return plan_items(agent, (wanted or others)[0].path, wanted, others, folder)
 
 
 def _items(ways: Sequence[Way]) -> list[Item]:
@@ -135,9 +150,9 @@ def _items(ways: Sequence[Way]) -> list[Item]:
 
 
 def _removals(agent: str, folder: str, environment: Mapping[str, str], way: Way) -> list[Planned]:
-    """What is there of a way apart from the settings."""
+    """Plan removing what a way has installed apart from the settings."""
     found: list[Planned | None] = [
-        folders.removal(agent, step, folder) for step in way.steps if isinstance(step, Folder)
+        plan_folder_removal(agent, step, folder) for step in way.steps if isinstance(step, Folder)
     ]
     if any(isinstance(step, Package) for step in way.steps):
         settings = [step.path for step in way.steps if isinstance(step, Item)]
@@ -148,15 +163,15 @@ def _removals(agent: str, folder: str, environment: Mapping[str, str], way: Way)
 def _package_removals(
     agent: str, folder: str, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[PackagePlan | None]:
-    """Of packages, exactly what we have put there, and only when no other home of the program is told to load them."""
+    """Plan removing exactly the packages that we added, unless another home of the program still loads them."""
     if any(each.path not in settings and os.path.exists(each.path) for each in entries_of(folder, agent, "file")):
         return []
     known = entries_of(folder, agent, "packages")
-    return [packages.removal(each.path, each.packages, environment) for each in known]
+    return [plan_package_removal(each.path, each.packages, environment) for each in known]
 
 
-def _second(steps: Sequence[Planned], chosen: Way, there: Sequence[Way]) -> tuple[str, ...]:
-    """Said where a package that we have not put there would be loaded all the same."""
+def _warn_of_package(steps: Sequence[Planned], chosen: Way, there: Sequence[Way]) -> tuple[str, ...]:
+    """A warning where a package that we did not add would be loaded as well."""
     for way in there:
         package = next((step for step in way.steps if isinstance(step, Package)), None)
         if package is not None and way is not chosen and not any(isinstance(step, PackagePlan) for step in steps):
@@ -168,7 +183,7 @@ def _second(steps: Sequence[Planned], chosen: Way, there: Sequence[Way]) -> tupl
 
 
 def install(agent: str, folder: str, environment: Mapping[str, str], how: str, at: float) -> tuple[Work, Done]:
-    """Plan and do it. Where the first way turns out not to work and none was asked for, the next is taken. Raises UserError."""
+    """Plan and install. If the first way fails and the person did not choose one, the next is taken. Raises UserError."""
     work = install_work(agent, folder, environment, how)
     try:
         return work, do(work, folder, environment, at)
@@ -186,23 +201,23 @@ def do(work: Work, folder: str, environment: Mapping[str, str], at: float) -> Do
     done = Done()
     for step in work.steps:
         if isinstance(step, PackagePlan):
-            done = _packages(step, work.agent, folder, environment, at, done)
+            done = _apply_package_plan(step, work.agent, folder, environment, at, done)
         elif isinstance(step, FolderPlan):
             if step.action == "delete":
-                folders.take_away(step, folder)
+                remove_folder(step, folder)
                 done = done._replace(kept=(*done.kept, *(os.path.join(step.path, name) for name in step.kept)))
             elif step.action != "nothing":
-                folders.place(step, folder, at)
+                write_folder(step, folder, at)
         else:
             done = done._replace(backup=carry_out(step, folder, at) or done.backup)
     return done
 
 
-def _packages(
+def _apply_package_plan(
     step: PackagePlan, agent: str, folder: str, environment: Mapping[str, str], at: float, done: Done
 ) -> Done:
     if step.action == "add":
-        added = packages.add(step, environment)
+        added = add_packages(step, environment)
         known = entry(folder, step.interpreter)
         whole = tuple(dict.fromkeys((*(known.packages if known else ()), *added)))
         newest = {each.split("==")[0]: each for each in whole}
@@ -212,25 +227,27 @@ def _packages(
         note(folder, step.interpreter, kept)
         return done._replace(added=added)
     if step.action == "remove":
-        packages.remove(step, environment)
+        remove_packages(step, environment)
         note(folder, step.interpreter, None)
         return done._replace(removed=step.packages, kept=(*done.kept, *step.kept))
     return done
 
 
-# Taking back.
+# Uninstalling.
 def uninstall_work(agent: str, folder: str, environment: Mapping[str, str]) -> Work | None:
-    """What taking back would do, of every way; None where nothing of ours is there. Works without the program."""
+    """Plan removing every way; None where nothing of ours is installed. Works without the program."""
     several = several_of(agent)
     if several is None:
         return None
     ways = several.ways(around(agent, folder, environment))
     steps: list[Planned | None] = [
-        items.removal(agent, path, [item for item in _items(ways) if item.path == path], folder)
+        plan_item_removal(agent, path, [item for item in _items(ways) if item.path == path], folder)
         for path in dict.fromkeys(item.path for item in _items(ways))
     ]
     for way in ways:
         steps += _removals(agent, folder, environment, way)
-    steps += [packages.removal(each.path, each.packages, environment) for each in entries_of(folder, agent, "packages")]
+    steps += [
+        plan_package_removal(each.path, each.packages, environment) for each in entries_of(folder, agent, "packages")
+    ]
     found = tuple(step for step in steps if step is not None)
     return Work(agent, found) if found else None

@@ -1,4 +1,4 @@
-"""How things stand: which agents call us, from which files, whether their programs run those hooks, and whether they run twice.
+"""The state of the installation: which agents call us, from which files, whether their programs run those hooks, or twice.
 
 Knows no agent. Reads files and changes nothing.
 """
@@ -31,27 +31,27 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[str, ...] = ()
     posts: bool = False
     current: bool = True
-    """It says what would be installed now."""
+    """It equals what would be installed now."""
     missing: str = ""
-    """A file that its command needs and that is gone."""
+    """A file that its command needs and that does not exist."""
     active: Literal["yes", "no", "unknown"] = "unknown"
     reason: str = ""
     how: str = ""
     """By which of several ways, where an agent has several."""
     version: str = ""
-    """Of the Preheat that is there, where it is another's copy."""
+    """Of the installed Preheat, where that is a copy of its own."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent."""
+    """What is installed for one agent."""
 
     agent: str
     title: str
     present: bool
-    """The program has left traces on this machine."""
+    """The program has left files on this machine."""
     places: tuple[Place, ...] = ()
     doubles: tuple[str, ...] = ()
-    """Files whose hooks of ours run in the same session; empty where there is no more than one."""
+    """Files that call us in the same session; empty where there are fewer than two."""
     advice: str = ""
     last_event: str = ""
     last_at: float | None = None
@@ -61,7 +61,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the client runs, and whether a daemon answers it."""
+    """Whether the client runs and a daemon is up."""
 
     client: Literal["works", "missing", "fails"]
     milliseconds: float | None = None
@@ -70,20 +70,18 @@ class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def standings(folder: str, environment: Mapping[str, str], project: str) -> list[Standing]:
-    """Every agent that has hooks; `project` is the folder whose settings are looked at besides the person's."""
+    """The state of every agent that has hooks; `project` is a folder whose settings are read besides the person's."""
     seen = _last_seen(folder)
-    return [_standing(agent, folder, environment, project, seen) for agent in HOOKED]
+    return [_status(agent, folder, environment, project, seen) for agent in HOOKED]
 
 
-def _standing(
-    agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]
-) -> Standing:
+def _status(agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]) -> Standing:
     setup = hooks_for(agent).setup
     last = seen.get(agent)
-    told: dict[str, Any] = last if isinstance(last, dict) else {}
-    at = told.get("at")
+    event: dict[str, Any] = last if isinstance(last, dict) else {}
+    at = event.get("at")
     if setup.several is not None:
-        return _several(agent, folder, environment, told)
+        return _status_of_ways(agent, folder, environment, event)
     places = _places(agent, setup, folder, environment, project)
     doubles = double_firing(agent, environment, project)
     return Standing(
@@ -93,14 +91,14 @@ def _standing(
         places=tuple(places),
         doubles=tuple(doubles),
         advice=_advice(setup, doubles, environment, project, agent),
-        last_event=str(told.get("event") or ""),
+        last_event=str(event.get("event") or ""),
         last_at=float(at) if isinstance(at, int | float) else None,
     )
 
 
-def _several(agent: str, folder: str, environment: Mapping[str, str], told: Mapping[str, Any]) -> Standing:
-    """One that is set up in several ways."""
-    found, at = looked(agent, folder, environment), told.get("at")
+def _status_of_ways(agent: str, folder: str, environment: Mapping[str, str], event: Mapping[str, Any]) -> Standing:
+    """The state of an agent that can be set up in several ways."""
+    found, at = looked(agent, folder, environment), event.get("at")
     places = [
         Place(
             path=each.path,
@@ -123,7 +121,7 @@ def _several(agent: str, folder: str, environment: Mapping[str, str], told: Mapp
         places=tuple(places),
         doubles=tuple(found.twice),
         advice=f"`preheat install {agent} --how {found.seen[0].how}` leaves one of them." if found.twice else "",
-        last_event=str(told.get("event") or ""),
+        last_event=str(event.get("event") or ""),
         last_at=float(at) if isinstance(at, int | float) else None,
         program=f"{found.target.title}, run by {found.target.interpreter}" if found.target else "",
         notes=found.notes,
@@ -206,7 +204,7 @@ def _strings(value: Any) -> list[str]:
 
 
 def faults(folder: str, environment: Mapping[str, str], project: str) -> list[str]:
-    """What is installed and cannot work as it stands, or works twice; one sentence each."""
+    """What is installed and cannot work, or runs twice; one sentence each."""
     found = []
     for each in standings(folder, environment, project):
         broken = [place for place in each.places if place.active == "no" and (place.missing or place.how)]
@@ -216,9 +214,9 @@ def faults(folder: str, environment: Mapping[str, str], project: str) -> list[st
     return found
 
 
-# Twice.
+# Hooks that run twice.
 def double_firing(agent: str, environment: Mapping[str, str], project: str) -> list[str]:
-    """The files with hooks of ours that one session of the agent would run, if there is more than one."""
+    """The files whose hooks of ours would run in one session of the agent, if there is more than one."""
     setup = hooks_for(agent).setup
     if setup.several is not None:
         return []
@@ -251,7 +249,7 @@ def _advice(setup: Setup, doubles: list[str], environment: Mapping[str, str], pr
     return setup.double
 
 
-# What is known of the daemon.
+# The daemon and its client.
 def _last_seen(folder: str) -> dict[str, Any]:
     data = contents(os.path.join(live_folder(folder), SEEN))
     try:
@@ -261,9 +259,9 @@ def _last_seen(folder: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def self_test(folder: str, agent: str = "") -> SelfTest:
-    """Run the client as an agent would, with an event that means nothing; no daemon is started for it."""
-    words = client_of(agent or HOOKED[0], folder).arguments
+def self_test(folder: str) -> SelfTest:
+    """Run the client as an agent would, with an empty event; no daemon is started for it."""
+    words = client_of(HOOKED[0], folder).arguments
     if not os.path.exists(words[-2]):
         return SelfTest(client="missing", why=f"`{words[-2]}` is not there; `preheat install AGENT` puts it there")
     running = holder(folder) is not None

@@ -1,7 +1,7 @@
-"""YAML as text: an item put into a list or taken out of it, and every other byte stays: comments, order, quotes, line ends.
+"""YAML as text: adding an item to a list or removing it while every other byte stays: comments, order, quotes, line ends.
 
-Knows nothing of what the document means. What cannot be done for certain is refused with the line, never guessed; every change is
-read back before it is given out.
+Knows nothing of what the document means. A change that is not safe is refused with the line; every change is parsed again and
+checked before it is returned.
 """
 
 import json
@@ -16,16 +16,16 @@ Keys = Sequence[str]
 
 
 class Node(NamedTuple):
-    """A value and where it stands."""
+    """A value and its position in the text."""
 
     kind: Literal["mapping", "list", "scalar", "alias"]
     start: int
     end: int
-    """Where the last of it ends; behind the colon of its key for one that is not written at all."""
+    """The end of its last character; for an empty value the place after the colon of its key."""
     line: int
     flow: bool = False
     text: str = ""
-    """Of a scalar, what it says."""
+    """The value of a scalar."""
     anchor: bool = False
     parts: tuple["Node", ...] = ()
     """Of a list its items, of a mapping its keys and values in turn."""
@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
     @property
     def nothing(self) -> bool:
-        """Not written at all, or a word for nothing."""
+        """Empty, `~` or `null`."""
         return self.kind == "scalar" and self.text.lower() in ("", "~", "null")
 
     def pairs(self) -> list[tuple["Node", "Node"]]:
@@ -81,13 +81,13 @@ def _build(events: list[Any], at: int) -> tuple[Node, int]:
         part, at = _build(events, at)
         parts.append(part)
     flow = bool(event.flow_style)
-    # The end that is told of a block is where the next thing begins, with comments in between that are not of it.
+    # The parser puts the end of a block at the next token, behind comments that do not belong to the block.
     end = events[at].end_mark.index if flow or not parts else parts[-1].end
     return Node(kind, start, end, line, flow, anchor=anchor, parts=tuple(parts)), at + 1
 
 
 def value_of(text: str, path: str) -> Any:
-    """What the document says. Raises UserError with the line."""
+    """Load the document. Raises UserError with the line."""
     parse(text, path)
     try:
         return yaml.safe_load(text)
@@ -98,14 +98,14 @@ def value_of(text: str, path: str) -> Any:
         raise _refusal(path, 1, str(problem)) from None
 
 
-# Looking.
+# Finding.
 class Found(NamedTuple):
-    """How far a way of keys leads into a document."""
+    """How far a path of keys leads into a document."""
 
     node: Node
-    """The last value that is there."""
+    """The value at the last key that exists."""
     depth: int
-    """How many of the keys are there."""
+    """How many of the keys exist."""
     key: Node | None = None
 
 
@@ -147,14 +147,14 @@ def _list(root: Node, keys: Keys, path: str) -> Found:
 
 
 def items(value: Any, keys: Keys) -> list[Any]:
-    """The list at a way of keys in what a document says; empty where there is none."""
+    """The list at a path of keys in a loaded document; empty where there is none."""
     for name in keys:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, list) else []
 
 
 def first_missing(value: Any, keys: Keys) -> int:
-    """How many of the keys lead somewhere."""
+    """How many of the keys exist in a loaded document."""
     for depth, name in enumerate(keys):
         if not isinstance(value, dict) or name not in value:
             return depth
@@ -162,53 +162,53 @@ def first_missing(value: Any, keys: Keys) -> int:
     return len(keys)
 
 
-# Putting in.
+# Adding.
 def with_item(text: str, path: str, keys: Keys, item: Any) -> str:
-    """The text with one more item at the end of a list; the list and what it stands in are made where they are missing."""
+    """The text with one more item at the end of a list; missing keys and a missing list are created."""
     before = value_of(text, path)
-    changed = _put(text, path, keys, item)
-    _check(changed, path, _with(before, keys, item), keys)
+    changed = _insert_item(text, path, keys, item)
+    _check(changed, path, _value_with(before, keys, item), keys)
     return changed
 
 
-def _with(value: Any, keys: Keys, item: Any) -> Any:
+def _value_with(value: Any, keys: Keys, item: Any) -> Any:
     if not keys:
         return [*(value or []), item]
     inner = value or {}
-    return {**inner, keys[0]: _with(inner.get(keys[0]), keys[1:], item)}
+    return {**inner, keys[0]: _value_with(inner.get(keys[0]), keys[1:], item)}
 
 
-def _put(text: str, path: str, keys: Keys, item: Any) -> str:
+def _insert_item(text: str, path: str, keys: Keys, item: Any) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     root = parse(text, path)
     if root is None or root.unwritten:
-        return _joined(text, end) + _block(keys, item, "", end)
+        return _end_line(text, end) + _block(keys, item, "", end)
     found = _list(root, keys, path)
     node, rest = found.node, keys[found.depth :]
     if node.kind == "scalar":
-        return _into_nothing(text, found, keys, item, end)
+        return _add_to_null(text, found, keys, item, end)
     if not rest:
         if node.flow:
-            return _into_flow(text, node, _inline(item))
+            return _add_to_flow(text, node, _inline(item))
         indent = _indent(text, node.start)
-        return _after(text, node.end, f"{indent}- {_inline(item)}", end)
+        return _insert_lines(text, node.end, f"{indent}- {_inline(item)}", end)
     if node.flow:
-        return _into_flow(text, node, f"{rest[0]}: {_flow(rest[1:], item)}")
+        return _add_to_flow(text, node, f"{rest[0]}: {_flow(rest[1:], item)}")
     indent = _indent(text, node.start)
-    return _after(text, node.end, _block(rest, item, indent, end).rstrip("\r\n"), end)
+    return _insert_lines(text, node.end, _block(rest, item, indent, end).rstrip("\r\n"), end)
 
 
-def _into_nothing(text: str, found: Found, keys: Keys, item: Any, end: str) -> str:
-    """Where a key is but nothing behind it, or a word for nothing."""
+def _add_to_null(text: str, found: Found, keys: Keys, item: Any, end: str) -> str:
+    """The text with the item put behind a key whose value is empty, `~` or `null`."""
     node, rest = found.node, keys[found.depth :]
     if not node.unwritten or found.key is None:
         return text[: node.start] + _flow(rest, item) + text[node.end :]
     indent = _indent(text, found.key.start)
     inner = _block(rest, item, indent + "  ", end) if rest else f"{indent}  - {_inline(item)}"
-    return _after(text, node.end, inner.rstrip("\r\n"), end)
+    return _insert_lines(text, node.end, inner.rstrip("\r\n"), end)
 
 
-def _into_flow(text: str, node: Node, added: str) -> str:
+def _add_to_flow(text: str, node: Node, added: str) -> str:
     if not node.parts:
         return f"{text[: node.start + 1]}{added}{text[node.start + 1 :]}"
     at = node.parts[-1].end
@@ -229,12 +229,12 @@ def _flow(keys: Keys, item: Any) -> str:
 
 
 def _inline(item: Any) -> str:
-    """An item within a line; JSON is YAML too. A plain word stays one."""
+    """An item within a line: a plain word as it is, everything else as JSON, which is YAML too."""
     return item if isinstance(item, str) and item.isalpha() else json.dumps(item, ensure_ascii=False)
 
 
-def _after(text: str, at: int, lines: str, end: str) -> str:
-    """With lines put behind the line that a place is in, or before the next one where it begins one."""
+def _insert_lines(text: str, at: int, lines: str, end: str) -> str:
+    """The text with lines inserted after the line that holds a position (before it, where the position begins a line)."""
     if at and text[at - 1] == "\n":
         return f"{text[:at]}{lines}{end}{text[at:]}"
     line_end = text.find("\n", at)
@@ -243,7 +243,7 @@ def _after(text: str, at: int, lines: str, end: str) -> str:
     return f"{text[: line_end + 1]}{lines}{end}{text[line_end + 1 :]}"
 
 
-def _joined(text: str, end: str) -> str:
+def _end_line(text: str, end: str) -> str:
     return text if not text or text.endswith("\n") else text + end
 
 
@@ -251,16 +251,16 @@ def _indent(text: str, at: int) -> str:
     return " " * (at - (text.rfind("\n", 0, at) + 1))
 
 
-# Taking out.
+# Removing.
 def without_items(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None = None) -> str:
-    """The text without the items of a list that are ours. A list that is empty then stays as `[]`; the keys from the one numbered
-    `made` on were only made for them and go too where nothing else is in them."""
+    """The text without our items of a list. A list that becomes empty stays as `[]`; keys from number `made` on were created for
+    our items and are removed too where they hold nothing else."""
     while any(ours(item) for item in items(value_of(text, path), keys)):
-        text = _one_less(text, path, keys, ours, made)
+        text = _remove_one(text, path, keys, ours, made)
     return text
 
 
-def _one_less(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None) -> str:
+def _remove_one(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None) -> str:
     before = value_of(text, path)
     listed = items(before, keys)
     index = next(at for at, item in enumerate(listed) if ours(item))
@@ -270,19 +270,19 @@ def _one_less(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], mad
     node = _list(root, keys, path).node
     rest = [*listed[:index], *listed[index + 1 :]]
     if rest:
-        changed, wanted = _cut(text, node, index), _replaced(before, keys, rest)
+        changed, wanted = _cut_item(text, node, index), _value_replaced(before, keys, rest)
     else:
         depth = _own_depth(before, keys, made)
         changed = (
-            _cut_key(text, root, keys, depth, path) if depth is not None else _emptied(text, node, keys, root, path)
+            _cut_key(text, root, keys, depth, path) if depth is not None else _empty_list(text, node, keys, root, path)
         )
-        wanted = _replaced(before, keys, []) if depth is None else _dropped(before, keys[: depth + 1])
+        wanted = _value_replaced(before, keys, []) if depth is None else _value_without(before, keys[: depth + 1])
     _check(changed, path, wanted, keys)
     return changed
 
 
 def _own_depth(value: Any, keys: Keys, made: int | None) -> int | None:
-    """The topmost key that was made for our items and holds nothing else."""
+    """The number of the topmost key that was created for our items and holds nothing else."""
     if made is None:
         return None
     found = None
@@ -296,7 +296,7 @@ def _own_depth(value: Any, keys: Keys, made: int | None) -> int | None:
     return found
 
 
-def _cut(text: str, node: Node, index: int) -> str:
+def _cut_item(text: str, node: Node, index: int) -> str:
     gone = node.parts[index]
     if node.flow:
         if index + 1 < len(node.parts):
@@ -311,7 +311,7 @@ def _without_lines(text: str, start: int, end: int) -> str:
     return text[:begin] + (text[finish:] if finish > 0 else "")
 
 
-def _emptied(text: str, node: Node, keys: Keys, root: Node, path: str) -> str:
+def _empty_list(text: str, node: Node, keys: Keys, root: Node, path: str) -> str:
     if node.flow:
         return f"{text[: node.start]}[]{text[node.end :]}"
     key = _find(root, keys, path).key
@@ -336,24 +336,24 @@ def _cut_key(text: str, root: Node, keys: Keys, depth: int, path: str) -> str:
     return text[: key.start] + text[value.end :]
 
 
-def _replaced(value: Any, keys: Keys, rest: list[Any]) -> Any:
-    return {**value, keys[0]: _replaced(value[keys[0]], keys[1:], rest)} if keys else rest
+def _value_replaced(value: Any, keys: Keys, rest: list[Any]) -> Any:
+    return {**value, keys[0]: _value_replaced(value[keys[0]], keys[1:], rest)} if keys else rest
 
 
-def _dropped(value: Any, keys: Keys) -> Any:
+def _value_without(value: Any, keys: Keys) -> Any:
     if len(keys) == 1:
         return {name: inner for name, inner in value.items() if name != keys[0]}
-    return {**value, keys[0]: _dropped(value[keys[0]], keys[1:])}
+    return {**value, keys[0]: _value_without(value[keys[0]], keys[1:])}
 
 
-# What is never done.
+# Checking.
 def _check(text: str, path: str, wanted: Any, keys: Keys) -> None:
-    """Read back what was written: a document of a shape that was not thought of is left to the person."""
+    """Raise UserError if the changed text does not load as the wanted value: the person must change such a file."""
     try:
-        given = value_of(text, path)
+        loaded = value_of(text, path)
     except UserError:
-        given = ...
-    if not _same(given, wanted):
+        loaded = ...
+    if not _same(loaded, wanted):
         raise UserError(
             f"`{path}` is written in a way that `{'.'.join(keys)}` cannot be changed in for certain; nothing was changed. "
             "Change it by hand, then run this again"
@@ -361,7 +361,7 @@ def _check(text: str, path: str, wanted: Any, keys: Keys) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Nothing is nothing, however it is written; and what is not equal to itself is the same where it reads the same."""
+    """Whether two values are equal; all ways to write an empty value are equal, and so are two NaN."""
     if not one and not other and one is not ... and one not in (0, "") and other not in (0, ""):
         return True
     if isinstance(one, dict) and isinstance(other, dict):
@@ -372,4 +372,4 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _refusal(path: str, line: int, why: str) -> UserError:
-    return UserError(f"`{path}`, line {line}: {why}; mend it first, nothing was changed")
+    return UserError(f"`{path}`, line {line}: {why}; repair it first, nothing was changed")

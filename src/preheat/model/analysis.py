@@ -1,6 +1,6 @@
-"""All that is made of one session in one pass: the verdict on every call, measures, what learners noted, episodes.
+"""All that one pass makes of a session: the verdict on every call, measures, notes of the learners, episodes.
 
-Frozen values; which stages give them is `app.analysis.one_pass`.
+Frozen values. Knows nothing of the stages that make them: `app.analysis.one_pass` calls those.
 """
 
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from preheat.model.profile import CallRecord, SessionProfile
 
 
 class Assessment(NamedTuple):
-    """A session, judged and measured."""
+    """The verdicts and measures of a session."""
 
     records: tuple[CallRecord, ...]
     profile: SessionProfile
 
 
 class Note(NamedTuple):
-    """What a learner keeps of a session; None where it found nothing."""
+    """What a learner keeps of a session; `notes` is None where it found nothing."""
 
     learner: str
     version: int
@@ -25,10 +25,10 @@ class Note(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """A session, analysed."""
+    """Everything that the analysis of a session gives."""
 
     records: tuple[CallRecord, ...]
     profile: SessionProfile
     notes: tuple[Note, ...]
-    """None at all of a session that teaches nothing, because no person wanted it."""
+    """Empty for a session that no person started: nothing is learned from it."""
     episodes: tuple[Episode, ...]

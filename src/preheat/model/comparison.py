@@ -1,6 +1,6 @@
-"""Two things side by side: the calls before and after a compaction, one session or set of sessions against another.
+"""Comparisons: the calls before and after a compaction, and one session or set of sessions with another.
 
-Frozen values; how they are measured is in `profiles`. What cannot be said is None or `too little data`, never a NaN.
+Frozen values; how they are measured is in `profiles`. An unknown number is None or `too little data`, never a NaN.
 """
 
 from typing import Literal, TypeAlias
@@ -12,34 +12,34 @@ from preheat.model.profile import Rate
 Verdict: TypeAlias = Literal["preserved", "not preserved", "too little data"]
 Finding: TypeAlias = Literal["a is higher", "b is higher", "no difference shown", "too little data"]
 Crossed: TypeAlias = Literal["in place", "compaction", "continuation"]
-"""How the boundary was crossed: within one session, or into a new one."""
+"""How the work went on after a compaction: in the same session, or in a new one."""
 Unit: TypeAlias = Literal["share", "seconds", "tokens"]
 
 WINDOW = 30
-"""Calls before and after a compaction that are compared, unless told."""
+"""Calls before and after a compaction that are compared by default."""
 MARGIN = 0.2
-"""How much more, relatively, still counts as preserved, unless told."""
+"""The relative increase that still counts as preserved, by default."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One measure before and after."""
+    """One measure before and after a compaction."""
 
     measure: str
     before: Rate
     after: Rate
     ratio: float | None = None
-    """After by before; None when there is nothing before to divide by."""
+    """The rate after divided by the rate before; None if that was 0."""
     low: float | None = None
-    """The ratio is above this with 95 % confidence (one-sided); None when nothing can be said."""
+    """The ratio is above this with 95 % confidence (one-sided); None with too little data."""
     high: float | None = None
-    """The ratio is below this with 95 % confidence (one-sided); None when nothing can be said."""
+    """The ratio is below this with 95 % confidence (one-sided); None with too little data."""
     verdict: Verdict
     needed: int | None = None
-    """Where data is too little: roughly how many on each side would do, if the truth is that nothing changed."""
+    """With too little data: roughly how many calls each side needs, if in truth nothing changed."""
 
 
 class Boundary(msgspec.Struct, frozen=True, kw_only=True):
-    """One compaction."""
+    """One compaction with the measures around it."""
 
     session: str
     """The key of the session before it."""
@@ -47,7 +47,7 @@ class Boundary(msgspec.Struct, frozen=True, kw_only=True):
     """The key of the session after it, if that is another one."""
     agent: str
     number: int
-    """The how-manieth of the session, from 1."""
+    """Its number among the compactions of the session, from 1."""
     how: Crossed
     at: float | None
     tokens_before: int | None
@@ -59,10 +59,10 @@ class Boundary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CompactionCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One session's compactions, or everyone's."""
+    """The compactions of one session, or of all."""
 
     margin: float
-    """By how much more, relatively, still counts as preserved."""
+    """The relative increase that still counts as preserved."""
     size: int
     """Calls in a window, at most."""
     sessions: int
@@ -72,19 +72,19 @@ class CompactionCheck(msgspec.Struct, frozen=True, kw_only=True):
     agents: dict[str, tuple[Change, ...]]
     """The windows by agent, where there is more than one."""
     verdict: Verdict
-    """That of the error rate in the windows: chosen before anything was measured."""
+    """Of the error rate in the windows: this measure was chosen beforehand."""
     boundaries: tuple[Boundary, ...]
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands on one side of a comparison."""
+    """One side of a comparison."""
 
     label: str
     sessions: int
     calls: int
-    """Without the agent's notes to itself."""
+    """Without bookkeeping calls."""
     judged: int
-    """Calls of which it is known whether they worked."""
+    """Calls whose success or failure is known."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,11 +99,11 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     b_total: int
     b: float | None
     difference: float | None = None
-    """A less B."""
+    """A minus B."""
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    """How often chance alone makes a difference as large."""
+    """The p-value of the difference."""
     finding: Finding
 
 
@@ -113,7 +113,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     of: Literal["sessions", "sets"]
     method: str
     differences: tuple[Difference, ...]
-    """The first, the error rate, is the one that counts; the others are looks at the same calls."""
+    """The first one, the error rate, decides; the others are for information."""
     shared: int
-    """Sessions that were in both sets, and count in the smaller one only."""
+    """Sessions of both sets; they count in the smaller set only."""
     verdict: Finding

@@ -1,6 +1,6 @@
-"""What a new session is given: the chosen lessons as rendered items, within a budget of tokens, or the reason why nothing.
+"""The context that a new session is given: chosen lessons within a token budget, or the reason why it is empty.
 
-Frozen values; choosing, packing and rendering is in `provision`.
+Frozen values; choosing and rendering is in `provisioning`.
 """
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from preheat.model.lesson import Example, LessonKind
 
 BUDGET = 2000
-"""Tokens. One agent moves hook texts over 2,500 tokens to a file, and more items lower success rather than raise it."""
+"""Tokens. One agent moves hook texts over 2,500 tokens to a file, and more lessons lower success rather than raise it."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,15 +27,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     """Why it was chosen, with its numbers: for people, not for the model."""
     pinned: bool = False
-    """A person wants it handed out: no lot takes it away."""
+    """A person wants it given: it is never withheld at random."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """A whole context. Without items it is empty, and `reason` says why."""
 
     id: str
-    """A hash of what is in it: equal contents are equal contexts. Every rendering carries it in its first line, and so a
-    session that got it can be found again."""
+    """A hash of the contents. Every rendering has it in its first line, so that the session that got it can be found."""
     task: str
     agent: str = ""
     project: str = ""
@@ -48,12 +47,12 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Name and digest (`name@digest`) where it was made from a template."""
     reason: str = ""
     sessions: int = 0
-    """How many earlier sessions the items rest on, as far as is known."""
+    """How many earlier sessions the lessons rest on, as far as is known."""
     considered: int = 0
     left_out: dict[str, int] = {}
     """How many lessons were not taken, by reason."""
 
     @property
     def of_this_project(self) -> bool:
-        """Whether all of it was seen where the session runs; a template may have been made elsewhere."""
+        """Whether all lessons were learned in the session's own project; a template may be from elsewhere."""
         return bool(self.project) and not self.template

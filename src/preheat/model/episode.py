@@ -1,6 +1,6 @@
-"""One piece of work in a session: a prompt with what followed it until the next. What a later session can be led by.
+"""An episode: one prompt of a session with what followed it until the next prompt.
 
-Frozen values; how they are made is in `episodes`. Texts come out of redacted sessions and are data: whoever puts one before a
+Frozen values; how they are made is in `episodes`. Texts come out of redacted sessions and are data: whoever shows one to a
 model cleans it first.
 """
 
@@ -9,24 +9,24 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Use: TypeAlias = Literal["read", "changed", "made", "removed"]
-"""What was done to a file. `made`: written whole. `removed` may name a folder: all that is below it goes with it."""
+"""What was done to a file. `made`: written as a whole. `removed` may be a folder with everything in it."""
 
 Ending: TypeAlias = Literal["passed", "failed", "unclear"]
-"""How a check ended; `unclear` where it gave no answer: mistyped, refused, cut off."""
+"""How a check ended; `unclear` where it gave no result: mistyped, refused, cut off."""
 
 
 class FileUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file of the project, and the calls that did this to it."""
+    """One use of a file of the project, and the calls that made it."""
 
     path: str
-    """Begins at the project."""
+    """Relative to the project."""
     use: Use
     seqs: tuple[int, ...]
-    """Places of the calls among those of the session, the first ones."""
+    """Numbers of the first such calls among those of the session."""
 
 
 class Rename(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file that goes by another name from a call on."""
+    """A file that a call renamed."""
 
     before: str
     after: str
@@ -37,7 +37,7 @@ class CheckUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A test, a build, a linter or a type checker that was run."""
 
     form: str
-    """The command without what changes from case to case."""
+    """The command without its variable parts."""
     command: str
     """As it was typed, on one line."""
     purpose: str
@@ -50,7 +50,7 @@ class Episode(msgspec.Struct, frozen=True, array_like=True):
     """One prompt, and what followed it until the next."""
 
     number: int
-    """0-based place among the session's episodes."""
+    """0-based number among the session's episodes."""
     line: int
     """Of the prompt in the session's source; that of the first event where nobody prompted."""
     prompt: str
@@ -58,17 +58,17 @@ class Episode(msgspec.Struct, frozen=True, array_like=True):
     started_at: float | None
     ended_at: float | None
     files: tuple[FileUse, ...]
-    """In the order in which they were first used so."""
+    """In the order of their first use."""
     renames: tuple[Rename, ...]
     checks: tuple[CheckUse, ...]
     closing: str
-    """The last words of the agent, on one line; empty where it said none."""
+    """The last text of the agent, on one line; may be empty."""
     first_seq: int
-    """Place of the first call among those of the session; with `calls` those that all of this rests on."""
+    """Number of the first call among those of the session."""
     calls: int
 
     def paths(self, *uses: Use) -> tuple[str, ...]:
-        """The files that were used in one of these ways, each once."""
+        """The paths that were used in one of these ways, each once."""
         return tuple(dict.fromkeys(each.path for each in self.files if each.use in uses))
 
     @property

@@ -1,6 +1,6 @@
-"""A randomised comparison: what was planned, who got what, how it went, and what that says.
+"""A randomised comparison: its plan, assignments, deliveries, how sessions went, and estimated effects.
 
-Frozen values. Who draws the lots is in `experiments`, how an effect is estimated in `statistics`.
+Frozen values. How arms are assigned is in `experiments`, how an effect is estimated in `statistics`.
 """
 
 from typing import Literal, TypeAlias
@@ -18,7 +18,7 @@ MetricName: TypeAlias = Literal[
 """`misuse` is what version 0.1.0 called `mistakes`: it is read in plans that were stored then, and never written."""
 
 Verdict: TypeAlias = Literal["helps", "hurts", "no difference", "too little data"]
-"""`no difference`: none larger than the margin; an interval that holds zero and more than the margin is too little data."""
+"""`no difference`: the interval lies within the margin; an interval that holds zero and more is `too little data`."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,11 +29,11 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     above: float
     below: float = 1.0
     stratum: str = ""
-    """What it was drawn within: agent and project."""
+    """The group that it was assigned within: agent and project."""
     cluster: str = ""
-    """What it is alike with others by (the project; in the lab the task); empty: only itself."""
+    """What makes it similar to others (the project; in the lab the task); empty: a cluster of its own."""
     before: float | None = None
-    """The same metric over earlier sessions of its project, from before the trial: nothing that an arm could have changed."""
+    """The same metric over sessions of its project from before the trial, which no arm can have changed."""
     at: float = 0.0
 
 
@@ -44,38 +44,38 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     against: str
     units: tuple[int, int]
-    """Sessions in the arm, and in the one it is held against."""
+    """Sessions in `arm` and in `against`."""
     level: float | None = None
-    """The metric in the arm."""
+    """The metric in `arm`."""
     base: float | None = None
-    """The metric in the one it is held against."""
+    """The metric in `against`."""
     difference: float | None = None
-    """None where it cannot be told; `why` says so."""
+    """None where it cannot be estimated; `why` says so."""
     low: float | None = None
     high: float | None = None
-    """The ends of the 95 % interval, if nobody looked before the planned end."""
+    """The ends of the 95 % interval, which holds for one look at the planned end."""
     always_low: float | None = None
     always_high: float | None = None
-    """The ends of the interval that holds however often one looks."""
+    """The ends of the always-valid interval, which holds however often one looks."""
     p: float | None = None
     adjusted: bool = False
-    """With what was known before the trial taken out."""
+    """Adjusted for what was known before the trial."""
     method: str = ""
     why: str = ""
-    """Why there is no difference, or no interval, to tell."""
+    """Why there is no difference or no interval."""
     error: float | None = None
     """The standard error of the difference."""
     freedom: float | None = None
     """Degrees of freedom of the interval."""
     clusters: int = 0
-    """Where clusters, not sessions, are the unit of the spread: how many there are."""
+    """The number of clusters, where these and not sessions are the unit of the variance."""
     named: tuple[str, ...] = ()
-    """What a reader must know of it: sessions left out, an arm without spread, one project only."""
+    """What a reader must know: sessions left out, an arm without variance, one project only."""
 
 
-# The field trial: what was planned, what was drawn, what a person said, and what came of it.
+# The field trial: plan, assignments, ratings, ledger.
 ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
-"""In the order in which lots are cut: a share that grows takes from its neighbour, and most sessions keep their arm."""
+"""In the order of their ranges: a share that grows takes from its neighbour, so that most sessions keep their arm."""
 METRICS: tuple[MetricName, ...] = (
     "mistakes", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
 )  # fmt: skip
@@ -83,41 +83,41 @@ MARGINS: dict[MetricName, float] = {
     "mistakes": 0.01, "errors": 0.01, "success": 0.1, "seconds": 60.0, "tokens": 10_000.0, "cost": 10_000.0,
     "corrections": 0.1, "rating": 0.1,
 }  # fmt: skip
-"""What a difference must be to matter, unless a person says otherwise."""
+"""The smallest difference that matters, by default."""
 SHARES: frozenset[MetricName] = frozenset(["mistakes", "errors", "success", "rating"])
 """Metrics that cannot differ by more than 1."""
 WORSE = 0.1
-"""By what share of its level a guardrail may get worse."""
+"""The relative worsening that a guardrail allows."""
 MATCHED = 0.05
-"""How far the tokens of a placebo may be from those of what it stands for."""
+"""The relative difference allowed between the tokens of a placebo and of the warm context."""
 EARLIER_METRICS: dict[str, MetricName] = {"misuse": "mistakes"}
 """Metrics by the names that version 0.1.0 had for them."""
 STANDING = "standing"
-"""The name of the comparison that goes on by itself: warm against the sessions that are held out."""
+"""The name of the holdout: the comparison that always runs, warm against sessions that are held out."""
 
 Dealt: TypeAlias = Literal["warm", "cold", "placebo", "note", "unassigned"]
-"""`unassigned`: its start was missed, so no lot was drawn; it is given what a warm one is, and counts nowhere."""
+"""`unassigned`: the session's start was missed; it is treated as warm and counts nowhere."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A comparison as it was planned, before its first session. Never changed: its digest is in every assignment."""
+    """The plan of a comparison, made before its first session. Never changed: its digest is in every assignment."""
 
     name: str
     arms: tuple[Arm, ...] = ("warm", "cold")
     shares: tuple[float, ...] = (0.5, 0.5)
-    """Of the arms, in their order; together 1."""
+    """Shares of the arms, in their order; they add up to 1."""
     metric: MetricName = "mistakes"
     guardrails: tuple[MetricName, ...] = ()
     """Metrics that must not get worse by more than a tenth."""
     margin: float = 0.01
-    """A smaller difference of the metric than this is none."""
+    """Smaller differences of the metric do not matter."""
     stop: str = "anytime"
     """`anytime`, or `n=200`: after so many sessions."""
     agent: str = ""
-    """Only its sessions; empty: all. Likewise the folder of a project."""
+    """Only sessions of this agent; empty: of all. `project`: only sessions in this folder."""
     project: str = ""
     template: str = ""
-    """What warm sessions are given, as `name@digest`; empty: what was learned in their project."""
+    """The template that warm sessions get, as `name@digest`; empty: the lessons of their project."""
     at: float = 0.0
 
     def __post_init__(self) -> None:
@@ -132,32 +132,32 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def sessions(self) -> int | None:
-        """After how many sessions it ends; None: when a person ends it."""
+        """The planned number of sessions; None: a person ends it."""
         return int(self.stop[2:]) if self.stop.startswith("n=") else None
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="arm"):
-    """Which arm a session got. Written down before it is given anything."""
+    """Which arm a session is in. Stored before the session is given anything."""
 
     session: str
     """Its key: agent and id."""
     root: str
-    """The session that its line began with: the lot was drawn for that one."""
+    """The first session of its line of continuations: the arm was assigned to that one."""
     experiment: str
-    """The name of the plan, and the digest of it."""
+    """Name and digest of the plan."""
     arm: Dealt
     shares: dict[str, float] = {}
-    """By arm, as they were when the lot was drawn."""
+    """Shares by arm at the time of the assignment."""
     agent: str = ""
     project: str = ""
     """The folder of the project: with the agent the stratum."""
     at: float
     why: str = ""
-    """If unassigned: why."""
+    """Why it is unassigned."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="given"):
-    """What a session was given at a start, and which items it was spared by lot."""
+    """What a session was given at its start, and which lessons were withheld at random."""
 
     session: str
     at: float
@@ -165,35 +165,35 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     """The id of the context; empty: nothing."""
     tokens: int = 0
     offered: int = 0
-    """How many items there were to give, whatever the arm."""
+    """How many lessons could be given, whatever the arm."""
     template: str = ""
-    """The template that they were from, as `name@digest`, whatever the arm."""
+    """The template of these lessons, as `name@digest`, whatever the arm."""
     shown: tuple[str, ...] = ()
-    """Items that a lot was drawn for and that were given; likewise spared."""
+    """Lessons that could have been withheld at random and were given; `withheld`: those that were withheld."""
     spared: tuple[str, ...] = ()
     probability: float = 1.0
-    """Of being given, for each of those."""
+    """Of being given, for each of these lessons."""
 
 
 class AdviceLot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="advice"):
-    """A moment at which there was something to say, and whether it was said."""
+    """A moment at which there was advice to give, and whether it was given."""
 
     session: str
     at: float
     turn: int
     signal: str
     cause: str
-    """A hash of it."""
+    """A hash of the advice's cause."""
     shown: bool
     probability: float
-    """Of being said."""
+    """Of being given."""
 
 
 Lot: TypeAlias = Assignment | Delivery | AdviceLot
 
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person thought of a session."""
+    """A person's rating of a session."""
 
     session: str
     good: bool
@@ -205,12 +205,12 @@ LedgerKind: TypeAlias = Literal["experiment", "withdrawn", "brought back"]
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of the ledger: an experiment that ended, or an item that was withdrawn or brought back. Never changed."""
+    """A line of the ledger: an experiment that ended, or a lesson that was withdrawn or brought back. Never changed."""
 
     kind: LedgerKind
     at: float
     name: str
-    """Of the experiment, or the id of the item."""
+    """Of the experiment, or the id of the lesson."""
     sentence: str
     verdict: str = ""
     plan: Plan | None = None
@@ -219,15 +219,15 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     estimates: tuple[Estimate, ...] = ()
     problems: tuple[str, ...] = ()
     sessions: dict[str, int] = {}
-    """By arm; of an item: `shown` and `withheld`."""
+    """By arm; of a lesson: `shown` and `withheld`."""
     text: str = ""
-    """Of an item: what it says."""
+    """Of a lesson: its sentence."""
     before: str = ""
-    """The digest of the line before: a line that was changed or taken out shows."""
+    """The digest of the line before, so that a changed or missing line is noticed."""
 
 
 class Went(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a session went, as far as a comparison asks."""
+    """How a session went: the values that the metrics of a comparison need."""
 
     session: str
     """Its key."""
@@ -235,20 +235,20 @@ class Went(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     project: str = ""
     """The folder of its project."""
     parent: str = ""
-    """The key of the session that it came out of; and how: as `Session.relation`."""
+    """The key of its parent session; `relation` as in `Session.relation`."""
     relation: str = ""
     started_at: float | None = None
     ended_at: float | None = None
     judged: bool = True
     calls: int = 0
-    """Those that a rate is taken over; of them those that failed by the agent's own mistake, and all that failed."""
+    """Judged calls; `mistakes`: those that failed by the agent's own mistake; `errors`: all that failed."""
     mistakes: int = 0
     errors: int = 0
     passed: bool | None = None
     """Whether its last check passed; None where it had none."""
     tokens: int = 0
     cost: float = 0.0
-    """In tokens of fresh input: what comes out of a model costs about five times as much, what comes from its cache a tenth."""
+    """In tokens of fresh input: output costs about five times as much, cached input a tenth."""
     corrections: int = 0
-    """Sentences of a person after a call that read like a rule for the next time."""
+    """Sentences in which a person corrected the agent with a rule."""
     rating: bool | None = None

@@ -1,6 +1,6 @@
-"""What a randomised comparison has shown so far, and what it takes to show more: as it is handed to whoever reads it.
+"""Reports on randomised comparisons: effects so far, guardrails, the sessions still needed, plans and the ledger.
 
-Frozen values; what was planned and drawn is in `model.experiment`, how an effect is estimated in `statistics`.
+Frozen values; plans and assignments are in `model.experiment`, how an effect is estimated is in `statistics`.
 """
 
 from typing import Literal, TypeAlias
@@ -15,7 +15,7 @@ ExperimentState: TypeAlias = Literal["running", "stopped", "standing"]
 
 
 class Guarded(msgspec.Struct, frozen=True):
-    """How a guardrail stands: a metric that must not get worse by more than a margin."""
+    """Whether a guardrail holds: a metric that must not get worse by more than a margin."""
 
     metric: str
     standing: GuardrailStanding
@@ -23,7 +23,7 @@ class Guarded(msgspec.Struct, frozen=True):
 
 
 class Epoch(msgspec.Struct, frozen=True, kw_only=True):
-    """Sessions that were drawn under the same shares."""
+    """Sessions that were assigned with the same shares."""
 
     shares: dict[str, float]
     drawn: dict[str, int]
@@ -41,23 +41,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     verdict: str
     final: bool
-    """The planned end is reached: the interval for one look counts, else the one that holds at every look."""
+    """The planned end is reached: the interval for one look counts, else the always-valid one."""
     drawn: dict[str, int]
-    """Lines of sessions by arm, and those of them that are measured."""
+    """Assigned sessions by arm, each with its continuations; `measured`: those of them that are measured."""
     measured: dict[str, int]
     estimates: tuple[Estimate, ...] = ()
     """Warm against each other arm, in the metric of the plan; the first one decides."""
     guardrails: tuple[Guarded, ...] = ()
-    """Metrics that must not get worse by more than a tenth, and how they stand; and their estimates."""
+    """Metrics that must not get worse by more than a tenth; `guardrail_estimates`: their estimates."""
     guarded: tuple[Estimate, ...] = ()
     secondary: tuple[Estimate, ...] = ()
-    """The other metrics, warm against the first: for looking, not for deciding."""
+    """The other metrics, warm against the first other arm: for information, not for the verdict."""
     corrected: dict[str, float] = {}
-    """By metric, the p-value of those when it is counted how many there are (Holm)."""
+    """By metric: the p-value of the secondary estimates, corrected by Holm."""
     ratios: str = ""
     ratios_broken: bool = False
     given: dict[str, int] = {}
-    """By arm: sessions that were given something; and sessions for which there was nothing to give, in any arm."""
+    """By arm: sessions that were given something. `nothing_to_give`: sessions without any lesson to give, in any arm."""
     nothing_to_give: int = 0
     epochs: tuple[Epoch, ...] = ()
     projects: int = 0
@@ -65,9 +65,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
 
-# What items, templates and advice did.
+# Effects of lessons, templates and advice.
 class Utility(msgspec.Struct, frozen=True):
-    """What showing an item does to the rate. Below zero is good: fewer mistakes."""
+    """The effect of showing a lesson on the mistake rate. Below zero is good."""
 
     item: str
     shown: int
@@ -76,30 +76,30 @@ class Utility(msgspec.Struct, frozen=True):
     """Rate where shown minus rate where withheld, on its own."""
     error: float | None
     effect: float | None
-    """Drawn towards the others."""
+    """Shrunk towards the effects of the others."""
     low: float | None
     high: float | None
     """The ends of its 95 % credible interval."""
     wrong_sign: float | None
     """The chance that the effect has the other sign."""
     q: float | None
-    """Benjamini and Hochberg's rate over all items, from the raw effect."""
+    """Benjamini and Hochberg's false discovery rate over all lessons, from the raw effect."""
     verdict: Verdict
     """`no difference`: the interval lies within the margin."""
 
 
 class ItemEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """What an item did, with what it says and what the ledger has of it."""
+    """The effect of a lesson, with its sentence and its last line in the ledger."""
 
     utility: Utility
     text: str = ""
     """Empty where it is not learned any more."""
     entry: LedgerEntry | None = None
-    """The last line of the ledger on it."""
+    """Its last line in the ledger."""
 
 
 class TemplateEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """What a template did: warm sessions that it was given to against cold ones that it was kept from."""
+    """The effect of a template: warm sessions that got it against cold ones that did not."""
 
     template: str
     """As `name@digest`."""
@@ -108,51 +108,51 @@ class TemplateEffect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AdviceEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """What saying something did to the mistakes in the next calls."""
+    """The effect of advice on mistakes in the next calls."""
 
     estimate: Estimate
     next_calls: int
-    """So many calls after it are looked at."""
+    """How many calls after the advice are counted."""
     moments_without_calls_after: int
-    """Of so many moments it cannot be told: the archive has no calls after them that say when they were made."""
+    """Moments that cannot be measured: the archive has no dated calls after them."""
 
 
-# How many sessions it takes.
+# Sample sizes.
 class SampleSize(msgspec.Struct, frozen=True):
-    """What a trial needs."""
+    """How many sessions a trial needs."""
 
     effect: float
     base: float
-    """The metric as it is."""
+    """The metric without the effect."""
     wanted: float
     """The power asked for."""
     sessions: int
     """In both arms together."""
     arms: tuple[int, int]
     power: float
-    """Seen in simulation with that many."""
+    """As simulated with that many sessions."""
     formula: int
-    """What the delta method's formula says, in both arms together."""
+    """Sessions in both arms together by the formula of the delta method."""
     curve: tuple[tuple[int, float], ...]
     """Sessions and power, as simulated."""
     draws: int
     drawn_from: tuple[int, int]
-    """Sessions and clusters."""
+    """Earlier sessions and clusters that the simulation drew from."""
     named: tuple[str, ...] = ()
 
 
 class Needed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a comparison needs, and how long that takes here."""
+    """How many sessions a comparison needs, and how long that takes here."""
 
     metric: str
     margin: float
     plan: SampleSize
     worse: bool
-    """The metric cannot get better by as much: the plan is for getting worse."""
+    """The metric cannot improve by the margin: the plan is for a worsening."""
     a_week: float
-    """Sessions that began in a week, over the last four, and that had something to count."""
+    """Sessions per week over the last four weeks that had something to count."""
     wider: float
-    """So many times as wide is the interval that holds at every look, with so many sessions."""
+    """The width of the always-valid interval divided by that of the interval for one look."""
 
     @property
     def weeks(self) -> float | None:
@@ -161,53 +161,53 @@ class Needed(msgspec.Struct, frozen=True, kw_only=True):
 
 # Plans, the ledger, ratings.
 class ListedPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison that was started."""
+    """A comparison that was started, running or stopped."""
 
     experiment: str
     """The name of the plan, and the digest of it."""
     plan: Plan
     stopped: float | None
-    """When; None: it runs."""
+    """When it was stopped; None: it runs."""
     verdict: str | None
-    """What the ledger says of it, once it was stopped."""
+    """From the ledger, once it was stopped."""
 
 
 class StartedExperiment(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison that runs from now on."""
+    """A comparison that has just been started."""
 
     experiment: str
     plan: Plan
     agents_call: bool
-    """Whether any agent calls Preheat: else no session can be in it."""
+    """Whether any agent has Preheat installed: otherwise no session can take part."""
 
 
 class StoppedExperiment(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison that was ended: what it showed, and the line that was entered into the ledger."""
+    """A comparison that has just been stopped: its report and its line in the ledger."""
 
     report: Report
     entry: LedgerEntry
 
 
 class ExperimentStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left to chance now, in a sentence, and what is known."""
+    """What is randomised now, in a sentence, and the reports."""
 
     sentence: str
     reports: tuple[Report, ...]
-    """Of each that runs, else of the standing one; none where there is no archive."""
+    """Of each running experiment, else of the holdout; empty where there is no archive."""
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """Every comparison that ended and every item that was withdrawn, whatever came of it."""
+    """Every comparison that ended and every lesson that was withdrawn, whatever the verdict."""
 
     entries: tuple[LedgerEntry, ...]
     changed_lines: tuple[int, ...]
-    """From 1: lines that were changed, or before which one was taken out."""
+    """Numbers (from 1) of lines that were changed, or before which a line is missing."""
 
 
 class RatedSession(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person thought of a session, as it was kept."""
+    """A person's rating of a session, as it was stored."""
 
     rating: Rating
     session: Summary
     shortened: bool
-    """The note was longer than what is kept."""
+    """The note was too long and was cut."""

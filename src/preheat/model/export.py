@@ -1,15 +1,15 @@
-"""The forms in which sessions are written for other programs, and what was written. Frozen values."""
+"""The formats in which sessions are exported for other programs, and what was written. Frozen values."""
 
 from typing import Literal, NamedTuple, TypeAlias
 
 ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
 
 ENDINGS: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
-"""By form: how its files end."""
+"""The suffix of its files, by format."""
 
 
 class ExportedFile(NamedTuple):
-    """A session in a file."""
+    """A session that was written to a file."""
 
     session: str
     path: str
@@ -17,8 +17,8 @@ class ExportedFile(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """What became of several sessions."""
+    """The files of an export, and the sessions that were not written."""
 
     files: list[ExportedFile]
     left_out: list[str]
-    """Why, of each that was not written."""
+    """For each session that was not written: why."""

@@ -1,6 +1,6 @@
-"""What a session was shown or spared by chance, how it then went, and what that says of an item's effect.
+"""Lessons that were shown or withheld at random, how those sessions went, and the effect of a lesson.
 
-Frozen values; who draws the lots is in `experiments`, how an effect is estimated in `lessons.effectiveness`.
+Frozen values; how lessons are withheld is in `experiments`, how an effect is estimated in `lessons.effectiveness`.
 """
 
 from typing import Literal, TypeAlias
@@ -12,14 +12,14 @@ Verdict: TypeAlias = Literal["helps", "hurts", "no difference shown", "not measu
 
 
 class Exposure(msgspec.Struct, frozen=True):
-    """An item (a lesson's id, an advisory's name) that a lot was drawn for in one session."""
+    """A lesson (by id) or advisory (by name) that was shown or withheld at random in one session."""
 
     item: str
     session: str
     """The key of the session."""
     shown: bool
     probability: float
-    """Of being shown, as it was when the lot was drawn; 0 and 1 were no lots."""
+    """Of being shown, at that time; 0 and 1 mean that it was not random."""
     at: float | None = None
 
 
@@ -28,19 +28,19 @@ class Measured(msgspec.Struct, frozen=True):
 
     session: str
     calls: int
-    """Those that a rate is taken over."""
+    """Judged calls."""
     mistakes: int
-    """Of those, the ones that failed by the agent's own mistake."""
+    """Judged calls that failed by the agent's own mistake."""
     succeeded: bool | None = None
     """Whether its last check passed; None where it had none."""
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What showing an item did to the mistake rate per call. Below zero is good: fewer mistakes."""
+    """The effect of showing a lesson on the rate of mistakes per call. Below zero is good."""
 
     item: str
     shown: int
-    """Sessions in which it was shown; likewise withheld."""
+    """Sessions in which it was shown; `withheld`: sessions in which it was not."""
     withheld: int
     effect: float | None
     """Rate where it was shown minus rate where it was withheld; None where it is not measured."""

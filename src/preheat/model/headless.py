@@ -1,6 +1,6 @@
-"""An agent's program that is started without a terminal: with which words, how the prompt gets in, what sets it up.
+"""How an agent's program is started without a terminal: its arguments, its prompt, its set-up.
 
-Frozen values. Knows no agent: which ones can be started so is known in `agents`. Nothing is run here.
+Frozen values. Knows no agent (see `agents`) and runs nothing.
 """
 
 import os
@@ -8,43 +8,42 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 Files: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
-"""The files and databases that an agent keeps, each with its stamp, in an environment: whoever runs a program looks before and
-after."""
+"""Lists the files and databases that an agent keeps in an environment, with stamps, so that new sessions can be found."""
 
 
 class Endpoint(NamedTuple):
-    """A model behind an address that speaks as OpenAI's does."""
+    """A model behind an OpenAI-compatible address."""
 
     url: str
     """Up to `/v1`."""
     model: str
     key: str = ""
-    """The environment variable that holds the key; empty: none is needed. The key itself is never written to a file."""
+    """The environment variable with the key; empty: none is needed. The key itself is never written to a file."""
 
 
 class Settled(NamedTuple):
-    """What sets an agent up in an empty home, so that it asks one endpoint and nobody else."""
+    """The set-up of an agent in an empty home, so that it uses one endpoint and no other."""
 
     files: Mapping[str, str] = {}
-    """By their paths below the home."""
+    """Texts by path below the home."""
     environment: Mapping[str, str] = {}
     options: tuple[str, ...] = ()
     model: str = ""
-    """The model as the agent calls it; empty where a file says it."""
+    """The model's name for the agent's option; empty where a file names it."""
 
 
 class Asked(NamedTuple):
-    """What an agent is to do."""
+    """What a headless run of an agent is asked to do."""
 
     prompt: str
     model: str = ""
-    """Empty for the one that the agent takes by itself."""
+    """Empty: the agent's default."""
     options: tuple[str, ...] = ()
-    """More options of the agent's own, as the person gave them."""
+    """Further options of the agent, from the person."""
     record: str = ""
     """Where the session is to be written, for an agent that has no place of its own for it."""
     turns: int = 0
-    """How many turns it may take, where the agent can be told; 0 for what it takes by itself."""
+    """The limit of turns, for agents that have one; 0: the agent's default."""
 
 
 class Headless(NamedTuple):
@@ -53,22 +52,22 @@ class Headless(NamedTuple):
     program: str
     """Its name on the PATH."""
     arguments: Callable[[Asked], list[str]]
-    """What follows the program's name, with the prompt if it is not read from the input. No agent is given more permissions
-    than it takes to work in its folder, as far as it can tell the difference."""
+    """Makes the arguments, with the prompt unless it is read from the input. They grant no more permissions than work in the
+    folder needs, as far as the agent has such a setting."""
     reads_input: bool = False
-    """The prompt goes in by standard input: it may be as long as it likes, and begin with a dash."""
+    """The prompt is read from standard input, so it may be of any length and begin with a dash."""
     environment: Mapping[str, str] = {}
     tried: str = ""
-    """The version of the program that a training was tried with; empty where it was with none."""
+    """The version of the program that training was tested with; empty: none."""
     settle: Callable[[Endpoint, str, Mapping[str, str]], Settled] | None = None
-    """Sets it up for an endpoint, in a home, with an environment that has the key; None where nobody has found out how."""
+    """Sets it up for an endpoint, in a home, with an environment that has the key; None where that is not supported."""
     file: str = ""
-    """The file in its working folder that it reads by itself when it starts; empty: none."""
+    """The instructions file in the working folder that it reads at its start; empty: none."""
     out_of_turns: str = ""
-    """What it prints when the turns that it was told are used up; empty: it cannot be told how many it may take."""
+    """What it prints when the limit of turns is reached; empty: it has no such limit."""
     recorded: str = ""
-    """How the file ends that it is told to write its session to; empty: it has a place of its own."""
+    """The suffix of the file that it is told to write its session to; empty: it has a place of its own."""
 
     def record(self, folder: str, name: str) -> str:
-        """Where a session is to be written; empty where the agent knows by itself."""
+        """The path that a session is to be written to; empty where the agent has a place of its own."""
         return os.path.join(folder, f"{name}{self.recorded}") if self.recorded else ""

@@ -1,4 +1,7 @@
-"""What is on a machine: what each agent left there, what the archive holds of it, and what is wrong. Frozen values."""
+"""The state of a machine: files of each agent, contents of the archive, and problems. Frozen values.
+
+Knows nothing of how it is found out.
+"""
 
 import msgspec
 
@@ -6,7 +9,7 @@ from preheat.model.listing import Totals
 
 
 class Holdings(msgspec.Struct, frozen=True):
-    """What the archive has."""
+    """What the archive holds."""
 
     path: str
     sessions: int
@@ -17,7 +20,7 @@ class Holdings(msgspec.Struct, frozen=True):
 
 
 class AgentNews(msgspec.Struct, frozen=True):
-    """What there is of one agent, and how much of that is not in the archive yet."""
+    """The files of one agent, and how many are not in the archive yet."""
 
     agent: str
     title: str
@@ -44,7 +47,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class AgentHealth(msgspec.Struct, frozen=True):
-    """What is there of one agent. `state`: found, empty, missing, unreadable or import only."""
+    """The files of one agent. `state`: found, empty, missing, unreadable or import only."""
 
     agent: str
     title: str
@@ -55,13 +58,13 @@ class AgentHealth(msgspec.Struct, frozen=True):
     """Files that are new or have changed since the last sync."""
     newest: float | None
     held: Totals | None
-    """What the archive has of it."""
+    """What the archive holds of it."""
     gone: int
-    """Files that the agent has deleted since and the archive still has."""
+    """Files that the agent has deleted and the archive still has."""
 
 
 class ArchiveHealth(msgspec.Struct, frozen=True):
-    """The store."""
+    """The state of the archive."""
 
     path: str
     exists: bool
@@ -82,7 +85,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Examination(msgspec.Struct, frozen=True):
-    """Everything. `findings` are what is wrong with files and archive, each with what to do."""
+    """The whole state. `findings`: what is wrong with files and archive, each with what to do."""
 
     agents: list[AgentHealth]
     archive: ArchiveHealth

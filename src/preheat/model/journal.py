@@ -1,6 +1,6 @@
-"""One entry of the daemon's journal: what happened in a running session, and what was said. A frozen value.
+"""An entry of the daemon's journal: one hook event of a running session and the answer to it. A frozen value.
 
-Knows nothing of how it is written down, nor of what becomes of a session by it.
+Knows nothing of how it is stored, nor of the state that follows from it.
 """
 
 import msgspec
@@ -10,30 +10,30 @@ from preheat.model.live import Advisory, LiveEvent
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one hook (or a look at the transcript) told, and what was told back."""
+    """The events of one hook call (or of a look at the transcript), and the answer."""
 
     seq: int = 0
-    """Its place in the journal; given by `append`."""
+    """Its number in the journal; set by `append`."""
     at: float
     agent: str
     session: str
     hook: str = ""
-    """The name of the hook; `transcript` for what no hook told."""
+    """The name of the hook; `transcript` for events that came from the transcript."""
     key: str = ""
-    """Equal for a hook that fired twice."""
+    """Equal if the same hook event arrived twice."""
     call_id: str = ""
     cwd: str = ""
     transcript: str = ""
     model: str = ""
     events: tuple[LiveEvent, ...] = ()
     advisory: Advisory | None = None
-    """What was said after them."""
+    """The advisory that was given."""
     withheld: Advisory | None = None
-    """What would have been said, had a lot not decided otherwise."""
+    """The advisory that was withheld at random."""
     lots: tuple[Lot, ...] = ()
-    """That were drawn: which arm, which items, what is said."""
+    """Assignments that were made: arm, lessons, advice."""
     context: str = ""
-    """The id of the context that was handed out."""
+    """The id of the context that was given."""
     held: bool = False
     """A stop was held up, because the person asked for that."""
     refused: str = ""

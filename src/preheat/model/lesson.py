@@ -1,7 +1,7 @@
-"""A lesson: one thing learned from past sessions, with what it rests on.
+"""A lesson: one fact learned from past sessions, with its evidence.
 
-Frozen values; how they are learned is in `lessons`, how they are chosen for a task in `provision`. Texts in here come from
-calls and from tools: they are data, and whoever shows them to a model or a terminal says so.
+Frozen values; how they are learned is in `lessons`, how they are chosen in `provisioning`. Texts come from calls and tools:
+they are data, and whoever shows them to a model or a terminal says so.
 """
 
 from collections.abc import Iterable
@@ -21,8 +21,8 @@ LESSON_KINDS: tuple[LessonKind, ...] = (
 """In the order in which they are shown."""
 
 LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
-"""`weak`: too little support to hand out, kept because more may come. `retired`: by a person or because it does not pay.
-`quarantined`: reads like an instruction that a tool printed; never handed out."""
+"""`weak`: too little support so far. `retired`: by a person, or because it does not help. `quarantined`: reads like an
+instruction that a tool printed. Only active ones are given to sessions."""
 
 MOST_EVIDENCE = 20
 DAY = 86400.0
@@ -43,15 +43,15 @@ class Evidence(msgspec.Struct, frozen=True):
     session: str
     """The key of its session."""
     seq: int | None = None
-    """0-based place among the session's calls; None for what a person said."""
+    """0-based number among the session's calls; None for a message of a person."""
     at: float | None = None
     against: bool = False
     text: str = ""
-    """What was done or said there, on one line, capped."""
+    """The call or message, on one line, capped."""
 
 
 class Support(msgspec.Struct, frozen=True):
-    """How much speaks for a lesson and how much against it."""
+    """How much evidence is for a lesson and how much against it."""
 
     calls_for: int = 0
     sessions_for: int = 0
@@ -65,13 +65,13 @@ class Support(msgspec.Struct, frozen=True):
 
     @property
     def confidence(self) -> float:
-        """The lower end of Wilson's 95 % interval of the share; 0 when there is nothing."""
+        """The lower end of Wilson's 95 % interval of the share; 0 without evidence."""
         total = self.calls_for + self.calls_against
         return wilson(self.calls_for, total)[0]
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A real call with its real result, made fit for another session: paths begin at the project, the result is capped."""
+    """A real call with its result, for use in another session: paths are relative to the project, the result is capped."""
 
     tool: str
     arguments: dict[str, Any]
@@ -83,7 +83,7 @@ class Example(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """How a check (a test, a build, a linter) stood when a session ended."""
+    """The last result of a check (a test, a build, a linter) in a session."""
 
     command: str
     passed: bool
@@ -92,13 +92,13 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next session of a project needs to go on where the last one ended."""
+    """What the next session of a project needs to continue where the last one ended."""
 
     session: str
     goal: str
     """What the person last asked for, capped."""
     checks: tuple[Check, ...] = ()
-    """The last state of each, failing ones first."""
+    """The last result of each check, failing ones first."""
     failing: str = ""
     """The signature of the failing check that matters most."""
     unverified: tuple[str, ...] = ()
@@ -108,14 +108,14 @@ class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
     next_command: str = ""
     branch: str = ""
     head: str = ""
-    """The commit that the session last saw or made, where it can be told."""
+    """The commit that the session last saw or made, where known."""
     ended_at: float | None = None
     committed: bool = False
     """Whether a commit came after the last edit."""
 
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing learned."""
+    """One learned fact."""
 
     id: str
     """Made by `lesson_id`: the same in every run and on every machine."""
@@ -162,14 +162,14 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str = ""
     """Why it is weak, retired or quarantined."""
     pinned: bool = False
-    """A person wants it handed out whatever its score."""
+    """A person wants it given whatever its score."""
     score: float = 0.0
-    """Set by ScoreArtifacts: what it is worth by itself, 0 to 1, before task, scope and age."""
+    """Its value, 0 to 1, before task, scope and age are considered."""
     reach: float | None = None
     """In what share of the project's sessions it applied (its command, file or error occurred), the newest counting most;
     None where that is not known."""
     utility: float | None = None
-    """Its measured effect, where a randomised comparison has one; None means not measured."""
+    """Its effect as measured in a randomised comparison; None: not measured."""
 
     def freshness(self, now: float) -> float:
         """1 when just seen, half after each half-life."""
@@ -178,18 +178,18 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return float(0.5 ** (max(0.0, now - self.last_seen) / DAY / self.half_life))
 
     def usable(self, now: float) -> bool:
-        """Whether it may be handed out."""
+        """Whether it may be given to a session."""
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
 
 
 def lesson_id(kind: LessonKind, scope: Scope, *key: str) -> str:
-    """An id made of what the lesson is about: its letters say the kind."""
+    """An id made of what the lesson is about; its first letter is that of the kind."""
     text = "\0".join((kind, scope.agent, scope.project, scope.tool, *key))
     return f"{kind[0]}{blake2b(text.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
 
 def support_of(evidence: Iterable[Evidence]) -> Support:
-    """Counts all of the evidence; a lesson keeps only some of it."""
+    """Count all evidence, of which a lesson keeps only some."""
     sides: tuple[list[Evidence], list[Evidence]] = ([], [])
     for each in evidence:
         sides[each.against].append(each)
@@ -198,19 +198,19 @@ def support_of(evidence: Iterable[Evidence]) -> Support:
 
 
 def kept_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """The newest of each side, at most `MOST_EVIDENCE` together, in time order; an undated one counts as old."""
+    """The newest evidence for and against, at most `MOST_EVIDENCE` together, in time order; undated evidence counts as old."""
     ordered = sorted(evidence, key=lambda each: (each.at or 0.0, each.session, each.seq or 0), reverse=True)
     against = [each for each in ordered if each.against][: MOST_EVIDENCE // 4]
     good = [each for each in ordered if not each.against][: MOST_EVIDENCE - len(against)]
     return tuple(sorted((*good, *against), key=lambda each: (each.at or 0.0, each.session, each.seq or 0)))
 
 
-# What a person said of one.
+# Marks and approvals by a person.
 Mark: TypeAlias = Literal["pinned", "retired"]
 
 
 class Marked(NamedTuple):
-    """A mark on a lesson: `pinned` is handed out whenever it fits, `retired` never again."""
+    """A mark on a lesson: `pinned` is given whenever it fits, `retired` never again."""
 
     mark: Mark
     why: str = ""
@@ -222,6 +222,6 @@ class Approval(NamedTuple):
 
     lesson: str
     digest: str
-    """Of what it said then: one that says something else by now was not approved."""
+    """Of the lesson's text then: a changed lesson is not approved."""
     why: str = ""
     at: float = 0.0

@@ -1,6 +1,6 @@
-"""Sessions as lists show them, what chooses them, passages that were found, and what the archive holds of an agent.
+"""Sessions as lists show them, filters, search hits, and totals by agent.
 
-Frozen values; how they are asked for is the archive's.
+Frozen values. Knows nothing of how the archive is queried.
 """
 
 import msgspec
@@ -36,7 +36,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions: every condition that is given must hold. Texts match anywhere, without regard to case."""
+    """Which sessions to choose: every condition that is set must hold. Texts match anywhere, ignoring case."""
 
     agent: str | None = None
     project: str | None = None
@@ -49,7 +49,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """A passage that was found, with its session."""
+    """A passage that a search found, with its session."""
 
     session: Summary
     line: int
@@ -58,13 +58,13 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ForgetPlan(msgspec.Struct, frozen=True):
-    """What is going to be deleted."""
+    """What `forget` will delete."""
 
     sessions: list[Summary]
     files: list[str]
     """The agents' own files, which stay."""
     copies: list[Summary]
-    """Sessions that came out of these, may repeat parts of them, and stay."""
+    """Continuations and forks of these sessions, which may repeat parts of them and stay."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
-"""What happens in a running session, what is measured of it, and what may be said: the values that pass between hook, fold,
-signals and advice.
+"""A running session: its events, signals and advisories, and hook events in no agent's form.
 
-Frozen values; how a state comes about is in `live`. The same events come out of hooks and out of a finished transcript.
+Frozen values; how a state comes about is in `live`. Hooks and finished transcripts give the same events.
 """
 
 import re
@@ -30,10 +29,10 @@ class Began(_Event, frozen=True, kw_only=True, tag="began", gc=False):
 
 
 class Asked(_Event, frozen=True, kw_only=True, tag="asked", gc=False):
-    """A person's prompt: a new goal, or more of the old one."""
+    """A person's prompt."""
 
     words: tuple[str, ...] = ()
-    """The telling words of it, in lower case (code words split), at most 60."""
+    """Its significant words, in lower case (identifiers split), at most 60."""
     files: tuple[str, ...] = ()
     """Paths it mentions, relative to the project."""
 
@@ -49,7 +48,7 @@ class Called(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     activity: str
     """As `CallRecord.activity`: the kind, or for a shell command its purpose (`shell:test`)."""
     summary: str = ""
-    """What it was given, on one line, relative, capped."""
+    """Its main argument, on one line, with relative paths, capped."""
     form: str = ""
     """Of a shell command (`calls.form.command_form`); else the tool."""
     files: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Called(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     edited: tuple[str, ...] = ()
     """Of those, the ones it changed."""
     removed: tuple[str, ...] = ()
-    """Of those, the ones it took away; a folder stands for all that was below it."""
+    """Of those, the ones it removed; a folder stands for everything in it."""
     checks: tuple[str, ...] = ()
     """What it checked: `test`, `build`, `lint`, `typecheck`."""
     status: Status = "unknown"
@@ -70,13 +69,13 @@ class Called(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     same_result: int = 0
     """A hash of the normalised result: equal for the same outcome."""
     same_failure: int = 0
-    """Of a failure: a hash of the lines that tell of it, without numbers; equal though the code has moved. 0: not known."""
+    """Of a failure: a hash of its message without numbers, equal even if the code has moved. 0: not known."""
     polling: bool = False
-    """It waits or looks again by design (a poll, a debugger's step, `sleep`)."""
+    """It repeats by design (a poll, a debugger's step, `sleep`)."""
     context_tokens: int | None = None
-    """Tokens before the model when it made the call, where that is known."""
+    """Tokens in the model's context when it made the call, where known."""
     context_window: int | None = None
-    """How many the model's window holds, where that is known."""
+    """The size of the model's context window, where known."""
 
 
 class Compacted(_Event, frozen=True, kw_only=True, tag="compacted", gc=False):
@@ -94,16 +93,16 @@ class Ended(_Event, frozen=True, kw_only=True, tag="ended", gc=False):
 LiveEvent: TypeAlias = Began | Asked | Called | Compacted | Stopped | Ended
 
 
-# What is measured and said.
+# Signals and advisories.
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One signal after an event."""
+    """The value of one signal after an event."""
 
     signal: SignalName
     value: float
     fired: bool = False
-    """It is over its threshold: there is something to say."""
+    """It is over its threshold."""
     cause: str = ""
-    """What it is about, the same while it lasts (the call that loops, the files in debt): said once for each."""
+    """What it is about (the call that loops, the files in debt), the same while it lasts: advice is given once for each."""
     facts: dict[str, str] = {}
     """The numbers of the formula by name, in the order in which `why` prints them."""
     text: str = ""
@@ -123,16 +122,16 @@ class Advisory(msgspec.Struct, frozen=True, kw_only=True):
 
 OPEN = f"{PREHEAT_MARK}advisory>"
 CLOSE = f"</{PREHEAT_MARK[1:]}advisory>"
-"""What an advisory stands between."""
+"""The tags around an advisory."""
 _MARKS = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
 
 
 def without_marks(text: str) -> str:
-    """What was said, as a person reads it."""
+    """The text without Preheat's tags."""
     return _MARKS.sub("", text)
 
 
-# Hooks, in no agent's form.
+# Hooks.
 HookName: TypeAlias = Literal[
     "session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_compaction", "after_compaction", "stop",
     "subagent_start", "subagent_stop", "session_end", "other",
@@ -140,14 +139,14 @@ HookName: TypeAlias = Literal[
 
 
 class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent's program tells through a hook."""
+    """A hook event of an agent's program, in no agent's form."""
 
     agent: str
     session: str
     """The host's own id of the session."""
     name: HookName
     told_as: str = ""
-    """The event's name as the host calls it: an answer repeats it."""
+    """The host's own name of the event: an answer repeats it."""
     at: float | None = None
     cwd: str = ""
     transcript: str = ""
@@ -163,31 +162,31 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     interrupted: bool = False
     subagent: str = ""
-    """Not empty inside a subagent, which is left alone."""
+    """The subagent; empty in the main session. Subagents get no advice."""
     stop_again: bool = False
-    """The host says that a stop was already held up once."""
+    """A stop was already held up once, the host says."""
     parent: str = ""
-    """The id of the session that this one goes on from or was forked from, where the host says so."""
+    """The id of the session that this one continues or was forked from, where the host says so."""
     turn: str = ""
     """The response that made the call, where the host says so; as `Called.turn`."""
     printed: str | None = None
-    """What a command itself printed, where the result wraps it; what stands in the place of an output is made of it."""
+    """The output of a command, where the result wraps it: a shortened output is made of it."""
     detail: dict[str, Any] = {}
     """What else the host recorded of a result; as `ToolResult.detail`."""
     attended: bool = True
-    """A person sits there who could read a line."""
+    """A person is there who could read a line."""
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told to the agent; empty: nothing."""
+    """The answer to a hook event; an empty one says nothing."""
 
     context: str = ""
-    """Put before the model as additional context."""
+    """Additional context for the model."""
     output: str | None = None
-    """Stands in the place of the tool's output, where the host allows it and the person asked for it."""
+    """Replaces the tool's output, where the host allows it and the person turned that on."""
     block: str = ""
-    """Only where the person asked for it: the reason for which a call is refused or a stop held up."""
+    """Why a call is refused or a stop held up; only where the person turned that on."""
     person: str = ""
     """A line for the person, not for the model."""
     messages: tuple[dict[str, Any], ...] = ()
-    """The context as messages, where the host takes them and the person asked for it; then `context` is empty."""
+    """The context as messages, where the host takes them and the person turned that on; then `context` is empty."""

@@ -1,7 +1,7 @@
-"""Repeated mistakes: a failure that several sessions met, what it cost, and what usually put it right.
+"""Repeated mistakes: a failure in several sessions, its cost, and its usual repair.
 
-Frozen values; how they are found is in `mistakes`. Texts in here came out of tools: they are data, and whoever
-shows them takes away what a terminal or a page would obey.
+Frozen values; how they are found is in `mistakes`. Texts come from tools: they are data, and whoever shows them removes what a
+terminal or a page would execute.
 """
 
 from typing import Literal, TypeAlias
@@ -25,30 +25,30 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
     at: float | None
     tool: str
     summary: str
-    """What the call was given, on one line."""
+    """The call's main argument, on one line."""
     seconds: float
     tokens: int
     recovered_in: int | None
     """How many calls later the same intent succeeded, if within five."""
     repair: str
-    """What the call that succeeded was given; empty if none did."""
+    """The main argument of the call that succeeded; empty if none did."""
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """What usually put a mistake right, as the lesson about it says, and an example."""
+    """The usual repair of a mistake, as its lesson says it, with an example."""
 
     form: str
-    """What was different in what worked, in words: `after reading the file`, "with `rg` instead of `grep`"."""
+    """What was different in the call that worked: `after reading the file`, "with `rg` instead of `grep`"."""
     count: int
-    """How many failures were put right so."""
+    """How many failures were repaired so."""
     failed: str
-    """The failed call of the example; empty where there is none to show beside what worked."""
+    """The failed call of the example; may be empty."""
     worked: str
-    """What worked in the example; empty where none shows it."""
+    """The call that worked in the example; may be empty."""
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True):
-    """One failure signature (or several that say the same) of one family of tools."""
+    """One failure signature (or several equivalent ones) of one family of tools."""
 
     id: str
     """Made from family and the words of the message: the same in every run and on every machine."""
@@ -70,15 +70,15 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     first_seen: float | None
     last_seen: float | None
     recovered: int
-    """How many of the calls were followed, within five calls, by a success of the same intent, or by a right call of it that
-    brought bad news: a test command that finds failing tests."""
+    """How many of the calls were followed, within five calls, by a success of the same intent or by a finding (a test command
+    that runs and reports failing tests)."""
     repair: Repair | None
-    """None when fewer than two recoveries look alike: one lucky call is no usual repair."""
+    """None where fewer than two recoveries are alike."""
     occurrences: tuple[Occurrence, ...]
 
 
 class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, the dearest first."""
+    """All repeated mistakes, the most expensive first."""
 
     by: CostBy
     min_sessions: int
@@ -91,6 +91,6 @@ class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     """All failed calls of these causes, repeated across sessions or not."""
     unnamed: int
-    """Of those, the ones without a message to know them by."""
+    """Of those, the ones without a message to identify them."""
     sessions: int
     """Sessions that met at least one of the mistakes."""

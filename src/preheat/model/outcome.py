@@ -1,4 +1,4 @@
-"""What came of one call: the judge's verdict, and on what evidence.
+"""The outcome of one call: the judge's verdict and its evidence.
 
 Knows nothing of sessions, of agents or of how a verdict is reached.
 """
@@ -9,14 +9,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Status: TypeAlias = Literal["ok", "failed", "empty", "partial", "denied", "interrupted", "unknown"]
-"""`empty`: worked and found nothing. `partial`: a part of it worked. `unknown`: nothing tells."""
+"""`empty`: worked and found nothing. `partial`: a part of it worked. `unknown`: there is no evidence."""
 
 Rung: TypeAlias = Literal["flag", "exit_code", "structure", "text", "none"]
-"""What the verdict rests on, best first: the program's own flag, an exit code, a value in the result that says so, a line
-of the result that can only mean this, nothing."""
+"""The evidence for the verdict, best first: the program's own flag, an exit code, a value in a structured result, an unambiguous
+line of the result, none."""
 
 Cause: TypeAlias = Literal["mistake", "finding", "environment"]
-"""Why a call did not succeed: the agent's mistake, bad news from a tool that did its work, or the world around it."""
+"""Why a call did not succeed: the agent's mistake, a finding (a tool that worked and reports a problem), or the environment."""
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "empty", "partial", "denied", "interrupted", "unknown")
 RUNGS: tuple[Rung, ...] = ("flag", "exit_code", "structure", "text", "none")
@@ -27,11 +27,11 @@ EARLIER_CAUSES: dict[str, Cause] = {"misuse": "mistake"}
 FAILURES: frozenset[Status] = frozenset(["failed", "partial"])
 """What counts as an error in a rate."""
 JUDGED: frozenset[Status] = frozenset(["ok", "empty", "failed", "partial"])
-"""What a rate is taken over: a call that was refused, cut off or cannot be told says nothing about reliability."""
+"""The statuses that rates are computed over; refused, interrupted and unknown calls say nothing about reliability."""
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """The verdict on one call. `cause` is None and `signature` empty for calls that did what they were asked."""
+    """The verdict on one call. `cause` is None and `signature` empty for calls that succeeded."""
 
     call_id: str
     status: Status
@@ -45,38 +45,38 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 Ending: TypeAlias = Literal["denied", "interrupted", "running", "empty", "timeout"]
-"""How a call ended beyond success and failure, where the agent's own program says so: refused by a person or a policy, cut
-off by one of them, still going on when it was read, nothing found, out of time."""
+"""How a call ended other than by success or failure, where the agent's program says so: refused or interrupted by a person or a
+policy, still running when it was recorded, nothing found, timed out."""
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """How one agent's program words what it records of a call or puts in the place of a tool's own result.
+    """The words that one agent's program uses for the endings of calls, in fields or in place of a tool's result.
 
     Texts are regular expressions for the beginning of a result, without groups that capture.
     """
 
     fields: dict[str, Ending | dict[str, Ending]] = {}
-    """By the name of a detail: what it means when set, or what its values mean."""
+    """By field of a result's detail: what it means when set, or what each of its values means."""
     denied: tuple[str, ...] = ()
     interrupted: tuple[str, ...] = ()
     timeout: tuple[str, ...] = ()
     mistake: tuple[str, ...] = ()
     """The program refuses the call itself: bad arguments, no such tool, a file that was not read before."""
     failed: tuple[str, ...] = ()
-    """A failure whose cause the message tells."""
+    """A failure whose cause is in the message."""
     worked: tuple[str, ...] = ()
-    """A sentence that stands for success, whatever follows."""
+    """A sentence that means success, whatever follows."""
     empty: tuple[str, ...] = ()
-    """A sentence that stands for nothing found."""
+    """A sentence that means that nothing was found."""
     running: tuple[str, ...] = ()
-    """What was asked for goes on; how it ends is not known yet."""
+    """The command is still running."""
 
 
 NO_DIALECT = Dialect()
 
 
 def merged(dialects: Iterable[Dialect]) -> Dialect:
-    """One that knows the texts of all; fields are each program's own and stay out."""
+    """A dialect with the texts of all; fields differ between programs and are left out."""
     known = list(dialects)
     names = [name for name in Dialect.__struct_fields__ if name != "fields"]
     texts: dict[str, tuple[str, ...]] = {

@@ -1,7 +1,7 @@
-"""Measurements of many sessions, and the answer to whether agents get better within one.
+"""Measurements of many sessions, and whether agents get better within a session.
 
-Frozen values; how they are measured is in `profiles`. A number that has too little to go on is None, never a NaN. Shares
-are between 0 and 1, differences and slopes in the same unit: 0.01 is one percentage point.
+Frozen values; how they are measured is in `profiles`. A number with too little data is None, never a NaN. Shares are between 0
+and 1, differences and slopes in the same unit: 0.01 is one percentage point.
 """
 
 from typing import Literal, TypeAlias
@@ -16,12 +16,12 @@ Measure: TypeAlias = Literal["errors", "mistakes"]
 MEASURES: tuple[Measure, ...] = ("errors", "mistakes")
 
 Direction: TypeAlias = Literal["lower", "higher", "no_difference", "too_little_data"]
-"""Where a difference or a slope points, by its 95 % interval."""
+"""The sign of a difference or a slope, by its 95 % interval."""
 
 Verdict: TypeAlias = Literal[
     "learning", "learning_and_selection", "selection", "worse", "other_work", "neither", "too_little_data"
 ]
-"""What explains how the error rate goes with length:
+"""What explains how the error rate changes with the length of a session:
 
 - `learning`: within a session, at equal work, later calls fail less (of all failures: or tests begin to pass)
 - `learning_and_selection`: that, and sessions that become long differ from their first messages on
@@ -35,21 +35,21 @@ LEAST_SESSIONS = 5
 LEAST_CALLS = 30
 """A cell with fewer sessions or judged calls gives no interval: too little data."""
 LEAST_EVENTS = 5
-"""A slope over fewer failures than this says nothing."""
+"""A slope over fewer failures than this is not reported."""
 
 
 def in_points(value: float) -> str:
-    """A difference in percentage points with its sign: `−0.4`; never a negative nothing."""
+    """A difference in percentage points with its sign: `−0.4`; never `-0.0`."""
     text = f"{100 * value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 TOP = 12
-"""Cells of a grouping that are shown unless all are wanted."""
+"""Cells of a grouping that are shown by default."""
 
 
 class Estimate(msgspec.Struct, frozen=True, gc=False):
-    """A number with its 95 % interval; all None when there is too little data."""
+    """A number with its 95 % interval; all None with too little data."""
 
     value: float | None = None
     low: float | None = None
@@ -68,7 +68,7 @@ class Estimate(msgspec.Struct, frozen=True, gc=False):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """Some of the calls. The intervals of its rates are for sessions drawn anew, and None when there is too little data."""
+    """The rates of some of the calls, with intervals from resampling sessions; None with too little data."""
 
     name: str
     sessions: int
@@ -78,7 +78,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     findings: int
     environment: int
     unjudged: int
-    """Calls that were refused, cut off or cannot be told: in no rate."""
+    """Calls that were refused, interrupted or unknown: in no rate."""
 
     @property
     def enough(self) -> bool:
@@ -86,7 +86,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, frozen=True):
-    """The cells of one grouping, the most calls first, and what was left out."""
+    """The cells of one grouping, those with most calls first, and how many were left out."""
 
     cells: tuple[Cell, ...]
     left_out: int = 0
@@ -94,7 +94,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class EvenBucket(msgspec.Struct, frozen=True):
-    """The mean of the projects' own rates, every project weighing the same, with projects drawn anew."""
+    """The mean of the projects' rates, each project with the same weight, with intervals from resampling projects."""
 
     name: str
     projects: int
@@ -103,7 +103,7 @@ class EvenBucket(msgspec.Struct, frozen=True):
 
 
 class Slope(msgspec.Struct, frozen=True, gc=False):
-    """Change of a rate per 100 messages within sessions, by least squares with every session's own level taken out."""
+    """Change of a rate per 100 messages within sessions, by least squares with a fixed effect for each session."""
 
     name: str
     sessions: int
@@ -118,24 +118,24 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     raw: Estimate
     """(a) Over all calls."""
     middle: Estimate
-    """(a) The middle bucket minus the short one: the hump, if there is one."""
+    """(a) The middle bucket minus the short one."""
     within_agents: Estimate
     """(a) Long minus short inside each agent, weighted (Mantel-Haenszel): without the mix of agents."""
     selection: Estimate
-    """(b) Over the first 50 messages only: what long sessions had before they were long."""
+    """(b) Over the first 50 messages only: the difference that existed before sessions were long."""
     selection_hundred: Estimate
     """(b) The same against all sessions that ended within 100 messages."""
     later: Estimate
-    """(b) Long sessions after all, minus the same sessions in their first 50 messages; `raw` is `selection` plus this."""
+    """(b) Long sessions as a whole minus their first 50 messages; `raw` is `selection` plus this."""
     slope: Slope
-    """(c) Over the first 200 messages, with the session and the kind of work held fixed. That is where the question is
-    asked; over all messages a few very long sessions would decide alone."""
+    """(c) Over the first 200 messages, with session and kind of work held fixed; over all messages a few very long sessions
+    would decide alone."""
     slope_any_work: Slope
     """(c) The same with the session held fixed only."""
     slope_all: Slope
     """(c) Over all messages, with the session and the kind of work held fixed."""
     checks: tuple[Slope, ...]
-    """(c) Again on other cuts of the data."""
+    """(c) The slope on other subsets of the data."""
     verdict: Verdict
     words: tuple[str, ...]
     """The answer in sentences, the conclusion first."""
@@ -151,11 +151,11 @@ class Marathon(msgspec.Struct, frozen=True, kw_only=True):
     errors: Answer
     mistakes: Answer
     conclusion: str
-    """Both together in plain words: proficiency is about the agent's own mistakes, not about failing tests."""
+    """Both answers in plain words: proficiency is about the agent's own mistakes, not about failing tests."""
 
 
 class Population(msgspec.Struct, frozen=True, kw_only=True):
-    """Many sessions, measured."""
+    """The measurements of many sessions."""
 
     sessions: int
     calls: int
@@ -165,7 +165,7 @@ class Population(msgspec.Struct, frozen=True, kw_only=True):
     causes: dict[str, int]
     overall: Cell
     even: tuple[EvenBucket, ...]
-    """Everything, then the buckets, with every project weighing the same."""
+    """All sessions, then the buckets, with equal weights of projects."""
     tools: Group
     activities: Group
     agents: Group
@@ -179,4 +179,4 @@ class Population(msgspec.Struct, frozen=True, kw_only=True):
     by_agent: tuple[Marathon, ...]
     resamples: int
     too_little: tuple[str, ...]
-    """What could not be said for want of data, in words."""
+    """What could not be measured for lack of data, in words."""

@@ -1,6 +1,6 @@
 """Measurements: of one call in its session, of one session, of many.
 
-Frozen values; how they are measured is in `profiles`. A rate that has too little to go on is None, never a NaN.
+Frozen values; how they are measured is in `profiles`. A rate with too little data is None, never a NaN.
 """
 
 from typing import Literal, NamedTuple, TypeAlias
@@ -11,15 +11,15 @@ from preheat.model.outcome import Cause, Rung, Status
 from preheat.model.session import Relation, ToolKind
 
 ToolType: TypeAlias = Literal["terminal", "code", "file", "research", "meta", "general"]
-"""The seeds' families of tools: what most calls of a session are."""
+"""Families of tools, as the first implementation named them."""
 
 Style: TypeAlias = Literal["command_driven", "conversational", "terse", "detailed", "balanced", "unknown"]
 
 
 class CallRecord(msgspec.Struct, frozen=True, gc=False):
-    """One judged call and its place in the session. What the archive keeps of a judgement, one row each.
+    """One judged call and its place in the session; one row of the archive.
 
-    Not by keyword only: a record is made for every call there is, and keywords would cost six times as much.
+    Fields are positional: a record is made for every call, and keywords would cost six times as much.
     """
 
     seq: int
@@ -27,7 +27,7 @@ class CallRecord(msgspec.Struct, frozen=True, gc=False):
     tool: str
     kind: ToolKind
     activity: str
-    """What it was for, the unit of tool mix: the kind, or for a shell command its purpose (`shell:test`)."""
+    """What it was for: the kind, or for a shell command its purpose (`shell:test`)."""
     message: int
     """1-based place among the session's messages, counted as the archive counts them."""
     era: int
@@ -47,10 +47,10 @@ class CallRecord(msgspec.Struct, frozen=True, gc=False):
     seconds: float | None
     """From the call to its result."""
     lost_seconds: float
-    """Time that a failure cost: from the model's previous input to this call's result, capped at ten minutes, no second lost
-    twice; 0 for successes and findings (a failing test that a person wanted to see was no loss)."""
+    """Time that a failure cost: from the model's previous input to this call's result, capped at ten minutes, each second counted
+    once; 0 for successes and findings."""
     lost_tokens: int
-    """Tokens that a failure cost: its share of the response that made it, and its result; 0 for successes and findings."""
+    """Tokens that a failure cost: its share of its response, and its result; 0 for successes and findings."""
     recovered_in: int | None
     """For a failure: how many calls later the same intent succeeded, if within five; `seq` + this is the call that did."""
 
@@ -72,7 +72,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class UserStyle(msgspec.Struct, frozen=True):
-    """How the person writes, by the first implementation's rules."""
+    """How the person writes, by the rules of the first implementation."""
 
     messages: int
     average_length: float
@@ -84,7 +84,7 @@ class UserStyle(msgspec.Struct, frozen=True):
 
 
 class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """One session, measured."""
+    """The measurements of one session."""
 
     agent: str
     session: str
@@ -100,7 +100,7 @@ class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
     causes: dict[str, int]
     """Of the failures; they add up to `errors.count`. `unknown` where the judge gave none."""
     rungs: dict[str, int]
-    """What the verdicts rest on; they add up to `calls`."""
+    """Verdicts by their evidence; they add up to `calls`."""
     errors: Rate
     mistakes: Rate
     tools: dict[str, ToolUse]
@@ -127,7 +127,7 @@ class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
     """From the first event to the last."""
     tokens: int
     context_peak: int | None
-    """The most tokens that stood before the model at once."""
+    """The largest context in tokens."""
     context_window: int | None
     """The size of the model's window, where the agent recorded it."""
     compactions: int
@@ -136,11 +136,11 @@ class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
     context_markers: tuple[str, ...]
     """Paths, addresses and code blocks people and assistant referred to, most frequent first, at most 20."""
     proficiency: float
-    """The seeds' score, 0 to 1: 0.7 x success rate + 0.3 x min(1, messages / 100); 0 under ten messages."""
+    """The score of the first implementation, 0 to 1: 0.7 x success rate + 0.3 x min(1, messages / 100); 0 under ten messages."""
 
 
 class SessionFact(NamedTuple):
-    """A judged session, as far as a population needs it."""
+    """The fields of a judged session that a population needs."""
 
     session: int
     """The archive's number for it; `CallFact.session` is the same."""
@@ -156,7 +156,7 @@ class SessionFact(NamedTuple):
 
 
 class CallFact(NamedTuple):
-    """A judged call, as far as a population needs it. The fields are those of `CallRecord`."""
+    """The fields of a judged call (see `CallRecord`) that a population needs."""
 
     session: int
     seq: int
@@ -178,7 +178,7 @@ class CallFact(NamedTuple):
 
 
 class FailureFact(NamedTuple):
-    """A call that failed or worked in part only, and what repaired it where something did."""
+    """A call that failed or partly failed, and its repair where there was one."""
 
     key: str
     seq: int
@@ -193,7 +193,7 @@ class FailureFact(NamedTuple):
     cause: Cause | None
     signature: str
     summary: str
-    """The argument that tells most about the call."""
+    """The call's main argument."""
     lost_seconds: float
     lost_tokens: int
     recovered_in: int | None

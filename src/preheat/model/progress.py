@@ -1,28 +1,28 @@
-"""How long work tells that it goes on: one observer for all of it, which a surface passes in.
+"""The observer of long work, which a surface passes in to show progress.
 
-Knows nothing of how it is shown. Standard library only: a sync that finds little new pays for it too.
+Knows nothing of how it is shown. Standard library only: every sync imports it.
 """
 
 from typing import Literal, TypeAlias
 
 Unit: TypeAlias = Literal["bytes", "sessions", "steps"]
-"""What is counted: a display may say how fast bytes are read."""
+"""What is counted."""
 
 
 class Progress:
-    """Told how work goes on; this one keeps silent. Whatever a method raises ends the work between two steps."""
+    """Observes work; this one shows nothing. An exception that a method raises ends the work between two steps."""
 
     def wait(self, reason: str) -> None:
-        """Something else is at work; this waits for it."""
+        """The work waits for something else."""
 
     def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
-        """So much is to be done. `work` is a word for it: `Reading`."""
+        """Work of this amount begins. `work` is a word for it: `Reading`."""
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        """So much more of it is done, and safe. `note` says in a few words what there is by now."""
+        """This much more is done and stored. `note`: what there is by now, in a few words."""
 
     def end(self) -> None:
-        """All of it is done, or it was given up."""
+        """The work is done or was given up."""
 
 
 SILENT = Progress()

@@ -1,7 +1,6 @@
-"""A context as an agent or a provider takes it. Frozen values; the forms themselves are in `provisioning` and in agents'
-folders.
+"""Forms of a context for agents and providers. Frozen values; the forms themselves are in `provisioning` and in `agents`.
 
-A form arranges what `provisioning` has made ready, and makes no text of its own: so every form says the same.
+A form arranges what `provisioning` has made ready and adds no text of its own, so that all forms say the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,16 +13,16 @@ from preheat.model.context import Context
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 PREHEAT_CALL = "preheat_"
-"""The id of every call that Preheat puts into a history begins with this, so that it can be told from the agent's own."""
+"""Ids of calls that Preheat puts into a history begin with this, so that they differ from the agent's own."""
 
 NOTED = "Noted: observations from earlier sessions."
 CALLS_WORKED = "These calls worked."
 PREHEAT_SAID = frozenset((NOTED, CALLS_WORKED))
-"""What an assistant says in a history that Preheat made, word for word: it is not the agent's."""
+"""The texts of the assistant in a history that Preheat made: they are not the agent's."""
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A real call with its real result, as a history shows it."""
+    """A real call with its result, as part of a history."""
 
     id: str
     tool: str
@@ -38,7 +37,7 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True):
-    """One message in no provider's form: a text; of an assistant also a call; of a tool the call that it answers."""
+    """One message in no provider's form: a text, and for an assistant its call, for a tool the call that it answers."""
 
     role: Role
     text: str
@@ -46,24 +45,24 @@ class Said(msgspec.Struct, frozen=True):
 
     @property
     def read(self) -> str:
-        """What a model reads of it."""
+        """The text that a model reads."""
         if self.call is None or self.role == "tool":
             return self.text
         return " ".join(filter(None, (self.text, self.call.tool, self.call.encoded)))
 
 
 class Parts(NamedTuple):
-    """What a form has to arrange."""
+    """What a form arranges."""
 
     context: Context
     text: str
-    """All of it in one block; empty where there is nothing to say."""
+    """The whole context in one block; empty for an empty context."""
     said: tuple[Said, ...]
-    """The same as messages, with the examples as calls; the task is not among them."""
+    """The context as messages, with examples as calls; without the task."""
 
     @property
     def asked(self) -> tuple[Said, ...]:
-        """The task as a message; providers refuse an empty one."""
+        """The task as a message; none for an empty task, which providers refuse."""
         return (Said("user", self.context.task),) if self.context.task.strip() else ()
 
 
@@ -74,9 +73,9 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     document: Any
     """A text, or the lists and dictionaries of a JSON document."""
     said: tuple[Said, ...] = ()
-    """What the model reads, message by message."""
+    """The messages that the model reads."""
     files: dict[str, str] = {}
-    """For forms that are files: their texts by their paths below the folder they go to."""
+    """For forms that are files: texts by path below the target folder."""
 
     @property
     def text(self) -> str:
@@ -91,33 +90,33 @@ class Renderer(NamedTuple):
 
     name: str
     says: str
-    """What it is, in a few words."""
+    """A description in a few words."""
     render: Callable[[Parts], Rendered]
     agent: str = ""
-    """The agent that alone takes it: other agents' examples are left out."""
+    """The only agent that takes it: examples of other agents are left out."""
     messages: bool = False
-    """It is made of messages, in which examples stand as calls."""
+    """It consists of messages, with examples as calls."""
     place: Callable[[str, str], str] | None = None
-    """Puts the text into a file that may have other contents: by those and the text, the new contents."""
+    """Inserts the text into a file with other contents: takes those and the text, returns the new contents."""
     begins: bool = False
-    """The agent can be given it as a session of its own to go on with: see `Begin`."""
+    """The agent can continue it as a session of its own: see `StartSession`."""
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that stands in the agent's own store and waits for its first request."""
+    """A session in the agent's own store that waits for its first request."""
 
     session: str
     title: str
     store: str
-    """The file that it was put into, by the agent's own program."""
+    """The file that the agent's program put it into."""
     version: str
-    """Of that program."""
+    """Of the agent's program."""
     messages: int
     resume: tuple[str, ...]
-    """The command that goes on with it."""
+    """The command that continues it."""
     undo: tuple[str, ...]
     """The command that deletes it."""
 
 
 Begin: TypeAlias = Callable[[Rendered, str, Mapping[str, str]], Begun]
-"""Makes a session of what was rendered, for work in a folder, with the settings of an environment. Raises UserError."""
+"""Makes a session of a rendered context, for a folder and an environment. Raises UserError."""

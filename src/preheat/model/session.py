@@ -16,23 +16,23 @@ Relation: TypeAlias = Literal["subagent", "fork", "continuation", "compaction"]
 """How a session came out of its parent."""
 
 Starter: TypeAlias = Literal["human", "headless", "background", "preheat", "unknown"]
-"""Who started a session; `background` is a model run that another tool started for its own ends."""
+"""Who started a session; `background`: a tool started it for its own purposes."""
 
 Origin: TypeAlias = Literal["human", "injected", "preheat"]
-"""Whose words a user message is: typed by a person, put there by a program, or put there by Preheat."""
+"""Who wrote a user message: a person, a program, or Preheat."""
 
 LATE_ENDING = "late_ending"
-"""The name of an `Other` that says how a call ended after its result had said that it goes on: `raw` has its `call_id` and,
-where known, its `exit_code`."""
+"""The name of an `Other` event with the late ending of a call whose result said that it was still running: `raw` has its
+`call_id` and, where known, its `exit_code`."""
 
 CONTEXT_WINDOW = "context_window"
-"""The name of an `Other` that says how many tokens the model's window holds from there on: `raw` is that number."""
+"""The name of an `Other` event with the size of the model's context window from there on: `raw` is the number of tokens."""
 
 PREHEAT_MARK = "<preheat-"
-"""Every text that Preheat puts before a model begins with this, so that it never learns from itself."""
+"""Every text that Preheat gives a model begins with this, so that Preheat never learns from its own texts."""
 
 PREHEAT_RUN = "<preheat-run"
-"""The first words of a prompt in a session that Preheat itself starts."""
+"""The beginning of a prompt in a session that Preheat itself starts."""
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
@@ -103,12 +103,12 @@ class ToolCall(_Event, frozen=True, kw_only=True, tag="call"):
     tool: str
     kind: ToolKind
     input: dict[str, Any]
-    """The arguments; arguments that are no JSON object stand under the key `text`."""
+    """The arguments; those that are no JSON object are under the key `text`."""
     response: str = ""
 
 
 class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
-    """What came back, as far as the agent's own program says: judging is another stage's work."""
+    """The result of a call as the agent's program recorded it, not judged."""
 
     call_id: str
     text: str
@@ -117,10 +117,9 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
     exit_code: int | None = None
     seconds: float | None = None
     detail: dict[str, Any] = {}
-    """What else the program recorded that a judge can use (small; never a copy of the text)."""
+    """Further fields that a judge can use (small; never a copy of the text)."""
     frame: tuple[str, str] = ("", "")
-    """What the program put before and after `text` for the model to see (a line with the exit code, tags), where the reader
-    took that off."""
+    """What the program put before and after `text` for the model (an exit code, tags), where the reader removed it."""
 
     @property
     def seen(self) -> str:
@@ -142,13 +141,13 @@ class Spawn(_Event, frozen=True, kw_only=True, tag="spawn"):
 
 
 class Rewind(_Event, frozen=True, kw_only=True, tag="rewind"):
-    """The person (or a retry) went back: earlier events of a line greater than `after` were taken back."""
+    """The person (or a retry) went back: earlier events with a line above `after` were undone."""
 
     after: int
 
 
 class Other(_Event, frozen=True, kw_only=True, tag="other"):
-    """A record that has no place above, kept whole."""
+    """A record of any other kind, kept whole."""
 
     name: str
     raw: Any
@@ -181,7 +180,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def usage(session: Session) -> Usage:
-    """Tokens of a session: each response counted once, by its last statement."""
+    """The tokens of a session: each response once, by the last usage stated for it."""
     last: dict[str, Usage] = {}
     for event in session.events:
         if isinstance(event, AssistantMessage) and event.usage is not None:
@@ -190,7 +189,7 @@ def usage(session: Session) -> Usage:
 
 
 def standing(session: Session) -> list[Event]:
-    """The events that were not taken back by a later `Rewind`."""
+    """The events that no later `Rewind` has undone."""
     if not any(type(event) is Rewind for event in session.events):
         return list(session.events)
     kept: list[Event] = []
@@ -204,7 +203,7 @@ def standing(session: Session) -> list[Event]:
 
 
 def joined(session: Session) -> Iterator[tuple[ToolCall, ToolResult | None]]:
-    """Every call with its result, joined on the call id alone."""
+    """Every call with its result, matched by call id."""
     results: dict[str, ToolResult] = {}
     for event in session.events:
         if isinstance(event, ToolResult):

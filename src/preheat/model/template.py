@@ -1,6 +1,6 @@
-"""A template: an immutable version of a chosen set of lessons, under a name with a history.
+"""A template: an immutable version of chosen lessons, under a name with a history.
 
-Frozen values; building, storing and comparing them is in `templates`. What a version is called is the hash of what is in it.
+Frozen values; building, storing and comparing them is in `templates`. A version is identified by the hash of its contents.
 """
 
 from typing import Literal, TypeAlias
@@ -10,19 +10,19 @@ import msgspec
 from preheat.model.lesson import Lesson
 
 FORMAT = 1
-"""The form of the files. A newer Preheat reads every earlier one; a newer form is refused with a clear message."""
+"""The version of the file format. Every earlier one is read; a newer one is refused with a clear message."""
 
 SHORT = 10
-"""Letters of a digest that people see; any four that no other version of the name begins with will do."""
+"""Letters of a digest that people see; at least four that identify a version are accepted."""
 
 
 def short_digest(digest: str) -> str:
-    """What a version is called where people read it."""
+    """The short form of a digest, for people."""
     return digest[:SHORT]
 
 
 class UserPattern(msgspec.Struct, frozen=True):
-    """How the person whose sessions these are asks and answers."""
+    """How the person of these sessions writes."""
 
     style: str = "unknown"
     feedback: str = "unknown"
@@ -32,7 +32,7 @@ class UserPattern(msgspec.Struct, frozen=True):
 
 
 class Extraction(msgspec.Struct, frozen=True):
-    """What a template was built from."""
+    """The sessions that a template was built from."""
 
     sessions: int = 0
     calls: int = 0
@@ -46,13 +46,13 @@ class Extraction(msgspec.Struct, frozen=True):
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):
-    """One version."""
+    """One version of a template."""
 
     format: int = FORMAT
     name: str
     description: str = ""
     addendum: str = ""
-    """A text of the person's own that stands before everything else."""
+    """A text by the person, placed before everything else."""
     lessons: tuple[Lesson, ...] = ()
     markers: tuple[str, ...] = ()
     """Paths, addresses and names that the sessions referred to."""
@@ -71,11 +71,11 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
 Action: TypeAlias = Literal[
     "built", "extracted", "trained", "imported", "accepted", "rejected", "rolled back", "deleted", "restored"
 ]
-"""`imported`: waits for a review, which ends in `accepted` or `rejected`; until then the name stands for what it stood for."""
+"""`imported`: waits for a review, which ends in `accepted` or `rejected`; until then the name keeps its earlier version."""
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line of a template's history; the last one says what the name stands for now."""
+    """One line of a template's history; the last one says which version the name has now."""
 
     digest: str
     at: float
@@ -84,15 +84,15 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Tracked(msgspec.Struct, frozen=True):
-    """How the sessions went that a template was handed to, as far as they are in the archive."""
+    """How the sessions that got a template went, as far as they are in the archive."""
 
     uses: int = 0
     sessions: int = 0
-    """Uses whose session was found again."""
+    """Uses whose session was found in the archive."""
     succeeded: int = 0
     """Of those, the ones whose last check passed."""
     failed: int = 0
-    """…and failed. A session without any check counts as neither."""
+    """Of those, the ones whose last check failed. A session without any check counts as neither."""
 
 
 class Pin(msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ class Pin(msgspec.Struct, frozen=True):
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """One handing-out. The task itself is not kept, only what makes it known again."""
+    """One use of a template. The task itself is not stored, only a hash of it."""
 
     at: float
     template: str

@@ -1,4 +1,4 @@
-"""A session with what came of each of its calls: what every screen that shows one goes by.
+"""A session with the outcome of each call, for every screen that shows a session.
 
 Frozen values; how a call is judged is in `outcomes`.
 """
@@ -15,14 +15,14 @@ class CallLine(msgspec.Struct, frozen=True, gc=False):
     call_id: str
     tool: str
     summary: str
-    """The argument that tells most."""
+    """The call's main argument."""
     status: Status
     cause: Cause | None
     exit_code: int | None
     bookkeeping: bool
-    """The agent's notes to itself: counted in no rate."""
+    """Bookkeeping of the agent: counted in no rate."""
     copied: bool
-    """Another session had it first, and it counts there."""
+    """The call was copied from another session and counts there."""
 
     @property
     def failed(self) -> bool:
@@ -43,5 +43,5 @@ class Transcript(msgspec.Struct, frozen=True):
 
     @property
     def copied(self) -> int:
-        """How many of its calls another session had first."""
+        """How many of its calls were copied from another session."""
         return sum(call.copied for call in self.calls)

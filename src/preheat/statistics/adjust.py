@@ -1,8 +1,8 @@
-"""Adjust: the same difference with what was known before the trial taken out (CUPED). Knows nothing that an arm can change.
+"""The difference of two arms, adjusted for what was known before the trial (CUPED). Knows nothing that an arm can change.
 
-The ratio is made linear, `L = (above - R·below) / mean below` in each arm, and one slope for both arms is taken from it: the one
-that makes the estimated variance of the difference least (least squares, each arm weighted by one over its size squared). With
-large arms that is as precise as Lin's regression with interactions, and it has half as many slopes to guess.
+The ratio is made linear, `L = (above - R·below) / mean below` in each arm, and regressed with one slope for both arms: the one
+that minimises the estimated variance of the difference (least squares, each arm weighted by one over its size squared). With
+large arms that is as precise as Lin's regression with interactions, with half as many slopes to estimate.
 """
 
 from collections import Counter
@@ -18,69 +18,69 @@ from preheat.statistics.sample import Numbers, Sample, sample
 from preheat.statistics.spread import Arm, Spread, guarded, two_arms
 
 SESSIONS_A_SLOPE = 10
-"""Sessions in the smaller arm for each slope: with fewer, guessing slopes costs more than it gains."""
+"""Sessions in the smaller arm for each slope: with fewer, estimating slopes costs more than it gains."""
 _FEWEST_IN_STRATUM = 4
-"""Sessions of each arm that a stratum needs to be told from the rest."""
+"""Sessions of each arm that a stratum needs for a column of its own."""
 
 
 def adjusted(units: Iterable[Unit], *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
-    """The difference, adjusted by `before` and by strata where that is possible; else the plain one, and why."""
+    """The difference, adjusted for `before` and for strata where possible; else the plain one, and why."""
     found = sample(units, arm, against)
     plain = estimated(found, metric=metric, arm=arm, against=against, risk=risk)
     if plain.error is None or plain.difference is None:
         return plain
-    columns, said = known_before(found)
+    columns, remarks = known_before(found)
     if not columns.shape[1]:
-        return replaced(plain, named=plain.named + said)
-    difference, spread = _taken_out(found, columns)
-    base = replaced(plain, named=found.named + said, adjusted=True, method=plain.method + ", adjusted")
+        return replaced(plain, named=plain.named + remarks)
+    difference, spread = _adjust(found, columns)
+    base = replaced(plain, named=found.named + remarks, adjusted=True, method=plain.method + ", adjusted")
     return with_interval(
         base, difference, sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
     )
 
 
 def known_before(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
-    """Columns that no arm can have changed, as many as the smaller arm can carry: the metric from before,
-    whether that is missing, the larger strata."""
+    """Columns that no arm can have changed, as many as the smaller arm allows: the metric from before, whether it is missing, the
+    larger strata; and remarks on them."""
     most = min(found.units) // SESSIONS_A_SLOPE
     columns: list[Numbers] = []
-    said: list[str] = []
+    remarks: list[str] = []
     missing = np.isnan(found.before)
     if missing.all():
-        said.append("nothing is known from before the trial")
+        remarks.append("nothing is known from before the trial")
     elif np.ptp(found.before[~missing]) <= 1e-12 * float(np.abs(found.before[~missing]).max()):
-        said.append("what is known from before the trial is the same for all sessions")
+        remarks.append("what is known from before the trial is the same for all sessions")
     else:
         columns.append(np.where(missing, found.before[~missing].mean(), found.before))
     if missing.any() and not missing.all():
         number = int(missing.sum())
         have, count = ("has", "counts") if number == 1 else ("have", "count")
-        said.append(f"{counted(number, 'session')} {have} nothing from before the trial and {count} with the mean")
+        remarks.append(f"{counted(number, 'session')} {have} nothing from before the trial and {count} with the mean")
         columns.append(missing.astype(float))
     columns += _strata(found)
     if len(columns) > most:
-        said.append(f"{len(columns) - most} of {counted(len(columns), 'column')} not adjusted for: too few sessions")
+        remarks.append(f"{len(columns) - most} of {counted(len(columns), 'column')} not adjusted for: too few sessions")
     columns = columns[:most]
-    return (np.stack(columns, axis=-1) if columns else np.empty((len(found.above), 0))), tuple(said)
+    return (np.stack(columns, axis=-1) if columns else np.empty((len(found.above), 0))), tuple(remarks)
 
 
 def _strata(found: Sample) -> list[Numbers]:
-    """A column for each stratum with enough sessions of both arms, the largest first; the rest are what they differ from."""
+    """A column for each stratum with enough sessions of both arms, the largest first; the others are the reference."""
     sizes = Counter(found.stratum)
     names = np.array(found.stratum, dtype=object)
     columns = []
     for name, size in sorted(sizes.items(), key=lambda each: (-each[1], each[0])):
         inside = np.asarray(names == name, dtype=bool)
-        held = int((inside & found.treated).sum())
-        if min(held, size - held) >= _FEWEST_IN_STRATUM and size < len(names):
+        in_arm = int((inside & found.treated).sum())
+        if min(in_arm, size - in_arm) >= _FEWEST_IN_STRATUM and size < len(names):
             columns.append(inside.astype(float))
-    # If they hold all sessions, the last one is told by the others.
+    # If they cover all sessions, the last column follows from the others.
     if columns and float(sum(column.sum() for column in columns)) == len(names):
         columns.pop()
     return columns
 
 
-def _taken_out(found: Sample, columns: Numbers) -> tuple[float, Spread]:
+def _adjust(found: Sample, columns: Numbers) -> tuple[float, Spread]:
     sides = (found.treated, ~found.treated)
     linear = np.zeros(len(found.above))
     centered = np.zeros_like(columns)
@@ -112,7 +112,7 @@ def _taken_out(found: Sample, columns: Numbers) -> tuple[float, Spread]:
 
 
 def _arm(ratio: float, residuals: Numbers, below: Numbers, slopes: int) -> Arm:
-    """An arm's variance from what is left; each slope costs part of a session's freedom."""
+    """An arm's variance from the residuals; each slope costs a degree of freedom."""
     count = len(below)
     lost = (count - 1 - slopes) / (count - 1)
     leverage = below / below.sum()

@@ -1,8 +1,8 @@
-"""The cluster bootstrap: how a share would vary if other sessions had been recorded.
+"""The cluster bootstrap: how a rate would vary if other sessions had been recorded.
 
-Knows nothing of what is counted. Calls of one session are alike, so whole sessions are drawn, with replacement, and every
-cell is counted again from the same draws. Bounds are percentiles, moved outwards for few sessions (Hesterberg 2015, "expanded
-percentile"): plain percentiles are too narrow there.
+Knows nothing of what is counted. Calls of one session are alike, so whole sessions are drawn, with replacement, and every cell
+is counted from the same draws. Bounds are percentiles, moved outwards for few sessions (Hesterberg 2015, "expanded percentile"),
+where plain percentiles are too narrow.
 """
 
 from math import sqrt
@@ -22,23 +22,23 @@ Ints = NDArray[np.int64]
 RESAMPLES = 2_000
 SEED = 20_260
 BUNDLES = 5_000
-"""More sessions than this are put together at random into so many bundles, which are as independent as sessions are: it
-keeps time and memory in bounds and the variance what it is."""
+"""More sessions than this are put at random into this many bundles, which are independent too: that bounds time and memory
+without changing the variance."""
 FEW = 5
-"""With fewer failures (or successes) than this, resampling cannot show how large the rate may be."""
+"""With fewer failures (or successes) than this, resampling underestimates how large the rate may be."""
 _BATCH = 64
 
 
 def bundles(sessions: int, seed: int = SEED) -> Ints:
-    """For every session the number of the bundle it is drawn with: its own unless there are very many."""
+    """For every session the number of its bundle: one of its own unless there are very many sessions."""
     if sessions <= BUNDLES:
         return np.arange(sessions)
     return np.random.default_rng(seed).permutation(sessions) % BUNDLES
 
 
 def resampled(counts: NDArray[Any], resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
-    """The sums of every column over sessions (or bundles) drawn anew: sessions x columns gives resamples x columns. The same
-    draws for the same seed, so columns may come in several calls."""
+    """The sums of every column over resampled sessions (or bundles): sessions x columns gives resamples x columns. The same seed
+    gives the same draws, so columns may come in several calls."""
     sessions, width = counts.shape
     sums = np.zeros((resamples, width))
     if not sessions:
@@ -54,21 +54,20 @@ def resampled(counts: NDArray[Any], resamples: int = RESAMPLES, seed: int = SEED
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
-    """Shares of every resample; NaN, for `bounds` to leave out, where nothing of the cell was drawn."""
+    """The ratio in every resample; NaN, which `percentile_interval` leaves out, where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(denominators > 0, numerators / denominators, np.nan)
     return found
 
 
 def effective(sizes: Floats) -> float:
-    """To how many equal sessions these amount: one that holds nearly all calls is hardly more than one."""
+    """The effective number of sessions: how many of equal size would give the same variance."""
     squares = float((sizes * sizes).sum())
     return float(sizes.sum()) ** 2 / squares if squares else 0.0
 
 
 def bounds(draws: Floats, sessions: float, tail: float = 0.025) -> tuple[float, float] | None:
-    """The interval from the draws of a statistic over so many effective sessions, with the tail on each side left out; None
-    if there are no draws."""
+    """The percentile interval of the draws, with `tail` on each side, for so many effective sessions; None without draws."""
     kept = draws[~np.isnan(draws)]
     if not len(kept):
         return None
@@ -80,8 +79,8 @@ def bounds(draws: Floats, sessions: float, tail: float = 0.025) -> tuple[float, 
 
 
 def rate(failed: int, total: int, draws: Floats, sessions: float, design: float = 1.0) -> Rate:
-    """A share with its interval from the draws. `design` says how many times the variance of clustered calls exceeds that
-    of independent ones; it widens Wilson's interval, which steps in where failures are too few to be resampled."""
+    """A rate with its interval from the draws. `design`: how many times the variance of clustered calls exceeds that of
+    independent ones; it widens Wilson's interval, which is used where failures are too few to be resampled."""
     value = failed / total if total else None
     found = bounds(draws, sessions)
     if value is None or found is None:
@@ -95,7 +94,7 @@ def rate(failed: int, total: int, draws: Floats, sessions: float, design: float 
 
 
 def difference(value: float | None, draws: Floats, sessions: float) -> Estimate:
-    """A difference of shares with its interval from the draws."""
+    """A difference of rates with its interval from the draws."""
     found = bounds(draws, sessions)
     if value is None or found is None:
         return Estimate()

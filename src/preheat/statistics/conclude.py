@@ -1,4 +1,4 @@
-"""Conclude: from an estimate and a margin to a verdict and one plain sentence. Estimates nothing."""
+"""From an estimate and a margin to a verdict and one plain sentence. Estimates nothing."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -14,7 +14,7 @@ from preheat.statistics.inferiority import Better
 
 
 class Words(NamedTuple):
-    """How a metric is spoken of."""
+    """The words for a metric in a sentence."""
 
     says: str
     down: str
@@ -39,7 +39,7 @@ WORDS = {
 
 
 class Guardrail(msgspec.Struct, frozen=True):
-    """Something that must not get worse by more than a margin, whatever the metric says."""
+    """A metric that must not get worse by more than a margin."""
 
     estimate: Estimate
     margin: float
@@ -48,31 +48,31 @@ class Guardrail(msgspec.Struct, frozen=True):
 class Conclusion(msgspec.Struct, frozen=True):
     verdict: Verdict
     sentence: str
-    """The plain one, to be read first."""
+    """The conclusion in one plain sentence."""
     guardrails: tuple[Guarded, ...] = ()
     more: int | None = None
-    """Sessions still needed, where there is too little data and that can be told."""
+    """Sessions still needed, where there is too little data and that can be estimated."""
 
 
 def conclude(
     estimate: Estimate, margin: float, *, guardrails: Sequence[Guardrail] = (), running: bool = False
 ) -> Conclusion:
-    """What the estimate says. While a trial is `running` only the interval that holds at every look counts.
+    """The conclusion from an estimate. While a trial is `running` only the always-valid interval counts.
 
-    A difference that surely lies within the margin is no difference, even one that is surely not zero."""
-    guarded = tuple(_guarded(each, running) for each in guardrails)
+    An interval within the margin means no difference, even if it excludes zero."""
+    guarded = tuple(_check_guardrail(each, running) for each in guardrails)
     ends = interval(estimate, running)
     words = words_of(estimate.metric)
     if ends is None or estimate.difference is None:
-        return Conclusion("too little data", f"Too little data: {_missing(estimate, running)}.", guarded)
+        return Conclusion("too little data", f"Too little data: {_why_no_interval(estimate, running)}.", guarded)
     low, high = ends
     if -margin <= low and high <= margin:
         verdict: Verdict = "no difference"
         limit = f"{figure(margin * words.times)} {words.noun}"
-        text = f"No difference larger than {limit}: {_change(estimate)} {_behind(estimate, ends)}."
+        text = f"No difference larger than {limit}: {_describe_change(estimate)} {_describe_interval(estimate, ends)}."
     elif low > 0 or high < 0:
         verdict = "helps" if (high < 0) == (words.better == "lower") else "hurts"
-        text = f"{_change(estimate)} {_behind(estimate, ends)}."
+        text = f"{_describe_change(estimate)} {_describe_interval(estimate, ends)}."
     else:
         more = sessions_needed(estimate, margin)
         needed = (
@@ -81,19 +81,19 @@ def conclude(
             else f", about {more:,} more {'session' if more == 1 else 'sessions'} would settle a difference of"
             f" {figure(margin * words.times)}"
         )
-        text = f"Too little data: {_change(estimate)} {_behind(estimate, ends)}{needed}."
-        return Conclusion("too little data", _capital(text) + _broken(guarded), guarded, more)
-    return Conclusion(verdict, _capital(text) + _broken(guarded), guarded)
+        text = f"Too little data: {_describe_change(estimate)} {_describe_interval(estimate, ends)}{needed}."
+        return Conclusion("too little data", _capitalise(text) + _describe_broken(guarded), guarded, more)
+    return Conclusion(verdict, _capitalise(text) + _describe_broken(guarded), guarded)
 
 
 def interval(estimate: Estimate, running: bool) -> tuple[float, float] | None:
-    """The interval that may be used now."""
+    """The interval that counts now: the always-valid one while the trial runs."""
     low, high = (estimate.always_low, estimate.always_high) if running else (estimate.low, estimate.high)
     return None if low is None or high is None else (low, high)
 
 
 def sessions_needed(estimate: Estimate, margin: float, power: float = 0.8) -> int | None:
-    """More sessions, in the shares there are now, until a difference as large as the margin would be seen with this power."""
+    """How many more sessions, in the present shares, would detect a difference as large as the margin with this power."""
     if estimate.error is None or not margin > 0:
         return None
     now = sum(estimate.units)
@@ -102,12 +102,12 @@ def sessions_needed(estimate: Estimate, margin: float, power: float = 0.8) -> in
 
 
 def words_of(metric: str) -> Words:
-    """How it is spoken of; a metric without words of its own is a number that should fall."""
+    """The words of a metric; an unknown one is a number that should fall."""
     return WORDS.get(metric) or Words(f"had {{}} {{}} {metric}", "less", "more", metric, 1, "lower")
 
 
 def figure(value: float) -> str:
-    """Two figures that count, and no more than one behind the point from ten on."""
+    """A number with two significant figures; from ten on with at most one decimal."""
     size = abs(value)
     if size == 0:
         return "0"
@@ -117,14 +117,14 @@ def figure(value: float) -> str:
     return f"{size:.{min(places, 9)}f}".rstrip("0").rstrip(".") if places else f"{size:.0f}"
 
 
-def _change(estimate: Estimate) -> str:
+def _describe_change(estimate: Estimate) -> str:
     words = words_of(estimate.metric)
     difference = estimate.difference or 0.0
     amount = figure(difference * words.times)
     return f"{estimate.arm} sessions {words.says.format(amount, words.down if difference < 0 else words.up)}"
 
 
-def _behind(estimate: Estimate, ends: tuple[float, float]) -> str:
+def _describe_interval(estimate: Estimate, ends: tuple[float, float]) -> str:
     words = words_of(estimate.metric)
     low, high = (end * words.times for end in ends)
     one, other = estimate.units
@@ -136,7 +136,7 @@ def _behind(estimate: Estimate, ends: tuple[float, float]) -> str:
     return f"than {estimate.against} (95 % {reach}; {one:,} and {other:,} sessions)"
 
 
-def _missing(estimate: Estimate, running: bool) -> str:
+def _why_no_interval(estimate: Estimate, running: bool) -> str:
     if estimate.why:
         return estimate.why
     if running and estimate.named:
@@ -144,28 +144,32 @@ def _missing(estimate: Estimate, running: bool) -> str:
     return "no interval can be told"
 
 
-def _guarded(guardrail: Guardrail, running: bool) -> Guarded:
+def _check_guardrail(guardrail: Guardrail, running: bool) -> Guarded:
     estimate, margin = guardrail.estimate, guardrail.margin
     words = words_of(estimate.metric)
     ends = interval(estimate, running)
     if ends is None or estimate.difference is None:
-        return Guarded(estimate.metric, "not known", f"{estimate.metric}: not known: {_missing(estimate, running)}")
+        return Guarded(
+            estimate.metric, "not known", f"{estimate.metric}: not known: {_why_no_interval(estimate, running)}"
+        )
     worst, best = (ends[1], ends[0]) if words.better == "lower" else (-ends[0], -ends[1])
     standing: GuardrailStanding = "held" if worst <= margin else "broken" if best > 0 else "not known"
     limit = f"{figure(margin * words.times)} {words.noun}"
-    told = {
+    meaning = {
         "held": f"not worse by more than {limit}",
         "broken": f"worse, and perhaps by more than {limit}",
         "not known": f"worse by more than {limit} is not ruled out",
     }[standing]
     return Guarded(
-        estimate.metric, standing, f"{estimate.metric}: {told}: {_change(estimate)} {_behind(estimate, ends)}"
+        estimate.metric,
+        standing,
+        f"{estimate.metric}: {meaning}: {_describe_change(estimate)} {_describe_interval(estimate, ends)}",
     )
 
 
-def _broken(guarded: Sequence[Guarded]) -> str:
+def _describe_broken(guarded: Sequence[Guarded]) -> str:
     return "".join(f" But {each.sentence}." for each in guarded if each.standing == "broken")
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]

@@ -1,7 +1,8 @@
-"""Dose: effect against the number of items, and the fewest that do as well as the most (the minimum viable warm-up).
+"""The effect by the number of lessons, and the smallest number that is as good as the largest (the minimum viable warm-up).
 
-Tasks are the same at every number of items, so differences are paired. From the largest number downwards each is held against
-the largest; the first that may be worse by more than the margin ends the walk. Tests in an order fixed before need no correction.
+Tasks are the same for every number of lessons, so differences are paired. From the largest number downwards each is compared
+with the largest; the first that may be worse by more than the margin ends the search. Tests in an order fixed beforehand need
+no correction. Knows nothing of how tasks are run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,26 +20,26 @@ from preheat.statistics.sample import Numbers, sample
 
 
 class Dose(msgspec.Struct, frozen=True):
-    """The metric at one number of items."""
+    """The metric with one number of lessons."""
 
     items: int
     tasks: int
     level: float
     fitted: float
-    """Under the rule that more items are never worse."""
+    """By isotonic regression: more lessons are never worse."""
     low: float
     high: float
-    """The ends of the fitted value's 95 % interval, from drawing tasks again."""
+    """The ends of the fitted value's 95 % interval, from resampling tasks."""
     held: Inferiority | None
-    """Against the largest number; None for that one, and where no task differs."""
+    """Compared with the largest number; None for that one, and where no task differs."""
 
 
 class Doses(msgspec.Struct, frozen=True):
     doses: tuple[Dose, ...]
     fewest: int | None
-    """The smallest number of items that is not worse than the largest by more than the margin."""
+    """The smallest number of lessons that is not worse than the largest by more than the margin."""
     share: float
-    """How often drawing tasks again finds that number or a smaller one by the fitted values: near 1 it is firm."""
+    """In which share of resamples the fitted values give that number or a smaller one: near 1 it is certain."""
     why: str
 
 
@@ -51,7 +52,7 @@ def minimum_dose(
     draws: int = 2000,
     risk: float = 0.05,
 ) -> Doses:
-    """`by_items`: the sessions with each number of items; `cluster` names the task."""
+    """Find the smallest sufficient number of lessons. `by_items`: the sessions with each number; their `cluster` is the task."""
     numbers = sorted(by_items)
     if len(numbers) < 2:
         raise UserError(
@@ -70,10 +71,13 @@ def minimum_dose(
     fits = np.array([_fit(table[chosen].mean(0) * sign) for chosen in draw]) * sign
     fitted = _fit(table.mean(0) * sign) * sign
     low, high = np.quantile(fits, [risk / 2, 1 - risk / 2], axis=0)
-    held = [_held(table[:, place] - table[:, -1], margin, better, risk / 2) for place in range(len(numbers) - 1)]
+    inferiorities = [
+        _compare_with_margin(table[:, place] - table[:, -1], margin, better, risk / 2)
+        for place in range(len(numbers) - 1)
+    ]
     fewest = numbers[-1]
     for place in range(len(numbers) - 2, -1, -1):
-        inferiority = held[place]
+        inferiority = inferiorities[place]
         if not (inferiority.not_inferior if inferiority else bool(np.all(table[:, place] == table[:, -1]))):
             break
         fewest = numbers[place]
@@ -86,7 +90,7 @@ def minimum_dose(
             float(fitted[place]),
             min(float(low[place]), float(fitted[place])),
             max(float(high[place]), float(fitted[place])),
-            held[place] if place < len(held) else None,
+            inferiorities[place] if place < len(inferiorities) else None,
         )
         for place, number in enumerate(numbers)
     )
@@ -103,7 +107,7 @@ def _values(number: int, units: Sequence[Unit]) -> dict[str, float]:
     same = [
         Unit(session=each.session, arm=arm, above=each.above, below=each.below, cluster=each.cluster) for each in units
     ]
-    sample(same, arm, "")  # refuses what is no number
+    sample(same, arm, "")  # raises for values that are no number
     return by_task(same, arm)
 
 
@@ -111,7 +115,7 @@ def _fit(rising: Numbers) -> Numbers:
     return np.asarray(isotonic_regression(rising).x, dtype=float)
 
 
-def _held(gaps: Numbers, margin: float, better: Better, risk: float) -> Inferiority | None:
+def _compare_with_margin(gaps: Numbers, margin: float, better: Better, risk: float) -> Inferiority | None:
     error = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
     if error <= 0:
         return None

@@ -1,9 +1,9 @@
-"""Excursion: what an advisory does to what comes right after it, from withholding it at random. Knows moments, no advice.
+"""The effect of an advisory on the calls right after it (causal excursion effect), from withholding it at random.
 
-Weighted and centred least squares (Boruvka and others 2018): with A = 1 where it was given, p its probability then and p̃ the mean
-of p, weights `(p̃/p)^A ((1-p̃)/(1-p))^(1-A)` and the regression of the outcome on what was known before and on `A - p̃`. The slope
-of the last is the effect, even if what was known before acts in another way than the line supposed. Moments of one session are
-alike: the variance is a sandwich over sessions, residuals corrected for each session's own pull (Mancl and DeRouen).
+Knows moments, no advice. Weighted and centred least squares (Boruvka and others 2018): with A = 1 where it was given, p its
+probability and p̃ the mean of p, weights `(p̃/p)^A ((1-p̃)/(1-p))^(1-A)` and the regression of the outcome on what was known before
+and on `A - p̃`. The slope of the last is the effect, even if the rest of the model is wrong. Moments of one session are alike: the
+variance is a sandwich over sessions, with residuals corrected for leverage (Mancl and DeRouen).
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,21 +20,21 @@ from preheat.statistics.sample import Codes, Numbers
 from preheat.statistics.spread import chance, quantile
 
 FEWEST = 10
-"""Sessions below which nothing is said."""
+"""Sessions below which nothing is estimated."""
 _LOPSIDED = 0.01
 
 
 class Moment(NamedTuple):
-    """One advisory that was due: a lot decided whether it was given."""
+    """One advisory that was given or withheld at random."""
 
     session: str
     given: bool
     probability: float
-    """Of being given, as it was when the lot was drawn."""
+    """Of being given, at that time."""
     outcome: float
-    """What came right after, such as the failures in the next calls."""
+    """What followed, such as the failures in the next calls."""
     before: tuple[float, ...] = ()
-    """What was known when the lot was drawn: failures until then, the turn."""
+    """What was known at that time: failures so far, the turn."""
 
 
 class Fit(NamedTuple):
@@ -47,8 +47,8 @@ class Fit(NamedTuple):
 
 
 def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> Estimate:
-    """Given minus withheld, in the outcome's own unit."""
-    kept, named = _lots(moments)
+    """Estimate given minus withheld, in the unit of the outcome."""
+    kept, named = _randomised(moments)
     given = sum(each.given for each in kept)
     sessions = sorted({each.session for each in kept})
     base = Estimate(
@@ -63,11 +63,11 @@ def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> 
         named=named,
     )
     if not given or given == len(kept):
-        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} by lot")
+        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} at random")
     numbers = {session: number for number, session in enumerate(sessions)}
     design, weights, outcome = _design(kept)
     columns = design.shape[1]
-    # What was done in few sessions is known from few, however many there are of the other.
+    # The rarer of the two limits the precision.
     rarest = min(len({each.session for each in kept if each.given == side}) for side in (True, False))
     if len(sessions) < FEWEST:
         return replaced(base, why=f"advisories in {counted(len(sessions), 'session')}: {FEWEST} are needed")
@@ -103,12 +103,12 @@ def weighted_fit(design: Numbers, outcome: Numbers, weights: Numbers, cluster: C
     np.add.at(scores, cluster, weighted * residuals[:, None])
     pulls = np.zeros((count, columns, columns))
     np.add.at(pulls, cluster, design[:, :, None] * weighted[:, None, :])
-    # (I - H)^-1 of a cluster's residuals, seen from the columns: few numbers however long the session.
+    # (I - H)^-1 of a cluster's residuals, computed in the space of the columns: small matrices however long the session.
     corrected = scores + np.einsum("gij,gj->gi", pulls, np.linalg.solve(inner - pulls, scores[:, :, None])[:, :, 0])
     return Fit(coefficients, bread @ (corrected.T @ corrected) @ bread, bread @ (scores.T @ scores) @ bread)
 
 
-def _lots(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
+def _randomised(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
     kept, lopsided, widths = [], 0, set()
     for each in moments:
         if not all(isfinite(value) for value in (each.probability, each.outcome, *each.before)):
@@ -120,10 +120,9 @@ def _lots(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
         kept.append(each)
     if len(widths) > 1:
         raise UserError("advisories differ in how much is known before them; give each the same columns")
-    without = (
-        f"{lopsided:,} {'advisory' if lopsided == 1 else 'advisories'} without a lot (probability near 0 or 1) left out"
-    )
-    return sorted(kept), (without,) if lopsided else ()
+    number = counted(lopsided, "advisory", "advisories")
+    remark = f"{number} without a random choice (probability near 0 or 1) left out"
+    return sorted(kept), (remark,) if lopsided else ()
 
 
 def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:
@@ -133,10 +132,10 @@ def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:
     weights = np.where(given > 0, center / probability, (1 - center) / (1 - probability))
     before = np.array([each.before for each in kept], dtype=float).reshape(len(kept), -1)
     before = before - before.mean(0)
-    telling = before[:, before.std(0) > 1e-12 * (1 + np.abs(before).max(0, initial=0.0))]
-    # A column that the others make up would leave no one solution.
-    telling = _independent(telling)
-    design = np.column_stack([np.ones(len(kept)), telling, given - center])
+    informative = before[:, before.std(0) > 1e-12 * (1 + np.abs(before).max(0, initial=0.0))]
+    # A column that depends on the others would make the solution ambiguous.
+    informative = _independent(informative)
+    design = np.column_stack([np.ones(len(kept)), informative, given - center])
     return design, weights, np.array([each.outcome for each in kept])
 
 

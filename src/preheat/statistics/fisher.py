@@ -1,16 +1,16 @@
-"""Fisher's exact test of two shares, one-sided and two-sided. Knows four counts; imports nothing heavy.
+"""Fisher's exact test of two shares, one-sided and two-sided. Knows four counts; imports neither numpy nor scipy.
 
-By logarithms, so that tables of tens of thousands do not overflow; scipy's gives the same and takes half a second to load.
+It uses logarithms, so that tables of tens of thousands do not overflow; scipy gives the same but takes half a second to load.
 """
 
 from math import exp, lgamma
 
 _TIED = 1 + 1e-7
-"""Two tables whose chances differ by less are equally likely: rounding alone parts them."""
+"""Two tables whose probabilities differ by less are equally likely: the difference is rounding."""
 
 
 def more_often(hits: int, total: int, other_hits: int, other_total: int) -> float:
-    """One-sided: how likely chance alone gives the first group so large a share of all the hits."""
+    """One-sided p-value: the probability that the first group gets at least this many of all hits by chance."""
     drawn, whole = hits + other_hits, total + other_total
     most = min(drawn, total)
     tail = sum(exp(_log_chance(count, drawn, total, whole)) for count in range(hits, most + 1))
@@ -18,7 +18,7 @@ def more_often(hits: int, total: int, other_hits: int, other_total: int) -> floa
 
 
 def fisher(hits: int, total: int, other_hits: int, other_total: int) -> float:
-    """Two-sided: how often chance alone parts the hits at least as unevenly."""
+    """Two-sided p-value: the probability that chance divides the hits at least as unevenly."""
     drawn, whole = hits + other_hits, total + other_total
     least, most = max(0, drawn - other_total), min(drawn, total)
     chances = [exp(_log_chance(count, drawn, total, whole)) for count in range(least, most + 1)]

@@ -8,19 +8,19 @@ from scipy.special import stdtr, stdtrit
 from preheat.errors import UserError
 
 RISK = 0.025
-"""On each side, so that the tests and the 95 % interval tell the same. Half of what is usual for sameness: with skewed counts a
-test at 5 % passes what is worse by the margin in 6 to 7 of 100 trials."""
+"""On each side, so that the tests agree with the 95 % interval. Half of what is usual for equivalence: with skewed counts a test
+at 5 % accepts what is worse by the margin in 6 to 7 of 100 trials."""
 
 Better: TypeAlias = Literal["lower", "higher"]
 
 
 class Inferiority(msgspec.Struct, frozen=True):
-    """How a difference stands to a margin; the ends of the interval are those of the two one-sided tests."""
+    """A difference compared with a margin; `low` and `high` are the ends of the interval of the two one-sided tests."""
 
     margin: float
     not_inferior: bool
     not_inferior_p: float
-    """Of a difference as good as this one, if the truth were worse by just the margin."""
+    """The p-value if in truth the arm were worse by exactly the margin."""
     same: bool
     """Within the margin on both sides."""
     same_p: float

@@ -1,10 +1,9 @@
-"""Items: what each item of a warm start is worth, from dropping it at random. Knows lots and outcomes, no lesson.
+"""The utility of each lesson of a warm start, from withholding it at random. Knows exposures and measures, no lesson.
 
-An item's own effect is `R(shown) - R(withheld)`, sessions weighted by one over the probability of what they got (as in
-`lessons.effectiveness`, which does without the long sessions' correction of `spread`; a test holds the two together). With many
-items and few sessions the most extreme are mostly luck: each is drawn towards the mean of all as far as its own error is large
-against the spread between items (normal-normal). That spread is guessed from the same data: it is averaged over, not fixed at
-its best value.
+A lesson's own effect is `R(shown) - R(withheld)`, sessions weighted by the inverse probability of what they got (as in
+`lessons.effectiveness`, which has no correction for long sessions; a test compares the two). With many lessons and few sessions
+the most extreme effects are mostly luck: each is shrunk towards the mean of all, the more the larger its error is against the
+spread between lessons (normal-normal model). That spread is estimated from the same data and averaged over.
 """
 
 from collections.abc import Iterable
@@ -35,19 +34,21 @@ def utilities(
     risk: float = _RISK,
     always: bool = False,
 ) -> list[Utility]:
-    """Each item that a lot was ever drawn for, by its name; `always`: with intervals that hold however often one looks."""
-    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
+    """The utility of each item that was ever withheld at random, by its name; `always`: with always-valid intervals."""
+    measured_by_session = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     drawn: dict[str, list[Exposure]] = {}
-    for lot in first_lots(exposures):
-        held = drawn.setdefault(lot.item, [])
-        if lot.session in went:
-            held.append(lot)
-    raw = {item: _raw(lots, went) for item, lots in sorted(drawn.items())}
+    for exposure in first_lots(exposures):
+        of_item = drawn.setdefault(exposure.item, [])
+        if exposure.session in measured_by_session:
+            of_item.append(exposure)
+    raw = {
+        item: _raw_effect(exposures_of_item, measured_by_session) for item, exposures_of_item in sorted(drawn.items())
+    }
     known = [item for item, each in raw.items() if each is not None]
     effects = np.array([each[0] for each in raw.values() if each is not None])
     errors = np.array([each[1] for each in raw.values() if each is not None])
     freedoms = np.array([each[2] for each in raw.values() if each is not None])
-    # Student's tails are wider than the normal ones that follow, and those of many looks wider still.
+    # Student's tails are wider than the normal ones used below, and always-valid ones wider still.
     sessions = np.array([float(len(drawn[item])) for item in known])
     reach = errors_to_hold(sessions, freedoms, risk=risk) if always else quantile(freedoms, risk)
     widened = errors * reach / float(quantile(1e9, risk)) if known else errors
@@ -66,8 +67,8 @@ class Shrunk(NamedTuple):
 
 
 def shrink(effects: Numbers, errors: Numbers, risk: float = _RISK) -> list[Shrunk]:
-    """Posterior means and intervals of effects that are alike: normal around a common mean with a common spread, both unknown
-    (flat priors; the spread on a grid up to four times what is seen). Fewer than three are left as they are."""
+    """Posterior means and intervals of similar effects: normal around a common mean with a common spread, both unknown (flat
+    priors; the spread on a grid up to four times the observed one). Fewer than three effects are not shrunk."""
     count = len(effects)
     if not count:
         return []
@@ -115,38 +116,42 @@ def _mixture_quantile(mean: Numbers, spread: Numbers, weights: Numbers, share: f
     return (low + high) / 2
 
 
-def _raw(lots: list[Exposure], went: dict[str, Measured]) -> tuple[float, float, float] | None:
-    shown = sum(lot.shown for lot in lots)
-    if min(shown, len(lots) - shown) < FEWEST:
+def _raw_effect(
+    exposures: list[Exposure], measured_by_session: dict[str, Measured]
+) -> tuple[float, float, float] | None:
+    shown = sum(exposure.shown for exposure in exposures)
+    if min(shown, len(exposures) - shown) < FEWEST:
         return None
-    above = np.array([float(went[lot.session].mistakes) for lot in lots])
-    below = np.array([float(went[lot.session].calls) for lot in lots])
-    weights = [
-        np.array(
-            [(1 / lot.probability if side else 1 / (1 - lot.probability)) if lot.shown == side else 0.0 for lot in lots]
-        )
-        for side in (True, False)
-    ]
+    above = np.array([float(measured_by_session[exposure.session].mistakes) for exposure in exposures])
+    below = np.array([float(measured_by_session[exposure.session].calls) for exposure in exposures])
+    weights = [np.array([_weight(exposure, side) for exposure in exposures]) for side in (True, False)]
     spread = two_arms(arm(above, below, weights[0]), arm(above, below, weights[1]))
     variance = float(spread.variance)
     if not variance > 0:
-        # No mistake anywhere, or nothing else: one in each arm is what could have been missed.
+        # No mistake anywhere, or only mistakes: assume that one in each arm was missed.
         variance = sum((float(side.max()) / float((side * below).sum())) ** 2 for side in weights)
     freedom = float(spread.freedom)
     return float(spread.difference), sqrt(variance), freedom if freedom > 0 else float(2 * FEWEST - 2)
 
 
+def _weight(exposure: Exposure, shown: bool) -> float:
+    """One over the probability of what the session got; 0 if it is on the other side."""
+    if exposure.shown != shown:
+        return 0.0
+    return 1 / exposure.probability if shown else 1 / (1 - exposure.probability)
+
+
 def _utility(
     item: str,
-    lots: list[Exposure],
+    exposures: list[Exposure],
     raw: tuple[float, float, float] | None,
     found: Shrunk | None,
     rate: float | None,
     margin: float,
 ) -> Utility:
-    shown = sum(lot.shown for lot in lots)
+    shown = sum(exposure.shown for exposure in exposures)
     if raw is None or found is None:
-        return Utility(item, shown, len(lots) - shown, None, None, None, None, None, None, None, "too little data")
+        return Utility(item, shown, len(exposures) - shown, None, None, None, None, None, None, None, "too little data")
     if -margin <= found.low and found.high <= margin:
         verdict: Verdict = "no difference"
     else:
@@ -154,7 +159,7 @@ def _utility(
     return Utility(
         item,
         shown,
-        len(lots) - shown,
+        len(exposures) - shown,
         raw[0],
         raw[1],
         found.effect,

@@ -1,17 +1,18 @@
-"""Which draws of an item count: shown or withheld by lot, once in each session. Knows no formula."""
+"""Which exposures of a lesson count: shown or withheld at random, once in each session. Knows no formula; imports neither numpy
+nor scipy."""
 
 from collections.abc import Iterable
 
 from preheat.model.exposure import Exposure
 
 FEWEST = 10
-"""Sessions with and without an item below which nothing is said of it: an interval is not to be relied on with fewer."""
+"""Sessions with and without a lesson below which nothing is estimated: intervals are unreliable with fewer."""
 _LOPSIDED = 0.01
-"""A lot that falls one way more often than this tells nothing of the other way (and 0 or 1 is no lot at all)."""
+"""Exposures with a probability closer than this to 0 or 1 do not count: they are hardly random."""
 
 
 def first_lots(exposures: Iterable[Exposure]) -> list[Exposure]:
-    """The first lot of each item in each session: later ones may hang on what the first one did."""
+    """The first exposure of each item in each session: later ones may depend on what the first one did."""
     first: dict[tuple[str, str], Exposure] = {}
     for each in sorted(exposures, key=_order):
         if _LOPSIDED <= each.probability <= 1 - _LOPSIDED:

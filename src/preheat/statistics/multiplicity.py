@@ -1,4 +1,4 @@
-"""Multiplicity: what is left of p-values when many were looked at. Knows no metric; imports nothing heavy."""
+"""P-values corrected for many tests. Knows no metric; imports neither numpy nor scipy."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from preheat.errors import UserError
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Holm's p-values, in the order given: below `risk`, and by chance that happens to any of them in that share of trials."""
+    """Holm's corrected p-values, in the same order: the probability that any is below `risk` by chance is at most `risk`."""
     order = _ascending(chances)
     corrected = [1.0] * len(order)
     most = 0.0
@@ -17,8 +17,8 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg's, in the order given: of those below `risk`, on the average at most that share is there by
-    chance."""
+    """Benjamini and Hochberg's corrected p-values, in the same order: of those below `risk`, on average at most that share are
+    there by chance."""
     order = _ascending(chances)
     corrected = [1.0] * len(order)
     least = 1.0
@@ -30,7 +30,7 @@ def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
 
 
 def _ascending(chances: Sequence[float]) -> list[int]:
-    """The places of the p-values, the smallest first."""
+    """The indexes of the p-values, the smallest first."""
     if not all(0 <= chance <= 1 for chance in chances):
         raise UserError("a p-value lies between 0 and 1; one of these does not")
     return sorted(range(len(chances)), key=lambda place: (chances[place], place))

@@ -1,7 +1,7 @@
-"""Paired: the same tasks in two arms, as in the lab. The task is the unit: repeats of it only make its mean surer.
+"""The same tasks in two arms, as in the lab. The task is the unit: repeats of it only make its mean more precise.
 
-Beside Student's t over the tasks' differences stand tests that ask for less: sign flips, Wilcoxon, and McNemar's exact one where
-each task was tried once in each arm and passed or not.
+Knows nothing of how tasks are run. Beside Student's t over the tasks' differences there are tests with fewer assumptions: sign
+flips, Wilcoxon, and McNemar's exact test where each task was tried once in each arm and passed or failed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from preheat.statistics.wilson import wilson
 
 RISK = 0.05
 _ALL_SIGNS = 14
-"""Tasks up to which every flip of signs is tried."""
+"""Up to this many tasks all sign flips are tried."""
 
 
 class Paired(msgspec.Struct, frozen=True):
@@ -33,19 +33,19 @@ class Paired(msgspec.Struct, frozen=True):
     differences: dict[str, float]
     """By task."""
     bootstrap: tuple[float, float] | None
-    """The interval from drawing tasks again."""
+    """The interval from resampling tasks."""
     flips_p: float | None
     """From flipping the signs of the tasks' differences."""
     wilcoxon_p: float | None
     mcnemar_p: float | None
-    """None where tasks were repeated or the metric is no yes and no."""
+    """None where tasks were repeated or the metric is not binary."""
     discordant: tuple[int, int] | None
     """Tasks that only the arm passed, and that only the other did."""
     shares: tuple[tuple[float, float], tuple[float, float]] | None
-    """Wilson's intervals of the two arms, where the metric is yes and no and no task was repeated."""
+    """Wilson's intervals of the two arms, where the metric is binary and no task was repeated."""
 
     def margin(self, margin: float, better: Better = "lower") -> Inferiority | None:
-        """Whether the arm is not worse by more than the margin; None where there is no spread to tell by."""
+        """Whether the arm is not worse by more than the margin; None where there is no variance."""
         found = self.estimate
         if found.difference is None or found.error is None or found.freedom is None:
             return None
@@ -55,7 +55,7 @@ class Paired(msgspec.Struct, frozen=True):
 def paired(
     units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int = 0, draws: int = 4000, risk: float = RISK
 ) -> Paired:
-    """`arm` minus `against`, over the tasks (`cluster`) that both have. A task's value is its `Σ above / Σ below`."""
+    """Compare `arm` with `against` over the tasks (`cluster`) that both have. A task's value is `Σ above / Σ below`."""
     units = list(units)
     for each in units:
         if not each.cluster:
@@ -82,7 +82,7 @@ def paired(
         named=named,
     )
     single = _tried_once(units, tasks, arm, against)
-    estimate = _t(base, gaps, risk, yes_or_no=single)
+    estimate = _student_t(base, gaps, risk, is_binary=single)
     random = np.random.default_rng(seed)
     spread = len(tasks) > 1 and float(np.ptp(gaps)) > 0
     passed = [tuple(round(values[task]) for task in tasks) for values in (one, other)] if single else [(), ()]
@@ -94,7 +94,7 @@ def paired(
     return Paired(
         estimate,
         dict(zip(tasks, (float(gap) for gap in gaps), strict=True)),
-        _drawn(gaps, draws, random, risk) if spread else None,
+        _bootstrap(gaps, draws, random, risk) if spread else None,
         flips(gaps, draws, random) if len(tasks) > 1 else None,
         _wilcoxon(gaps) if len(tasks) > 1 else None,
         mcnemar(*discordant) if discordant else None,
@@ -114,20 +114,20 @@ def by_task(units: Iterable[Unit], arm: str) -> dict[str, float]:
     sums: dict[str, list[float]] = {}
     for each in units:
         if each.arm == arm and each.below > 0:
-            held = sums.setdefault(each.cluster, [0.0, 0.0])
-            held[0] += each.above
-            held[1] += each.below
+            task_sums = sums.setdefault(each.cluster, [0.0, 0.0])
+            task_sums[0] += each.above
+            task_sums[1] += each.below
     return {task: above / below for task, (above, below) in sums.items()}
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """The exact two-sided p-value: a task on which the arms differ is as likely to fall one way as the other."""
+    """McNemar's exact two-sided p-value of the tasks on which the arms differ."""
     total = only_one + only_other
     return float(binomtest(only_one, total).pvalue) if total else 1.0
 
 
 def flips(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
-    """The p-value from flipping signs: all of them where tasks are few, else drawn ones, with the one that was seen."""
+    """The p-value from flipping signs: all combinations where tasks are few, else random ones and the observed one."""
     count = len(gaps)
     if count <= _ALL_SIGNS:
         signs = 1 - 2 * ((np.arange(2**count)[:, None] >> np.arange(count)) & 1)
@@ -138,16 +138,16 @@ def flips(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
     return as_far / len(signs) if count <= _ALL_SIGNS else (as_far + 1) / (draws + 1)
 
 
-def _t(base: Estimate, gaps: Numbers, risk: float, *, yes_or_no: bool) -> Estimate:
+def _student_t(base: Estimate, gaps: Numbers, risk: float, *, is_binary: bool) -> Estimate:
     if base.why:
         return base
     count, center = len(gaps), float(gaps.mean())
     error = float(gaps.std(ddof=1)) / sqrt(count)
     if error <= 1e-12 * max(1e-300, float(np.abs(gaps).max())):
         named = (*base.named, f"all {count} tasks differ by the same ({center:g})")
-        if not yes_or_no:
+        if not is_binary:
             return replaced(base, named=named, why="no task differs from another: there is no spread to measure by")
-        # So many tasks in a row the same way: those that go another way are rarer than this.
+        # All tasks go the same way, so tasks that go another way are rarer than this.
         rare = 1 - (risk / 2) ** (1 / count)
         low, high = (
             max(-1.0, center - 2 * rare if center > 0 else center - rare),
@@ -165,8 +165,8 @@ def _t(base: Estimate, gaps: Numbers, risk: float, *, yes_or_no: bool) -> Estima
     )
 
 
-def _drawn(gaps: Numbers, draws: int, random: np.random.Generator, risk: float) -> tuple[float, float]:
-    """Percentiles of the mean, widened for small counts by √(n/(n-1))."""
+def _bootstrap(gaps: Numbers, draws: int, random: np.random.Generator, risk: float) -> tuple[float, float]:
+    """The bootstrap interval: percentiles of the mean, widened for small counts by √(n/(n-1))."""
     count = len(gaps)
     means = gaps[random.integers(0, count, size=(draws, count))].mean(1)
     low, high = np.quantile(means, [risk / 2, 1 - risk / 2])
@@ -189,9 +189,9 @@ def _tried_once(units: Iterable[Unit], tasks: list[str], arm: str, against: str)
 
 
 def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, against: str) -> tuple[str, ...]:
-    said = []
+    remarks = []
     for name, only in ((arm, one.keys() - other.keys()), (against, other.keys() - one.keys())):
         if only:
             few = ", ".join(f"`{task}`" for task in sorted(only)[:3]) + (" …" if len(only) > 3 else "")
-            said.append(f"{counted(len(only), 'task')} tried in `{name}` only, left out: {few}")
-    return tuple(said)
+            remarks.append(f"{counted(len(only), 'task')} tried in `{name}` only, left out: {few}")
+    return tuple(remarks)

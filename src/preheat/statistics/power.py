@@ -1,7 +1,7 @@
-"""Power: how many sessions a difference needs, from drawing the user's own sessions again. Knows no plan and no clock.
+"""How many sessions a trial needs to detect a difference, from resampling the user's own sessions. Knows no plan and no clock.
 
-Sessions are drawn with their clusters, moved by the difference in one arm, and tested as the trial will be. The formula of the
-delta method stands beside it: the two should be near each other.
+Sessions are drawn with their clusters, shifted by the difference in one arm, and tested as the trial will be. The formula of
+the delta method is given beside the simulation: the two should be close.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, sample
 from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
 
 FEWEST = 10
-"""Sessions to draw from, below which no plan is made."""
+"""Sessions to draw from below which no plan is made."""
 _AT_ONCE = 2_000_000
 """Sessions drawn at once: bounds the memory."""
 _MOST = 50_000
@@ -30,18 +30,18 @@ _FEWEST_DRAWS = 200
 _STEPS = (0.5, 0.75, 1.0, 1.35, 1.8, 2.5)
 """Around the formula's count."""
 _FURTHER = 2.0
-"""Where the formula's count was far too low: a power that was never reached in simulation is not promised."""
+"""The factor by which the count grows while the power is not reached in simulation."""
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """What is drawn from."""
+    """The sessions that the simulation draws from."""
 
     above: Numbers
     below: Numbers
     cluster: Codes
     clusters: int
     counts: bool
-    """Whether each value is so many out of so many."""
+    """Whether each value is a count out of a total."""
 
     @property
     def base(self) -> float:
@@ -58,12 +58,12 @@ def plan(
     draws: int = 1000,
     risk: float = 0.05,
 ) -> SampleSize:
-    """Sessions needed to see a difference of `effect` with that power, if `share` of them get the arm. `units`: earlier sessions,
-    all of them started alike."""
+    """Sessions needed to detect a difference of `effect` with that power, if `share` of them get the arm. `units`: earlier
+    sessions, none of them in a trial."""
     if not 0 < share < 1 or not 0 < power < 1 or not effect:
         raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
     pool, named = pooled(units)
-    _possible(pool, effect)
+    _require_possible(pool, effect)
     formula = by_formula(pool, effect, share, power, risk)
     if formula > _MOST:
         raise UserError(_too_many(pool, effect, share, power, risk))
@@ -71,13 +71,13 @@ def plan(
     random = np.random.default_rng(seed)
     curve = _curve(pool, formula, effect, share, power, draws, random, risk)
     sessions = _crossing(curve[-len(_STEPS) :], power)
-    held = round(sessions * share)
+    in_arm = round(sessions * share)
     return SampleSize(
         effect,
         pool.base,
         power,
         sessions,
-        (held, sessions - held),
+        (in_arm, sessions - in_arm),
         simulated_power(pool, sessions, effect, share, 2 * draws, random, risk),
         formula,
         tuple(curve),
@@ -88,7 +88,7 @@ def plan(
 
 
 def with_room(units: Iterable[Unit], effect: float) -> float:
-    """The effect; where the metric has no room for it, one as large the other way (a share of 0.94 cannot rise by 0.1)."""
+    """The effect, or its opposite where only that is possible (a share of 0.94 cannot rise by 0.1)."""
     pool, _ = pooled(units)
     return -effect if not _has_room(pool, effect) and _has_room(pool, -effect) else effect
 
@@ -109,7 +109,7 @@ def _curve(
     while (last := curve[-1])[1] < power:
         if last[0] >= _MOST:
             raise UserError(
-                f"not even {last[0]:,} sessions show a difference of {_plain(abs(effect))} with {power:.0%} certainty (seen:"
+                f"not even {last[0]:,} sessions show a difference of {_format(abs(effect))} with {power:.0%} certainty (seen:"
                 f" {last[1]:.0%}): sessions like these differ too much; plan for a larger one with --margin"
             )
         count = min(_MOST, ceil(last[0] * _FURTHER))
@@ -141,14 +141,13 @@ def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
 
 
 def by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
-    """`((z + z') / effect)² · (v'/share + v/(1-share))`: v the variance of a session's linear value, v' what the effect makes of
-    it."""
+    """`((z + z') / effect)² · (v'/share + v/(1-share))`: v: variance of a session's linear value, v': with the effect."""
     length = float(pool.below.mean())
     variance = float(((pool.above - pool.base * pool.below) ** 2).mean()) / length**2
     kept, thinned = 1 + effect / pool.base if pool.base else 0.0, pool.base
     if pool.counts and effect > 0:
         kept, thinned = 1 - effect / (1 - pool.base), 1 - pool.base
-    # As `moved` does: of what there is each is kept with one chance, which spreads by itself; what is no count is scaled.
+    # As `shift_counts` does: each count is kept with one probability, which adds variance; other values are scaled.
     changed = kept**2 * variance + (kept * (1 - kept) * thinned / length if pool.counts else 0.0)
     errors = (float(ndtri(1 - risk / 2)) + float(ndtri(power))) / effect
     return max(8, ceil(errors**2 * (changed / share + variance / (1 - share))))
@@ -170,14 +169,14 @@ def simulated_power(
 
 
 def moved(above: Numbers, below: Numbers, effect: float, base: float, random: np.random.Generator) -> Numbers:
-    """Counts with so many fewer (each is spared with one chance) or more (each other one goes wrong with one chance)."""
+    """Counts shifted by the effect: each one is dropped, or each of the others added, with one probability."""
     if effect < 0:
         return random.binomial(above.astype(np.int64), 1 + effect / base).astype(float)
     return above + random.binomial((below - above).astype(np.int64), effect / (1 - base))
 
 
 def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, random: np.random.Generator) -> Spread:
-    places, clusters = _drawn(pool, batch, count, random)
+    places, clusters = _draw_sessions(pool, batch, count, random)
     above, below = pool.above[places], pool.below[places]
     treated = random.random((batch, count)) < share
     changed = moved(above, below, effect, pool.base, random) if pool.counts else above * (1 + effect / pool.base)
@@ -198,8 +197,8 @@ def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, ran
     return guarded(over_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller)
 
 
-def _drawn(pool: Pool, batch: int, count: int, random: np.random.Generator) -> tuple[Codes, Codes | None]:
-    """Which sessions, of which drawn cluster: as many clusters as there are, with replacement, then sessions of those."""
+def _draw_sessions(pool: Pool, batch: int, count: int, random: np.random.Generator) -> tuple[Codes, Codes | None]:
+    """Indexes of drawn sessions and their drawn clusters: clusters are drawn with replacement, then sessions of those."""
     if pool.clusters == len(pool.above):
         return random.integers(0, len(pool.above), size=(batch, count)), None
     order = np.argsort(pool.cluster, kind="stable")
@@ -221,41 +220,41 @@ def _has_room(pool: Pool, effect: float) -> bool:
     return pool.base > 0 and pool.base + effect >= 0
 
 
-def _possible(pool: Pool, effect: float) -> None:
+def _require_possible(pool: Pool, effect: float) -> None:
     if _has_room(pool, effect):
         return
     if not pool.counts and not pool.base:
         raise UserError("the metric is 0 in every session: there is nothing to draw a plan from; sync more first")
-    rise = f"rise by {_plain(1 - pool.base)}" if pool.counts else "rise"
+    rise = f"rise by {_format(1 - pool.base)}" if pool.counts else "rise"
     raise UserError(
-        f"the metric is {_plain(pool.base)}: it can fall by {_plain(pool.base)} and {rise}, but not change by"
+        f"the metric is {_format(pool.base)}: it can fall by {_format(pool.base)} and {rise}, but not change by"
         f" {effect:+.4g}; plan for a smaller difference with --margin"
     )
 
 
 def _too_many(pool: Pool, effect: float, share: float, power: float, risk: float) -> str:
-    """What it would take, and what as many sessions as there are would show."""
-    said = (
-        f"to see a difference of {_plain(abs(effect))} where the metric is {_plain(pool.base)} would take about"
+    """The message for a trial that is too large: the sessions it needs, and the difference that the present number would show."""
+    message = (
+        f"to see a difference of {_format(abs(effect))} where the metric is {_format(pool.base)} would take about"
         f" {by_formula(pool, effect, share, power, risk):,} sessions; plan for a larger one with --margin"
     )
     most = pool.base if effect < 0 else 1 - pool.base if pool.counts else 100 * pool.base
     if by_formula(pool, copysign(most, effect), share, power, risk) > len(pool.above):
-        return f"{said}; sessions differ so much in it that {len(pool.above):,} like these show none"
-    seen, unseen = most, abs(effect)
+        return f"{message}; sessions differ so much in it that {len(pool.above):,} like these show none"
+    shown, not_shown = most, abs(effect)
     for _ in range(40):
-        middle = (seen + unseen) / 2
+        middle = (shown + not_shown) / 2
         enough = by_formula(pool, copysign(middle, effect), share, power, risk) <= len(pool.above)
-        seen, unseen = (middle, unseen) if enough else (seen, middle)
-    return f"{said}: {len(pool.above):,} sessions like these show one of about {_plain(float(f'{seen:.2g}'))}"
+        shown, not_shown = (middle, not_shown) if enough else (shown, middle)
+    return f"{message}: {len(pool.above):,} sessions like these show one of about {_format(float(f'{shown:.2g}'))}"
 
 
-def _plain(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _crossing(curve: list[tuple[int, float]], power: float) -> int:
-    """Where the power is reached: power's normal score is nearly straight in the root of the count."""
+    """The count at which the power is reached: the normal score of the power is nearly linear in the root of the count."""
     roots = np.sqrt(np.array([count for count, _ in curve], dtype=float))
     scores = norm.ppf(np.clip(np.maximum.accumulate([seen for _, seen in curve]), 0.002, 0.998))
     inner = np.abs(scores) < norm.ppf(0.99)

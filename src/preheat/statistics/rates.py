@@ -1,4 +1,4 @@
-"""Shares with their intervals, and the trend of a share. Knows nothing of what is counted."""
+"""Rates with their intervals, and the trend of a rate. Knows nothing of what is counted; imports neither numpy nor scipy."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,18 +19,18 @@ class Trend(NamedTuple):
     high: float
 
 
-@lru_cache(8192)  # the same few numbers come again and again
+@lru_cache(8192)  # the same few numbers are asked for many times
 def share(count: int, total: int) -> Rate:
-    """`count` of `total` with Wilson's 95 % interval; without a value where there is nothing to share."""
+    """The rate of `count` in `total` with Wilson's 95 % interval; without a value if `total` is 0."""
     return Rate(count, total, count / total, *wilson(count, total)) if total > 0 else Rate(count, max(total, 0))
 
 
 def trend(hits: Sequence[int], total: int) -> Trend | None:
-    """The change of the share of hits per hundred places, by least squares; None where there are too few places, or all are
-    alike. `hits` are the places among 0 ... `total` - 1 where it hit.
+    """The change of the rate of hits per hundred positions, by least squares; None where there are too few positions, or all are
+    alike. `hits` are the positions (0 to `total` - 1) of the hits.
 
-    The deviation is White's (HC1), because a share's scatter changes with the share. Sums over all places have closed forms
-    (odd powers around the centre add up to 0), so this costs no more than the hits.
+    The standard error is White's (HC1), because a rate's variance changes with the rate. Sums over all positions have closed
+    forms (odd powers around the centre add up to 0), so the cost depends on the hits only.
     """
     if total < FEWEST_FOR_TREND or len(hits) in (0, total):
         return None

@@ -1,6 +1,6 @@
-"""Ratio: the difference of two arms in a metric `Σ above / Σ below`, by the delta method and by bootstrap. Adjusts for nothing.
+"""The difference of two arms in a metric `Σ above / Σ below`, by the delta method and by bootstrap. Adjusts for nothing.
 
-Calls of one session are alike, so the session is the unit, or the cluster above it where there are clusters.
+Calls of one session are alike, so the session is the unit, or its cluster where there are clusters.
 """
 
 from collections.abc import Iterable
@@ -17,18 +17,18 @@ from preheat.statistics.wilson import wilson
 
 RISK = 0.05
 _TINY = 1e-18
-"""Of the largest variance there could be: below it a spread is rounding."""
+"""Relative to the largest possible variance: a smaller one is rounding."""
 
 
 def difference(units: Iterable[Unit], *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
-    """`arm` minus `against`, with the interval of Student's t."""
+    """Estimate `arm` minus `against`, with the interval of Student's t."""
     return estimated(sample(units, arm, against), metric=metric, arm=arm, against=against, risk=risk)
 
 
 def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
-    """The same of a sample that is made already."""
+    """As `estimate_difference`, for a sample."""
     method = "delta method, by cluster" if found.clustered else "delta method, by session"
-    base, spread = _begun(found, metric, arm, against, method, risk)
+    base, spread = _begin_estimate(found, metric, arm, against, method, risk)
     if spread is None:
         return base
     return with_interval(
@@ -39,7 +39,7 @@ def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float
 def with_interval(
     base: Estimate, difference: float, error: float, freedom: float, risk: float, found: Sample, arm: str, against: str
 ) -> Estimate:
-    """The estimate with Student's interval around this difference, and a word on an arm without spread."""
+    """The estimate with Student's interval around this difference, and a remark on an arm without variance."""
     reach = float(quantile(freedom, risk)) * error
     return replaced(
         base,
@@ -49,12 +49,12 @@ def with_interval(
         p=float(chance(difference, error, freedom)),
         error=error,
         freedom=freedom,
-        named=base.named + _alike(found, arm, against),
+        named=base.named + _remark_on_equal_sessions(found, arm, against),
     )
 
 
 def spread_of(found: Sample) -> Spread:
-    """The difference and its spread, by cluster or by session."""
+    """The difference and its variance, by cluster or by session."""
     treated = found.treated.astype(float)
     sessions = two_arms(arm(found.above, found.below, treated), arm(found.above, found.below, 1 - treated))
     if not found.clustered:
@@ -63,7 +63,7 @@ def spread_of(found: Sample) -> Spread:
 
 
 def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Above and below in the arm, above and below in the other, each by cluster (by session where sessions are the unit)."""
+    """Sums of above and below in the arm and in the other, by cluster (by session where sessions are the unit)."""
     codes = found.cluster if found.clustered else np.arange(len(found.above))
     count = int(codes.max()) + 1
     sides = (found.treated, ~found.treated)
@@ -75,21 +75,21 @@ def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     return sums[0], sums[1], sums[2], sums[3]
 
 
-def _begun(
+def _begin_estimate(
     found: Sample, metric: str, arm: str, against: str, method: str, risk: float
 ) -> tuple[Estimate, Spread | None]:
-    """An estimate that wants an interval, and the spread to make it of; without one the estimate is all there is to say."""
-    base = _bare(found, metric, arm, against, method)
+    """An estimate without an interval, and the variance to make one; without that the estimate is final."""
+    base = _estimate_levels(found, metric, arm, against, method)
     if base.why:
         return base, None
     spread = spread_of(found)
     if not float(spread.variance) > _TINY * _largest(found):
-        return _without_spread(found, base, arm, against, risk), None
+        return _estimate_without_variance(found, base, arm, against, risk), None
     return base, spread
 
 
-def _bare(found: Sample, metric: str, arm: str, against: str, method: str) -> Estimate:
-    """What can be said before any spread: the levels; and where a difference or a spread cannot be told, why."""
+def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method: str) -> Estimate:
+    """The estimate without a variance: the levels, and why a difference or a variance cannot be estimated."""
     one, other = found.units
     level, base = _level(found, True), _level(found, False)
     empty = [name for name, count in ((arm, one), (against, other)) if not count]
@@ -119,16 +119,16 @@ def _bare(found: Sample, metric: str, arm: str, against: str, method: str) -> Es
 def bootstrap(
     units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int, draws: int = 2000, risk: float = RISK
 ) -> Estimate:
-    """The same difference; its interval from drawing the sessions (or clusters) again and again, each draw in its own standard
-    errors (bootstrap-t), so that skew shows."""
+    """Estimate the difference with an interval from resampling sessions (or clusters), each draw in its own standard errors
+    (bootstrap-t), which allows for skew."""
     found = sample(units, arm, against)
     method = f"bootstrap-t of {'clusters' if found.clustered else 'sessions'}, {draws:,} draws"
-    base, spread = _begun(found, metric, arm, against, method, risk)
+    base, spread = _begin_estimate(found, metric, arm, against, method, risk)
     if spread is None:
         return base
-    values, lost = _redrawn(found, float(spread.difference), draws, np.random.default_rng(seed))
-    center, error = float(spread.difference), _own_error(found)
-    named = base.named + _alike(found, arm, against)
+    values, lost = _resample(found, float(spread.difference), draws, np.random.default_rng(seed))
+    center, error = float(spread.difference), _draw_error(found)
+    named = base.named + _remark_on_equal_sessions(found, arm, against)
     if lost > draws * RISK:
         named += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
     if len(values) < draws / 2:
@@ -150,8 +150,8 @@ def replaced(base: Estimate, **changes: object) -> Estimate:
     return msgspec.structs.replace(base, **changes)
 
 
-def _redrawn(found: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
-    """The draws' differences from the center in their own standard errors, and how many had none."""
+def _resample(found: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
+    """Each draw's difference from the center in its own standard errors, and how many draws had no variance."""
     if found.clustered:
         rows = np.stack(sums_by_cluster(found), axis=-1)
         counts = random.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
@@ -175,8 +175,8 @@ def _redrawn(found: Sample, center: float, draws: int, random: np.random.Generat
     return values[good], int((~good).sum())
 
 
-def _own_error(found: Sample) -> float:
-    """The standard error as each draw has it, so that both are off in the same way, and small numbers put right once."""
+def _draw_error(found: Sample) -> float:
+    """The standard error by the formula of the draws, so that both have the same bias."""
     one_above, one_below, other_above, other_below = sums_by_cluster(found)
     one, other = one_above.sum() / one_below.sum(), other_above.sum() / other_below.sum()
     parts = (one_above - one * one_below) / one_below.sum() - (other_above - other * other_below) / other_below.sum()
@@ -190,7 +190,7 @@ def _level(found: Sample, treated: bool) -> float | None:
 
 
 def _largest(found: Sample) -> float:
-    """The square of the largest ratio: what a variance is measured by."""
+    """The square of the largest ratio: the scale of a variance."""
     return float((np.abs(found.above) / found.below).max() ** 2) or 1.0
 
 
@@ -201,20 +201,20 @@ def _one_cluster_only(found: Sample, arm: str, against: str) -> str:
     return ""
 
 
-def _alike(found: Sample, arm: str, against: str) -> tuple[str, ...]:
-    """Which arm has sessions that are all the same, and what they are."""
-    said = []
+def _remark_on_equal_sessions(found: Sample, arm: str, against: str) -> tuple[str, ...]:
+    """A remark for each arm whose sessions all have the same value."""
+    remarks = []
     for name, side in ((arm, found.treated), (against, ~found.treated)):
         values = found.above[side] / found.below[side]
         if float(np.ptp(values)) <= 1e-12 * max(1e-300, float(np.abs(values).max())):
-            said.append(f"every session of `{name}` has the same value ({values[0]:g})")
-    return tuple(said)
+            remarks.append(f"every session of `{name}` has the same value ({values[0]:g})")
+    return tuple(remarks)
 
 
-def _without_spread(found: Sample, base: Estimate, arm: str, against: str, risk: float) -> Estimate:
-    """No session differs from another of its arm. Of shares (all failed, none failed) something can still be said: each session
-    is one trial (Wilson's intervals, joined by Newcombe); of other numbers nothing."""
-    named = base.named + _alike(found, arm, against)
+def _estimate_without_variance(found: Sample, base: Estimate, arm: str, against: str, risk: float) -> Estimate:
+    """The estimate where no session differs from another of its arm. For shares each session is one trial (Wilson's intervals,
+    joined by Newcombe); for other numbers there is no interval."""
+    named = base.named + _remark_on_equal_sessions(found, arm, against)
     one, other = found.units
     level, against_level = base.level, base.base
     shares = bool(((found.above >= 0) & (found.above <= found.below)).all())

@@ -1,6 +1,6 @@
-"""Sample: two arms of a comparison as arrays, checked. Knows no estimator.
+"""Two arms of a comparison as checked arrays. Knows no estimator.
 
-What cannot be counted is either refused (a number that is none) or left out and named (a session with nothing to count).
+A value that is no number is refused; a session with nothing to count is left out, with a remark.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,25 +20,25 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Codes: TypeAlias = npt.NDArray[np.int64]
 
 FEWEST_CLUSTERS = 5
-"""Clusters below which a spread between them is hardly known, and sessions are the unit if lots were drawn inside clusters."""
+"""With fewer clusters their variance is hardly known, and sessions are the unit if both arms are inside each cluster."""
 
 
 class Sample(NamedTuple):
-    """Sessions in a fixed order, whatever order they came in."""
+    """The sessions of two arms, in an order that does not depend on the input."""
 
     above: Numbers
     below: Numbers
     treated: Flags
     cluster: Codes
-    """Its cluster by number; a session without one is a cluster of its own."""
+    """The number of each session's cluster; a session without one is a cluster of its own."""
     stratum: tuple[str, ...]
     before: Numbers
-    """Not a number where nothing is known from before."""
+    """NaN where nothing is known from before."""
     at: Numbers
     clustered: bool
-    """Whether clusters, not sessions, are the unit of the spread."""
+    """Whether clusters, not sessions, are the unit of the variance."""
     named: tuple[str, ...]
-    """What a reader must know of it, a sentence each."""
+    """What a reader must know, a sentence each."""
 
     @property
     def units(self) -> tuple[int, int]:
@@ -50,7 +50,7 @@ class Sample(NamedTuple):
 
 
 def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
-    """The units of these two arms. Refuses what is no number, and a session that stands there twice."""
+    """The sample of these two arms. Raises UserError for values that are no number, and for duplicate sessions."""
     if arm == against:
         raise UserError(f"an arm cannot be held against itself (`{arm}`); name two")
     chosen = sorted((each for each in units if each.arm in (arm, against)), key=_order)
@@ -60,7 +60,7 @@ def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
         if one.session and one.session == other.session:
             raise UserError(f"session `{one.session}` stands in the comparison twice; give each session once")
     kept = [each for each in chosen if each.below > 0]
-    named = _nothing_to_count(chosen, arm, against)
+    named = _remark_on_empty_sessions(chosen, arm, against)
     clusters, clustered, remark = _clusters(kept, arm)
     return Sample(
         np.array([each.above for each in kept], dtype=float),
@@ -93,7 +93,7 @@ def _check(each: Unit) -> None:
         raise UserError(f"session `{each.session}` has {each.above:g} out of nothing; measure it again or leave it out")
 
 
-def _nothing_to_count(chosen: Sequence[Unit], arm: str, against: str) -> tuple[str, ...]:
+def _remark_on_empty_sessions(chosen: Sequence[Unit], arm: str, against: str) -> tuple[str, ...]:
     empty = {name: sum(each.below == 0 for each in chosen if each.arm == name) for name in (arm, against)}
     return tuple(
         f"{counted(count, 'session')} of `{name}` had nothing to count and {'is' if count == 1 else 'are'} left out"
@@ -103,10 +103,10 @@ def _nothing_to_count(chosen: Sequence[Unit], arm: str, against: str) -> tuple[s
 
 
 def _clusters(kept: Sequence[Unit], arm: str) -> tuple[Codes, bool, tuple[str, ...]]:
-    """The clusters by number; whether they are the unit; what to say of that.
+    """The numbers of the clusters, whether they are the unit, and a remark on that.
 
-    Lots were drawn for sessions. Where clusters are few and each holds sessions of both arms, the sessions are the unit and the
-    answer holds for these clusters; where a cluster is in one arm as a whole, it is what was drawn, however few there are."""
+    Arms were assigned to sessions. Where clusters are few and each holds sessions of both arms, sessions are the unit and the
+    result holds for these clusters; where a whole cluster is in one arm, clusters are the unit, however few there are."""
     names = [each.cluster or f"\0{number}" for number, each in enumerate(kept)]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(sorted(names)))}
     codes = np.array([numbers[name] for name in names], dtype=np.int64)

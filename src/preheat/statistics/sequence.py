@@ -1,12 +1,12 @@
-"""Sequence: an interval that may be looked at after every session (a confidence sequence). Knows an estimate's error.
+"""Always-valid intervals, which hold after every session (a confidence sequence). Knows only an estimate and its error.
 
 After Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2021): with a mean of n influence values and their standard error s, all of
 
     mean ± s · sqrt( 2 (nρ² + 1) / (nρ²) · log( sqrt(nρ² + 1) / risk ) )
 
-hold together from a first look on that is not too early. A ratio is such a mean (delta method), and so is an adjusted difference.
-ρ says at which n the interval is narrowest: ρ² = (-2 log risk + log(1 - 2 log risk)) / horizon. The normal tail is exchanged for
-Student's at the same level, and nothing is said before `BURN_IN` sessions in each arm: limits are for large n.
+hold together, from a first look that is not too early. A ratio is such a mean (delta method), and so is an adjusted difference.
+ρ determines at which n the interval is narrowest: ρ² = (-2 log risk + log(1 - 2 log risk)) / horizon. The normal tail is
+replaced by Student's at the same level, and there is no interval before `BURN_IN` sessions in each arm: limits are for large n.
 """
 
 from math import log
@@ -21,13 +21,14 @@ from preheat.statistics.sample import Numbers
 
 BURN_IN = 10
 HORIZON = 200
-"""Sessions at which it is narrowest if no end is planned. A guess four times off costs less than a tenth of the width."""
+"""Sessions at which the interval is narrowest if no end is planned. An error by a factor of four costs less than a tenth of the
+width."""
 
 
 def errors_to_hold(
     count: Numbers | float, freedom: Numbers | float, *, horizon: float = HORIZON, risk: float = RISK
 ) -> Numbers:
-    """How many standard errors hold at this look and at every other."""
+    """The half-width of the always-valid interval in standard errors."""
     scale = (-2 * log(risk) + log(1 - 2 * log(risk))) / horizon
     grown = np.asarray(count, dtype=float) * scale
     normal = np.sqrt((grown + 1) / grown * (np.log1p(grown) - 2 * log(risk)))
@@ -35,7 +36,7 @@ def errors_to_hold(
 
 
 def always(estimate: Estimate, *, horizon: float = HORIZON, risk: float = RISK) -> Estimate:
-    """The estimate with the ends that hold however often one looks; without them where it is too early."""
+    """The estimate with its always-valid interval; with a remark instead where it is too early."""
     if estimate.difference is None or estimate.error is None or estimate.freedom is None:
         return estimate
     if min(estimate.units) < BURN_IN:

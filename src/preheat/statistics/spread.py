@@ -1,4 +1,4 @@
-"""Spread: how far a difference of two ratios may be off. Arrays in, numbers out; knows no session and no sentence.
+"""The variance of a difference of two ratios. Arrays in, numbers out; knows no session and no sentence.
 
 The last axis is sessions (or clusters); axes before it are repetitions, so that a simulation is one call.
 """
@@ -11,11 +11,12 @@ from scipy.special import stdtr, stdtrit
 from preheat.statistics.sample import Numbers
 
 _LONGEST = 0.999999
-"""An arm that is all one session has no spread of its own."""
+"""A session with a larger share of its arm leaves no variance to estimate."""
 _USUAL = 0.05
 _FEW_IN_CLUSTER = 3.0
 _LENT = 10.0
-"""Chosen by simulation: with a fifth of 60 to 400 sessions in one arm, skewed counts and unequal lengths, the intervals hold."""
+"""Chosen by simulation: intervals have their coverage with a fifth of 60 to 400 sessions in one arm, skewed counts and unequal
+lengths."""
 
 
 class Arm(NamedTuple):
@@ -25,7 +26,7 @@ class Arm(NamedTuple):
     variance: Numbers
     freedom: Numbers
     share: Numbers
-    """`Σ below² / (Σ below)²`: one over the number of sessions that it is worth."""
+    """`Σ below² / (Σ below)²`: one over the effective number of sessions."""
 
 
 class Spread(NamedTuple):
@@ -35,12 +36,12 @@ class Spread(NamedTuple):
 
 
 def arm(above: Numbers, below: Numbers, inside: Numbers) -> Arm:
-    """The ratio over the sessions that are inside, weight by weight (`inside` 0 or 1, or an inverse probability).
+    """The ratio of one arm, weighted by `inside` (0 or 1, or an inverse probability).
 
-    Residuals are divided by `1 - h`, h being the session's share of what is below: a long session draws the ratio towards
-    itself. The freedom is one less than the sessions it is worth, between the case where mistakes are independent (a session
-    weighs by its length) and that where a session is good or bad as a whole (by its square). With sessions of one length the
-    variance is the sample variance over n, and the freedom n - 1."""
+    Residuals are divided by `1 - h`, h being the session's share of the denominator, because a long session pulls the ratio
+    towards itself. The degrees of freedom are one less than the effective number of sessions, between the case of independent
+    mistakes (a session's weight is its length) and that of sessions that are good or bad as a whole (its square). With sessions
+    of equal length the variance is the sample variance over n, and the degrees of freedom are n - 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         below = below * inside
         total = below.sum(-1)
@@ -58,9 +59,8 @@ def arm(above: Numbers, below: Numbers, inside: Numbers) -> Arm:
 def two_arms(one: Arm, other: Arm) -> Spread:
     """The difference of two arms, with Welch's degrees of freedom.
 
-    Mistakes are skewed: by chance a small arm has few, and with them little spread, and seems surer than it is. So an arm's
-    spread is at least its own mixed with that of both arms together, as if `_LENT` sessions were lent to it. This also holds
-    for an arm in which every session is alike: it has no spread, but is not known exactly."""
+    Mistakes are skewed: a small arm may have few by chance, and then too small a variance. So an arm's variance is at least its
+    own mixed with the pooled one, as if `_LENT` sessions were added to it; also where all sessions of an arm are equal."""
     with np.errstate(divide="ignore", invalid="ignore"):
         one_worth, other_worth = one.variance / one.share, other.variance / other.share
         both = (one_worth * one.freedom + other_worth * other.freedom) / (one.freedom + other.freedom)
@@ -76,7 +76,7 @@ def two_arms(one: Arm, other: Arm) -> Spread:
 def over_clusters(one_above: Numbers, one_below: Numbers, other_above: Numbers, other_below: Numbers) -> Spread:
     """The difference of two arms from sums by cluster: each cluster left out in turn (jackknife), G - 1 degrees of freedom.
 
-    A cluster may hold both arms: what they share then falls out of the difference. Not a number where an arm is all in one."""
+    A cluster may hold both arms; what they share then cancels out. NaN where an arm is all in one cluster."""
     count = one_above.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = one_above.sum(-1) / one_below.sum(-1) - other_above.sum(-1) / other_below.sum(-1)
@@ -88,13 +88,13 @@ def over_clusters(one_above: Numbers, one_below: Numbers, other_above: Numbers, 
 
 
 def guarded(clusters: Spread, sessions: Spread, smaller: Numbers | float) -> Spread:
-    """The spread by cluster; where the smaller arm has few sessions in a cluster, that by session if it reaches further.
+    """The variance by cluster; where the smaller arm has few sessions in a cluster, that by session if it is wider.
 
-    There clusters are little more than sessions, and the guard for small arms is in the spread by session alone. Taking the
-    wider one everywhere would make intervals of few clusters hold 98 times in 100 instead of 95."""
+    There clusters are little more than sessions, and only the variance by session is corrected for small arms. Taking the wider
+    one everywhere would give intervals of few clusters 98 % coverage instead of 95 %."""
     few = np.asarray(smaller) < _FEW_IN_CLUSTER * (clusters.freedom + 1)
-    reaches = [quantile(each.freedom, _USUAL) * np.sqrt(each.variance) for each in (clusters, sessions)]
-    by_session = few & (reaches[1] > reaches[0])
+    half_widths = [quantile(each.freedom, _USUAL) * np.sqrt(each.variance) for each in (clusters, sessions)]
+    by_session = few & (half_widths[1] > half_widths[0])
     return Spread(
         clusters.difference,
         np.where(by_session, sessions.variance, clusters.variance),
@@ -109,10 +109,10 @@ def _rest(below: Numbers) -> Numbers:
 
 
 def quantile(freedom: Numbers | float, risk: float) -> Numbers:
-    """How many standard errors hold all but `risk`, half of it on each side."""
+    """The two-sided quantile of Student's t: half of `risk` on each side."""
     return np.asarray(stdtrit(np.maximum(freedom, 1.0), 1 - risk / 2), dtype=float)
 
 
 def chance(difference: Numbers | float, error: Numbers | float, freedom: Numbers | float) -> Numbers:
-    """The two-sided p-value of a difference, if there were none."""
+    """The two-sided p-value of a difference by Student's t."""
     return np.asarray(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(difference) / error), dtype=float)

@@ -1,7 +1,7 @@
-"""Sample ratio: did the arms get the shares that were planned? If not, something went wrong before any result, and none counts.
+"""The sample-ratio check: whether the arms got their planned shares. If not, the assignment is broken and no result counts.
 
-Knows counts and shares alone. Beside the chi-square, for one look, stands a Bayes factor (Lindon and Malek 2022), which may be
-looked at after every session: by Ville's inequality it passes 1/risk by chance in at most that share of all trials.
+Knows counts and shares only. Beside the chi-square test, for one look, there is a Bayes factor (Lindon and Malek 2022) that may
+be looked at after every session: by Ville's inequality it exceeds 1/risk by chance in at most that share of trials.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from preheat.errors import UserError
 from preheat.statistics.multiplicity import holm
 
 RISK = 0.001
-"""A mismatch is shouted at only where it is no accident: many trials are looked at, many times."""
+"""Small, because many trials are checked, many times."""
 _PRIOR = 100.0
-"""How closely the other explanation lies around the planned shares: a broken split is off by points, not by halves."""
+"""The weight of the prior of a broken assignment around the planned shares: such shares are off by points, not by halves."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Row(msgspec.Struct, frozen=True):
     p: float
     """Chi-square; Holm's over the strata."""
     always_p: float
-    """Holds however often one looks."""
+    """Always-valid."""
 
 
 class Ratios(msgspec.Struct, frozen=True):
@@ -44,8 +44,8 @@ def sample_ratio(
     shares: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     risk: float = RISK,
 ) -> Ratios:
-    """`assigned`: stratum and arm of each session. `shares`: of each arm, or of each stratum its own (a share that was changed in
-    mid-trial makes two strata)."""
+    """Check the shares. `assigned`: stratum and arm of each session. `shares`: by arm, or by stratum and arm (a share that was
+    changed in mid-trial makes two strata)."""
     found: dict[str, Counter[str]] = {}
     for stratum, arm in assigned:
         found.setdefault(stratum, Counter())[arm] += 1
@@ -74,7 +74,7 @@ def _shares(
     unknown = sorted(arm for arm in counts if not plan.get(arm))
     if unknown:
         raise UserError(
-            f"arm `{unknown[0]}` was drawn in `{stratum}`, but its planned share is nothing; give its share"
+            f"arm `{unknown[0]}` was assigned in `{stratum}`, but its planned share is nothing; give its share"
         )
     return {arm: value / total for arm, value in plan.items() if value > 0}
 
@@ -84,11 +84,13 @@ def _row(stratum: str, counts: Mapping[str, int], plan: Mapping[str, float]) -> 
     expected = {arm: total * share for arm, share in plan.items()}
     square = sum((counts.get(arm, 0) - want) ** 2 / want for arm, want in expected.items() if want)
     p = float(chdtrc(len(plan) - 1, square)) if total and len(plan) > 1 else 1.0
-    return Row(stratum, {arm: counts.get(arm, 0) for arm in plan}, expected, p, min(1.0, exp(-_factor(counts, plan))))
+    return Row(
+        stratum, {arm: counts.get(arm, 0) for arm in plan}, expected, p, min(1.0, exp(-_log_bayes_factor(counts, plan)))
+    )
 
 
-def _factor(counts: Mapping[str, int], plan: Mapping[str, float]) -> float:
-    """The logarithm of the Bayes factor of other shares, around the planned ones, against the planned ones."""
+def _log_bayes_factor(counts: Mapping[str, int], plan: Mapping[str, float]) -> float:
+    """The logarithm of the Bayes factor of other shares against the planned ones."""
     total = sum(counts.values())
     factor = float(gammaln(_PRIOR) - gammaln(_PRIOR + total))
     for arm, share in plan.items():
@@ -108,8 +110,8 @@ def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
     if all(plan == plans[0] for plan in plans):
         return _row("", counts, plans[0]) if plans else Row("", {}, {}, 1.0, 1.0)
     square = sum((counts[arm] - want) ** 2 / want for arm, want in expected.items() if want)
-    # Each stratum is its own sequence of lots: their factors multiply.
-    factor = sum(_factor(row.counts, planned[row.stratum]) for row in rows)
+    # Strata are independent: their factors multiply.
+    factor = sum(_log_bayes_factor(row.counts, planned[row.stratum]) for row in rows)
     return Row(
         "",
         dict(counts),
@@ -121,12 +123,12 @@ def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
 
 def _sentence(whole: Row, strata: tuple[Row, ...], broken: bool, risk: float) -> str:
     if not whole.counts or not sum(whole.counts.values()):
-        return "No session has been drawn yet."
-    got = ", ".join(
+        return "No session has been assigned yet."
+    counts = ", ".join(
         f"{count} `{arm}` (planned {whole.expected[arm]:.1f})" for arm, count in sorted(whole.counts.items())
     )
     if not broken:
-        return f"The arms got their shares: {got}."
+        return f"The arms got their shares: {counts}."
     worst = min(strata, key=lambda row: row.p)
     where = f", most in `{worst.stratum}`" if worst.stratum and worst.p < risk else ""
-    return f"The arms did not get their shares: {got}{where}. Find out why before believing any result."
+    return f"The arms did not get their shares: {counts}{where}. Find out why before believing any result."

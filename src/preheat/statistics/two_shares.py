@@ -1,6 +1,6 @@
-"""Two shares: the intervals of their difference and of their ratio, good for small and for zero counts.
+"""Intervals of the difference and of the ratio of two shares, which hold for small and zero counts.
 
-Knows nothing of calls or sessions: numbers go in, numbers come out, and never a NaN.
+Knows nothing of calls or sessions: numbers in, numbers out, and never a NaN.
 """
 
 from collections.abc import Callable
@@ -11,16 +11,16 @@ from scipy.special import betaincinv
 from preheat.statistics.wilson import wilson
 
 Z_ONE_SIDED_95 = 1.6448536269514722
-"""Leaves 5 % on one side."""
+"""The normal quantile with 5 % on one side."""
 Z_POWER_80 = 0.8416212335729143
-"""A study that is so much larger finds what is there in four cases of five."""
+"""The normal quantile for a power of 80 %."""
 _TAIL = 0.05
 _FEW = 20
 _LARGEST = 1e9
 
 
 def newcombe(count_a: int, total_a: int, count_b: int, total_b: int) -> tuple[float, float]:
-    """The 95 % interval of the difference of two proportions, A less B (Newcombe 1998, method 10: from Wilson's intervals)."""
+    """The 95 % interval of the difference of two proportions, A minus B (Newcombe 1998, method 10: from Wilson's intervals)."""
     if total_a <= 0 or total_b <= 0:
         return -1.0, 1.0
     share_a, share_b = count_a / total_a, count_b / total_b
@@ -33,10 +33,10 @@ def newcombe(count_a: int, total_a: int, count_b: int, total_b: int) -> tuple[fl
 
 
 def ratio_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tuple[float, float]:
-    """Bounds of the ratio of two proportions, A by B, each with 95 % confidence; from 0 to infinity where nothing is known.
+    """Bounds of the ratio of two proportions, A by B, each with 95 % confidence; 0 and infinity without events.
 
-    The values of the ratio that a score test does not reject (Koopman 1984): it needs no division by either count, so zeros
-    are fine. With few events it promises too much; then the wider of its bounds and the exact ones.
+    The values of the ratio that a score test does not reject (Koopman 1984); zero counts are allowed. With few events that
+    interval is too narrow, and the wider of it and the exact one is taken.
     """
     if total_a <= 0 or total_b <= 0 or count_a + count_b == 0:
         return 0.0, inf
@@ -44,8 +44,8 @@ def ratio_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tupl
     def score(ratio: float) -> float:
         return _score(count_a, total_a, count_b, total_b, ratio)
 
-    low = 0.0 if count_a == 0 else _where(score, Z_ONE_SIDED_95)
-    high = inf if count_b == 0 else _where(score, -Z_ONE_SIDED_95)
+    low = 0.0 if count_a == 0 else _find_ratio(score, Z_ONE_SIDED_95)
+    high = inf if count_b == 0 else _find_ratio(score, -Z_ONE_SIDED_95)
     if count_a + count_b < _FEW:
         exact = _exact_bounds(count_a, total_a, count_b, total_b)
         low, high = min(low, exact[0]), max(high, exact[1])
@@ -53,7 +53,7 @@ def ratio_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tupl
 
 
 def _exact_bounds(count_a: int, total_a: int, count_b: int, total_b: int) -> tuple[float, float]:
-    """From how the events fall on the two sides, given how many there are (Clopper and Pearson's bounds of that share)."""
+    """Bounds from A's share of all events (Clopper and Pearson)."""
     scale = total_b / total_a
     low, high = 0.0, inf
     if count_a:
@@ -70,7 +70,7 @@ def _score(count_a: int, total_a: int, count_b: int, total_b: int, ratio: float)
     both = total_a + total_b
     linear = ratio * (total_a + count_b) + count_a + total_b
     root = sqrt(max(0.0, linear * linear - 4 * both * ratio * (count_a + count_b)))
-    # The smaller root, written so that nothing cancels.
+    # The smaller root, in a form without cancellation.
     share_b = min(1.0, 2 * (count_a + count_b) / (linear + root))
     share_a = min(1.0, ratio * share_b)
     variance = share_a * (1 - share_a) / total_a + ratio * ratio * share_b * (1 - share_b) / total_b
@@ -80,7 +80,7 @@ def _score(count_a: int, total_a: int, count_b: int, total_b: int, ratio: float)
     return distance / sqrt(variance)
 
 
-def _where(score: Callable[[float], float], target: float) -> float:
+def _find_ratio(score: Callable[[float], float], target: float) -> float:
     """The ratio at which a falling score passes the target, by halving on the logarithm."""
     low, high = 1 / _LARGEST, _LARGEST
     for _ in range(80):

@@ -1,1 +1,1 @@
-"""What tests run against: a scripted model server and the real agent programs."""
+"""For tests of programs that use Preheat: transcript builders, a scripted model server, stand-ins for hook client and daemon."""

@@ -12,7 +12,7 @@ from preheat.model.session import Usage
 from preheat.testing.script import Numbered
 
 SIGNATURE = "c2NyaXB0ZWQ="
-"""What stands in for the provider's seal on its thinking."""
+"""In the place of the provider's signature on its reasoning."""
 
 
 def document(numbered: Numbered) -> dict[str, Any]:
@@ -82,9 +82,9 @@ def _blocks(numbered: Numbered) -> list[dict[str, Any]]:
     if reply.text:
         blocks.append({"type": "text", "text": reply.text})
     for call in numbered.calls:
-        # Arguments are an object on this wire; what is none can only go under a name.
-        given = call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments}
-        blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": given})
+        # Arguments are an object in this format; a text goes under the key `text`.
+        arguments = call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments}
+        blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
     return blocks
 
 
@@ -107,6 +107,6 @@ def _deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _halves(text: str) -> list[str]:
-    # Two pieces, so that a client that does not join them is found out.
+    # Two pieces, so that a client that does not join them fails.
     middle = len(text) // 2
     return [piece for piece in (text[:middle], text[middle:]) if piece]

@@ -1,6 +1,6 @@
-"""Builds transcripts for tests and demonstrations: records in the form of Claude Code's files, always the same.
+"""Builds transcripts for tests and demonstrations, deterministically: records in the form of Claude Code's files.
 
-Knows nothing of how they are read. A builder never changes: every method gives a new one with one more record.
+Knows nothing of how they are read. A builder is immutable: every method returns a new one with one more record.
 """
 
 import os
@@ -29,29 +29,29 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
     pace: float = 2.0
     """Seconds between two records."""
     records: tuple[Any, ...] = ()
-    """Records, or bytes that stand for a damaged line."""
+    """Records, or the bytes of a damaged line."""
 
-    # What people and the model say.
+    # Adding records.
     def prompt(self, text: str) -> "ClaudeTranscript":
-        """A person types."""
+        """A person's prompt."""
         return self._message("user", text, {"origin": {"kind": "human"}})
 
     def injected(self, text: str) -> "ClaudeTranscript":
-        """The program puts a text in between."""
+        """A text that the program inserts."""
         return self._message("user", text, {"isMeta": True})
 
     def reasoning(self, text: str) -> "ClaudeTranscript":
-        """The model thinks: a response begins."""
+        """Reasoning: a response begins."""
         return self._assistant({"type": "thinking", "thinking": text}, _USAGE, begins=True)
 
     def answer(self, text: str, usage: Usage = _USAGE) -> "ClaudeTranscript":
-        """The model says something: a response begins, unless it was only thinking so far."""
+        """A text of the model: a response begins, unless the last record was its reasoning."""
         return self._assistant({"type": "text", "text": text}, usage, begins=self._last_block() != "thinking")
 
     def call(
         self, tool: str, arguments: dict[str, Any], call_id: str = "", usage: Usage = _USAGE
     ) -> "ClaudeTranscript":
-        """The model calls a tool, in the same response as what it just said."""
+        """A tool call, in the same response as a text right before it."""
         block = {"type": "tool_use", "id": call_id or self.next_call, "name": tool, "input": arguments}
         return self._assistant(block, usage, begins=self._last_block() == "")
 
@@ -62,7 +62,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         is_error: bool = False,
         outcome: dict[str, Any] | str | None = None,
     ) -> "ClaudeTranscript":
-        """A call comes back, the last one unless an id is given; `outcome` is what the program notes beside it."""
+        """The result of a call, the last one unless an id is given; `outcome` is what the program records beside it."""
         block = {"type": "tool_result", "tool_use_id": call_id or self.last_call, "content": text}
         if is_error:
             block["is_error"] = True  # type: ignore[assignment]
@@ -85,7 +85,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         return boundary._message("user", summary, {"isCompactSummary": True}) if summary else boundary
 
     def rewind(self, prompts: int = 1) -> "ClaudeTranscript":
-        """The person goes back: the next record hangs on what stood before the last so many prompts."""
+        """The person goes back before the last so many prompts: the next record continues from there."""
         places = [index for index, record in enumerate(self.records) if _is_prompt(record)]
         return self._with({"type": "_back_to", "index": places[-prompts] - 1})
 
@@ -96,7 +96,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         """Any bytes as a line of their own."""
         return msgspec.structs.replace(self, records=(*self.records, raw))
 
-    # What has been built.
+    # The result.
     @property
     def next_call(self) -> str:
         """The id that the next call gets if it is given none."""
@@ -132,7 +132,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         return b"".join(line + b"\n" for line in self.lines())
 
     def write(self, projects: str) -> str:
-        """Write the file where the program would, below its folder `projects`; the path comes back."""
+        """Write the file where the program would, below its folder `projects`; returns the path."""
         folder = "".join(letter if letter.isalnum() else "-" for letter in self.project)
         path = (
             os.path.join(projects, folder, self.session, "subagents", f"agent-{self.agent}.jsonl")
@@ -144,7 +144,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
             stream.write(self.data())
         return path
 
-    # How.
+    # Making records.
     def _with(self, record: dict[str, Any]) -> "ClaudeTranscript":
         return msgspec.structs.replace(self, records=(*self.records, record))
 

@@ -84,6 +84,6 @@ def _chunk(numbered: Numbered, delta: dict[str, Any], finish: str | None = None)
 
 
 def _halves(text: str) -> list[str]:
-    # Two pieces, so that a client that does not join them is found out.
+    # Two pieces, so that a client that does not join them fails.
     middle = len(text) // 2
     return [piece for piece in (text[:middle], text[middle:]) if piece]

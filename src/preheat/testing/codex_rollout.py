@@ -1,6 +1,6 @@
-"""Builds small Codex rollouts, record by record, for tests of single traps.
+"""Builds small Codex rollouts, record by record.
 
-Knows the shapes of the records, not what a reader makes of them.
+Knows the shapes of the records, not how they are read.
 """
 
 import json
@@ -14,7 +14,7 @@ OWN_TURN = "019d0001-0010-7000-8000-000000000002"
 
 
 class Rollout:
-    """A rollout being written: every method adds a record (or says that it adds two) and gives it back."""
+    """A rollout being written: every method adds a record (some add two) and returns the rollout."""
 
     def __init__(self, thread: str = THREAD, **meta: Any) -> None:
         self.lines: list[bytes] = []
@@ -45,7 +45,7 @@ class Rollout:
         return self.add("response_item", {"type": kind, **fields})
 
     def event(self, kind: str, /, **fields: Any) -> "Rollout":
-        """Something the program told."""
+        """An event of the program."""
         return self.add("event_msg", {"type": kind, **fields})
 
     def done(self, kind: str, /, **fields: Any) -> "Rollout":
@@ -70,7 +70,7 @@ class Rollout:
         return self.item("function_call", call_id=call_id, name=name, arguments=json.dumps(arguments))
 
     def output(self, call_id: str, output: Any) -> "Rollout":
-        """What the model was given for a call."""
+        """The output of a call, as the model got it."""
         return self.item("function_call_output", call_id=call_id, output=output)
 
     def turn(self, turn_id: str = OWN_TURN) -> "Rollout":

@@ -1,6 +1,6 @@
-"""Builds small sessions of Copilot CLI, event by event, for tests of single traps.
+"""Builds small sessions of Copilot CLI, event by event.
 
-Knows the shapes of the events, not what a reader makes of them.
+Knows the shapes of the events, not how they are read.
 """
 
 import json
@@ -11,7 +11,7 @@ CONTEXT = {"cwd": "/w/proj", "gitRoot": "/w/proj", "branch": "main"}
 
 
 class Events:
-    """Events being written: every method adds one."""
+    """Events being written: every method adds one and returns the events."""
 
     def __init__(self, **start: Any) -> None:
         self.lines: list[bytes] = []
@@ -30,11 +30,11 @@ class Events:
         self.lines.append(json.dumps(event).encode())
         return self
 
-    def ask(self, call_id: str, tool: str = "bash", agent: str = "", **given: Any) -> "Events":
-        """A response with one call, and its beginning."""
-        request = {"toolCallId": call_id, "name": tool, "arguments": given}
+    def ask(self, call_id: str, tool: str = "bash", agent: str = "", **arguments: Any) -> "Events":
+        """A response with one call, and the start of that call: two events."""
+        request = {"toolCallId": call_id, "name": tool, "arguments": arguments}
         self.add("assistant.message", agent, content="", apiCallId=f"r-{call_id}", model="m", toolRequests=[request])
-        return self.add("tool.execution_start", agent, toolCallId=call_id, toolName=tool, arguments=given)
+        return self.add("tool.execution_start", agent, toolCallId=call_id, toolName=tool, arguments=arguments)
 
     def done(self, call_id: str, text: str = "", success: bool = True, agent: str = "", **more: Any) -> "Events":
         result = {"content": text}

@@ -51,10 +51,10 @@ class CursorDatabase:
     def call(self, composer: str, name: str, tool: str, arguments: Any, **former: Any) -> None:
         """Add a call; arguments and result are JSON text, as the editor keeps them."""
         result = former.pop("result", None)
-        told = {"tool": 15, "name": tool, "toolCallId": f"tool_{name}", "rawArgs": json.dumps(arguments), **former}
+        call = {"tool": 15, "name": tool, "toolCallId": f"tool_{name}", "rawArgs": json.dumps(arguments), **former}
         if result is not None:
-            told["result"] = result if isinstance(result, str) else json.dumps(result)
-        self.bubble(composer, name, 2, capabilityType=15, toolFormerData=told)
+            call["result"] = result if isinstance(result, str) else json.dumps(result)
+        self.bubble(composer, name, 2, capabilityType=15, toolFormerData=call)
 
     def put(self, key: str, value: Any) -> None:
         """Write a row; anything but text becomes JSON."""

@@ -1,7 +1,6 @@
-"""Feeds a parser every way it can be fed, and makes sure that it gives the same every time.
+"""Reads a transcript whole and in pieces, and checks that both give the same session.
 
-Knows no agent. A file that grows is read in pieces, with the parser's state put away in between: what comes
-out must be what reading it whole gives.
+Knows no agent. A growing file is read in pieces, with the parser's state saved in between.
 """
 
 import msgspec
@@ -11,7 +10,7 @@ from preheat.model.session import Session
 
 
 def fed(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
-    """The one session in these lines, read whole and read line by line from a saved state."""
+    """The one session in these lines, after checking that reading line by line gives the same."""
     whole = reader.parser(path)
     whole.feed(data, 1)
     (session,) = whole.take()

@@ -1,6 +1,6 @@
-"""Records of Gemini CLI's journal, made by hand, and a session read out of them one record a sitting.
+"""Builds records of Gemini CLI's journal and reads a session from them, one record at a time.
 
-For what the real program writes only when a person sits there, or wrote in versions that are gone.
+For records that the real program writes only with a person present, or wrote in earlier versions.
 """
 
 import json
@@ -16,7 +16,7 @@ TOKENS = {"input": 100, "output": 20, "cached": 30, "thoughts": 5, "tool": 2, "t
 
 
 def journal(*records: Any, path: str = "/h/.gemini/tmp/clock/chats/session-1.jsonl") -> Session:
-    """One sitting for each record, from saved state to saved state, the way a growing file is read."""
+    """The session of these records, each read by a new parser from the saved state of the last, as a growing file is."""
     events: list[Event] = []
     parser = READER.parser(path)
     for line, record in enumerate((START, *records), 1):

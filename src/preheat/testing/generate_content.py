@@ -93,13 +93,13 @@ def _parts(numbered: Numbered) -> list[dict[str, Any]]:
 
 
 def _function_call(call: Call) -> dict[str, Any]:
-    # Arguments are an object on this wire; what is none can only go under a name.
+    # Arguments are an object in this format; a text goes under the key `text`.
     args = call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments}
     return {"id": call.id, "name": call.name, "args": args}
 
 
 def _halves(part: dict[str, Any]) -> list[dict[str, Any]]:
-    # Two pieces, so that a client that does not join them is found out; a thought is always whole.
+    # Two pieces, so that a client that does not join them fails; a thought is always whole.
     text = part.get("text")
     if not text or part.get("thought") or len(text) < 2:
         return [part]

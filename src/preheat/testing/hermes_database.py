@@ -1,6 +1,6 @@
 """Builds databases like those of Hermes, of any schema version, with the columns that a reader looks at.
 
-Compacts and takes back as the program does. Knows nothing of Preheat's reader.
+Compacts and rewinds as the program does. Knows nothing of Preheat's reader.
 """
 
 import json
@@ -72,7 +72,7 @@ class HermesDatabase:
         return identifier
 
     def message(self, session: str, role: str, content: str | None = None, **columns: Any) -> int:
-        """Add a message; gives its row id."""
+        """Add a message; returns its row id."""
         self.clock += 1
         calls = columns.get("tool_calls")
         if isinstance(calls, list):
@@ -86,7 +86,7 @@ class HermesDatabase:
         self.message(session, "tool", terminal(output, exit_code), tool_call_id=identifier, tool_name="terminal")
 
     def compact(self, session: str, head: int, tail: int, summary: str, role: str = "user") -> None:
-        """Compact in place: the live rows are put aside, the first and last of them stored again."""
+        """Compact in place: active rows are marked as compacted, the first and last of them stored again."""
         live = self.connection.execute(
             "SELECT * FROM messages WHERE session_id = ? AND active = 1 ORDER BY id", (session,)
         ).fetchall()
@@ -98,7 +98,7 @@ class HermesDatabase:
         self.store_together([*kept[:head], *between, *kept[len(kept) - tail :]])
 
     def store_together(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Store rows in one go, as a compaction does: pruned results, a microsecond between them."""
+        """Store rows together, as a compaction does: results are pruned, timestamps a microsecond apart."""
         self.clock += 1
         for place, row in enumerate(rows):
             new = {name: value for name, value in row.items() if name not in ("id", "active", "compacted")}

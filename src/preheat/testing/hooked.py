@@ -1,6 +1,6 @@
-"""A stand-in for the hook client: keeps what an agent's program tells, and answers with fixed texts in that program's form.
+"""A stand-in for the hook client: records what an agent's program sends, and answers with fixed texts in that program's form.
 
-It is called exactly as the real one is, from settings that `preheat install` has written. Knows no agent.
+Knows no agent. It is called exactly as the real one is, from settings that `preheat install` has written.
 
     hooked = Hooked(folder, agent, home.environment)     # installs; then run the program
     assert [event.name for event in hooked.events] == ["session_start", ...]
@@ -56,13 +56,13 @@ class Hooked:
         carry_out(self.plan, folder, time.time())
         here = os.path.abspath(__file__)
         source = os.path.dirname(os.path.dirname(os.path.dirname(here)))
-        given = {"source": source, "python": sys.executable, "here": here, "folder": folder, "mode": mode}
+        values = {"source": source, "python": sys.executable, "here": here, "folder": folder, "mode": mode}
         with open(os.path.join(folder, CLIENT[0]), "w", encoding="utf-8") as stream:
-            stream.write(_SHIM.format(**given))
+            stream.write(_SHIM.format(**values))
 
     @property
     def payloads(self) -> list[bytes]:
-        """What the program told, in order."""
+        """The bytes that the program sent, in order."""
         names = sorted(name for name in os.listdir(self.folder) if name.endswith(".payload"))
         found = []
         for name in names:
@@ -72,13 +72,13 @@ class Hooked:
 
     @property
     def events(self) -> list[HookEvent]:
-        """The same, read; every one of them must be an event."""
+        """The events that the program sent, in order."""
         found = [self._hooks.read(payload, None) for payload in self.payloads]
         return [event for event in found if event is not None]
 
     @property
     def settings(self) -> dict[str, object]:
-        """What was installed, where it is JSON."""
+        """The installed settings, where they are JSON."""
         with open(self.plan.path, "rb") as stream:
             found: dict[str, object] = msgspec.json.decode(stream.read())
         return found
@@ -94,7 +94,7 @@ def answer_of(event: HookEvent, mode: Mode) -> HookAnswer:
 
 
 def main(agent: str, folder: str, mode: Mode) -> None:
-    """One call of the client."""
+    """Run the client once."""
     payload = sys.stdin.buffer.read()
     path = os.path.join(folder, f"{time.time_ns():020}-{os.getpid()}.payload")
     with open(path, "wb") as stream:
@@ -110,9 +110,9 @@ def main(agent: str, folder: str, mode: Mode) -> None:
         return
     if mode == "hang" and event.name == "after_tool":
         time.sleep(3600)
-    said = hooks_for(agent).write(event, answer_of(event, mode))
-    if said:
-        sys.stdout.buffer.write(said)
+    answer = hooks_for(agent).write(event, answer_of(event, mode))
+    if answer:
+        sys.stdout.buffer.write(answer)
 
 
 if __name__ == "__main__":

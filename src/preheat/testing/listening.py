@@ -1,4 +1,4 @@
-"""A stand-in for the daemon: listens on its socket, keeps what it is told, and answers as a test wants it to. Knows no agent.
+"""A stand-in for the daemon: listens on its socket, records what it is sent, and answers as a test chooses. Knows no agent.
 
 with Listening(folder, "hermes", lambda event: HookAnswer(context="Said.")) as listening:
     run_the_program()
@@ -17,7 +17,7 @@ from preheat.testing.hooked import hooks_for
 
 
 class Raw(NamedTuple):
-    """Bytes that are sent as they stand, and how long that takes."""
+    """Bytes that are sent as they are, after a delay."""
 
     data: bytes
     seconds: float = 0.0
@@ -34,7 +34,7 @@ class Listening:
         self._hooks = hooks_for(agent)
         self._answering = answering
         self.payloads: list[bytes] = []
-        """What it was told, in order."""
+        """The bytes that it was sent, in order."""
         live = os.path.join(folder, "live")
         os.makedirs(live, exist_ok=True)
         self._path = os.path.join(live, "socket")
@@ -43,7 +43,7 @@ class Listening:
 
     @property
     def events(self) -> list[HookEvent]:
-        """What it was told, read."""
+        """The events that it was sent, in order."""
         found = [self._hooks.read(payload, None) for payload in self.payloads]
         return [event for event in found if event is not None]
 
@@ -61,7 +61,7 @@ class Listening:
         os.unlink(self._path)
 
     def end(self) -> None:
-        """Let nobody wait any longer."""
+        """End every delay."""
         self._ending.set()
 
     def _serve(self) -> None:
@@ -77,7 +77,7 @@ class Listening:
             try:
                 self._answer(connection)
             except OSError:
-                return  # whoever asked has gone
+                return  # the client has hung up
 
     def _answer(self, connection: socket.socket) -> None:
         head, _, payload = connection.recv(1 << 16).partition(b"\n")
@@ -91,5 +91,5 @@ class Listening:
             self._ending.wait(answer.seconds)
             connection.sendall(answer.data)
         elif event is not None:
-            said = self._hooks.write(event, answer) or b""
-            connection.sendall(b"preheat 1 %d\n%b" % (len(said), said))
+            answer_bytes = self._hooks.write(event, answer) or b""
+            connection.sendall(b"preheat 1 %d\n%b" % (len(answer_bytes), answer_bytes))

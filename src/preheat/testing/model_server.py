@@ -50,9 +50,9 @@ class Request(msgspec.Struct, frozen=True):
     body: Any
     """Parsed; text where it was no JSON, None where there was none."""
     auxiliary: bool = False
-    """A question without tools: answered with a fixed text."""
+    """A request without tools: answered with a fixed text."""
     at: float = 0.0
-    """When it had come in, in seconds of a clock that is never set."""
+    """When it arrived, in seconds of the monotonic clock."""
 
 
 class ModelServer:
@@ -69,10 +69,10 @@ class ModelServer:
     ) -> None:
         self.script = tuple(script)
         self._decide = decide
-        """Says what a question with tools gets, in the place of a script."""
+        """Answers requests with tools, in the place of a script."""
         self.model = model
         self.side_text = side_text
-        """What questions without tools get; some agents want a summary of a certain form."""
+        """The answer to requests without tools; some agents want a summary of a certain form."""
         self.requests: list[Request] = []
         self._lock = threading.Lock()
         self._next = 0
@@ -103,7 +103,7 @@ class ModelServer:
 
     @property
     def remaining(self) -> int:
-        """How many replies of the script nobody has asked for yet."""
+        """How many replies of the script are not used yet."""
         return len(self.script) - self._next
 
     def __enter__(self) -> "ModelServer":
@@ -122,7 +122,7 @@ class ModelServer:
             self.requests.append(request)
 
     def answer(self, request: Request, model: str = "") -> Numbered:
-        """Record a question and give the next reply to it; the model may stand outside of its body."""
+        """Record a request and return the next reply; `model` is given where it is not in the body."""
         body = request.body if isinstance(request.body, dict) else {}
         with self._lock:
             self.requests.append(request)
@@ -136,7 +136,7 @@ class ModelServer:
                 self._next += 1
             else:
                 reply = Reply(FINAL_TEXT)
-            calls = tuple(self._numbered(call) for call in reply.calls)
+            calls = tuple(self._number(call) for call in reply.calls)
             return Numbered(
                 f"resp_{self._answers}",
                 model or str(body.get("model") or self.model),
@@ -146,7 +146,7 @@ class ModelServer:
                 dict(_namespaces(body)),
             )
 
-    def _numbered(self, call: Call) -> Call:
+    def _number(self, call: Call) -> Call:
         self._calls += 1
         return call if call.id else msgspec.structs.replace(call, id=f"call_{self._calls}")
 
@@ -186,7 +186,7 @@ class _Exchange(BaseHTTPRequestHandler):
     server: _Listener
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
-        """Say nothing: the requests are recorded."""
+        """Print nothing: the requests are recorded."""
 
     def do_GET(self) -> None:
         self.server.owner.record(self._request(None))
@@ -199,7 +199,7 @@ class _Exchange(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         text = self.rfile.read(int(self.headers.get("content-length") or 0))
-        body = _parsed(text)
+        body = _parse(text)
         path = self._path()
         if path.endswith((_COUNT, ":countTokens")):
             self.server.owner.record(self._request(body, auxiliary=True))
@@ -289,7 +289,7 @@ def _error(path: str, reply: Reply) -> dict[str, Any]:
     return {"error": {"message": reply.text, "type": "scripted_error", "code": None}}
 
 
-def _parsed(text: bytes) -> Any:
+def _parse(text: bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

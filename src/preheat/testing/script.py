@@ -18,7 +18,7 @@ class Call(msgspec.Struct, frozen=True):
 
     name: str
     arguments: dict[str, Any] | str = {}
-    """An object, or text that is sent as it stands (a patch, or arguments that are no JSON)."""
+    """An object, or text that is sent unchanged (a patch, or arguments that are no JSON)."""
     id: str = ""
     """Left empty, the server numbers it: `call_1`, `call_2`, …"""
 
@@ -37,7 +37,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """A reply on its way out: it has an identifier, and so has each of its calls."""
+    """A reply with an identifier, and calls that each have one."""
 
     id: str
     model: str
@@ -50,7 +50,7 @@ class Numbered(msgspec.Struct, frozen=True):
 
 
 def argument_text(call: Call) -> str:
-    """The arguments as they go over the wire."""
+    """The arguments as text."""
     if isinstance(call.arguments, str):
         return call.arguments
     return msgspec.json.encode(call.arguments).decode()

@@ -1,7 +1,7 @@
 """Real agent programs, run headless in a clean home against a scripted model server.
 
-This module finds a program, makes its surroundings and runs it; each agent has a module of its own for how
-it is configured and called. Knows no agent.
+Finds a program, makes its environment and runs it. Knows no agent: each has a module of its own for how it is configured
+and called.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ DEAD_PROXY = "http://127.0.0.1:9"
 
 
 LIMIT = 300.0
-"""Seconds after which a program counts as hung. No measure of speed: a busy machine may take its time."""
+"""Seconds after which a program counts as hung; generous, because machines may be busy."""
 
 
 class ProgramFailed(AssertionError):  # noqa: N818 - reads as a sentence in a test's report
@@ -38,10 +38,18 @@ def agents_folder() -> str:
     override = os.environ.get("PREHEAT_AGENTS")
     if override:
         return override
-    checkout = os.path.abspath(__file__)
-    for _ in range(5):  # src/preheat/testing/programs/__init__.py
-        checkout = os.path.dirname(checkout)
-    return os.path.join(checkout, ".agents")
+    return os.path.join(checkout(), ".agents")
+
+
+def checkout() -> str:
+    """The folder of the checkout: the nearest one above with a `pyproject.toml`."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    while not os.path.exists(os.path.join(folder, "pyproject.toml")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            raise ProgramFailed("agent programs are run from a checkout only")
+        folder = above
+    return folder
 
 
 def find(name: str, *below: str) -> str | None:
@@ -53,7 +61,7 @@ def find(name: str, *below: str) -> str | None:
 
 
 def clean_environment(home: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment with nothing of the person's in it, and no way out of the machine."""
+    """An environment with nothing of the person's in it, and without a network."""
     folders = [os.path.dirname(path) for name in ("node", "python3", "git") if (path := shutil.which(name))]
     path = os.pathsep.join(dict.fromkeys([*folders, "/usr/local/bin", "/usr/bin", "/bin"]))
     environment = {

@@ -1,6 +1,6 @@
-"""Runs a module in a network namespace that has only a loopback, where the system lets us make one.
+"""Runs a module in a network namespace that has only a loopback, where the system allows that.
 
-Some programs call home by themselves; the scripted model server has to run in there with them. Knows no agent.
+Some programs connect to their vendors by themselves; the scripted model server runs in the namespace with them. Knows no agent.
 """
 
 import os
@@ -13,11 +13,13 @@ from typing import TypeVar
 
 import msgspec
 
+from preheat.testing.programs import checkout
+
 Job = TypeVar("Job")
 
 
 def can_be_alone() -> bool:
-    """Whether this machine lets us make such a namespace."""
+    """Whether this machine allows such a namespace."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
     tried = subprocess.run(
@@ -29,29 +31,28 @@ def can_be_alone() -> bool:
 
 
 def run_alone(module: str, job: bytes, limit: float) -> bytes:
-    """Run `python -m MODULE ASKED ANSWERED` cut off from the network: the job goes in, what it wrote comes back."""
+    """Run `python -m MODULE JOB RESULT` without a network; the job is written to the first file, the second is returned."""
     with tempfile.TemporaryDirectory() as folder:
-        asked, answered = os.path.join(folder, "job.json"), os.path.join(folder, "finished.json")
-        with open(asked, "wb") as file:
+        job_path, result_path = os.path.join(folder, "job.json"), os.path.join(folder, "finished.json")
+        with open(job_path, "wb") as file:
             file.write(job)
-        source = os.path.abspath(__file__)
-        for _ in range(4):  # src/preheat/testing/programs/alone.py
-            source = os.path.dirname(source)
+        folder_of_code = checkout()
+        source = os.pathsep.join((os.path.join(folder_of_code, "src"), folder_of_code))
         alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
         subprocess.run(
-            [*alone, sys.executable, "-m", module, asked, answered],
+            [*alone, sys.executable, "-m", module, job_path, result_path],
             env={**os.environ, "PYTHONPATH": source},
             check=True,
             timeout=limit,
         )
-        with open(answered, "rb") as file:
+        with open(result_path, "rb") as file:
             return file.read()
 
 
 def answer(job: type[Job], run_here: Callable[[Job], object]) -> None:
-    """The other end of `run_alone`: run the job in the first named file and write what came of it to the second."""
-    asked, answered = sys.argv[1:3]
-    with open(asked, "rb") as file:
+    """The other end of `run_isolated`: run the job in the first file and write its result to the second."""
+    job_path, result_path = sys.argv[1:3]
+    with open(job_path, "rb") as file:
         finished = run_here(msgspec.json.decode(file.read(), type=job))
-    with open(answered, "wb") as file:
+    with open(result_path, "wb") as file:
         file.write(msgspec.json.encode(finished))

@@ -45,13 +45,13 @@ class ClineHome:
         # Without this mode it leaves a background service running.
         return clean_environment(self.home, {"CLINE_DATA_DIR": self.data, "CLINE_SESSION_BACKEND_MODE": "local"})
 
-    def hook(self, event: str, said: str) -> None:
+    def hook(self, event: str, text: str) -> None:
         """Have a hook add a text to the conversation at an event."""
         folder = os.path.join(self.home, ".cline", "hooks")
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, event)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{json.dumps({'context': said})}'\n")
+            file.write(f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{json.dumps({'context': text})}'\n")
         os.chmod(path, 0o755)
 
     def prompt(self, text: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:

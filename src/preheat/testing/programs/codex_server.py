@@ -1,7 +1,6 @@
-"""Codex's application server: what its editors talk to, here for what `codex exec` cannot do.
+"""Codex's application server, which editors use: it starts threads in the legacy history mode, interrupts turns and compacts.
 
-It starts threads in the legacy history mode, interrupts turns and compacts on request. Knows nothing of
-rollouts.
+Knows nothing of rollouts.
 """
 
 from typing import Self
@@ -47,7 +46,7 @@ class CodexServer(Talking):
         self._over()
 
     def compact(self, thread: str) -> None:
-        """Have the history summed up."""
+        """Compact the history."""
         self.ask("thread/compact/start", {"threadId": thread})
         self._over()
 
@@ -63,8 +62,8 @@ class CodexServer(Talking):
         return result
 
     def _begin(self, thread: str, prompt: str) -> str:
-        said = {"type": "text", "text": prompt}
-        return str(self.ask("turn/start", {"threadId": thread, "input": [said]})["turn"]["id"])
+        message = {"type": "text", "text": prompt}
+        return str(self.ask("turn/start", {"threadId": thread, "input": [message]})["turn"]["id"])
 
     def _over(self) -> None:
         self.wait(lambda message: message.get("method") == "turn/completed")

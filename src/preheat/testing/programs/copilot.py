@@ -42,11 +42,11 @@ class CopilotHome:
             },
         )
 
-    def hook(self, event: str, said: str) -> None:
+    def hook(self, event: str, text: str) -> None:
         """Have a hook add a text to the conversation at an event."""
         folder = os.path.join(self.copilot_home, "hooks")
         os.makedirs(folder, exist_ok=True)
-        command = f"printf '%s' '{json.dumps({'additionalContext': said})}'"
+        command = f"printf '%s' '{json.dumps({'additionalContext': text})}'"
         hooks = {event: [{"type": "command", "bash": command, "timeoutSec": 10}]}
         with open(os.path.join(folder, f"{event}.json"), "w", encoding="utf-8") as file:
             json.dump({"version": 1, "hooks": hooks}, file)
@@ -57,7 +57,7 @@ class CopilotHome:
         return run(command, self.project, self.environment, limit=limit, expect=expect)
 
     def cautious_prompt(self, text: str, limit: float = LIMIT) -> Finished:
-        """The same, but tools that change something are denied: there is nobody to ask."""
+        """One prompt, headless; tools that change something are denied, because nobody is there to ask."""
         return run([self.program, "-p", text, "--no-color"], self.project, self.environment, limit=limit)
 
     def resume(self, session: str, text: str, limit: float = LIMIT) -> Finished:
@@ -67,9 +67,9 @@ class CopilotHome:
     def sessions(self) -> list[str]:
         """The events of every session so far, oldest first."""
         pattern = os.path.join(glob.escape(self.copilot_home), "session-state", "*", "events.jsonl")
-        return sorted(glob.glob(pattern), key=_began)
+        return sorted(glob.glob(pattern), key=_start_time)
 
 
-def _began(path: str) -> str:
+def _start_time(path: str) -> str:
     with open(path, encoding="utf-8") as file:
         return str(json.loads(file.readline())["timestamp"])

@@ -17,7 +17,7 @@ from preheat.testing.programs.alone import answer, can_be_alone, run_alone
 from preheat.testing.script import Reply
 
 MODEL = "gemini-2.5-flash"
-"""A name that the program knows: it asks no other model which one to take then."""
+"""A model that the program knows: for others it asks a model which one to take."""
 _SETTINGS: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
@@ -31,7 +31,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """What to run."""
+    """A run of the program."""
 
     program: str
     home: str
@@ -42,12 +42,12 @@ class Job(msgspec.Struct, kw_only=True):
     settings: dict[str, Any] = {}
     """More for `settings.json`."""
     side_text: str = AUXILIARY_TEXT
-    """What questions without tools get: a summary, when the program compacts."""
+    """The answer to requests without tools: a summary, when the program compacts."""
     seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):
-    """What came of it."""
+    """What the program printed and asked the model."""
 
     output: str
     errors: str
@@ -93,15 +93,15 @@ def journals(folder: str) -> list[str]:
 
 
 def run(job: Job) -> Finished:
-    """Run a job, cut off from the network if that can be had."""
+    """Run a job, without a network where the machine allows that."""
     if not can_be_alone():
         return run_here(job)
-    answered = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
-    return msgspec.json.decode(answered, type=Finished)
+    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    return msgspec.json.decode(result, type=Finished)
 
 
 def run_here(job: Job) -> Finished:
-    """Run a job in the network that there is; everything but loopback goes to a dead proxy."""
+    """Run a job in this network namespace; everything but loopback goes to a dead proxy."""
     own = os.path.join(job.home, ".gemini")
     os.makedirs(own, exist_ok=True)
     os.makedirs(project(job.home), exist_ok=True)

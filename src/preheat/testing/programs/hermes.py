@@ -1,7 +1,7 @@
 """Runs the real Hermes program against a scripted model: headless, in a home of its own, without a network.
 
-The model server and the program run together in a network namespace that has only a loopback, where the
-system lets us make one: the program calls home by itself. Knows nothing of Preheat's reader.
+Knows nothing of Preheat's reader. The model server and the program run in a network namespace of their own where the machine
+allows that, because the program connects to its vendor by itself.
 """
 
 import json
@@ -31,7 +31,7 @@ PLUGIN = "plugins: {enabled: [preheat]}"
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """What to run."""
+    """A run of the program."""
 
     program: str
     home: str
@@ -53,7 +53,7 @@ class Job(msgspec.Struct, kw_only=True):
 
 
 class Finished(msgspec.Struct):
-    """What came of it."""
+    """What the program printed and asked the model."""
 
     output: str
     errors: str
@@ -91,15 +91,15 @@ def place_plugin(home: str, data: str) -> str:
 
 
 def run(job: Job) -> Finished:
-    """Run a job, cut off from the network if that can be had."""
+    """Run a job, without a network where the machine allows that."""
     if not can_be_alone():
         return run_here(job)
-    answered = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
-    return msgspec.json.decode(answered, type=Finished)
+    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    return msgspec.json.decode(result, type=Finished)
 
 
 def run_here(job: Job) -> Finished:
-    """Run a job in the network that there is."""
+    """Run a job in this network namespace."""
     own, project = os.path.join(job.home, ".hermes"), os.path.join(job.home, "project")
     os.makedirs(own, exist_ok=True)
     os.makedirs(project, exist_ok=True)

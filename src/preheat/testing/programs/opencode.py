@@ -19,7 +19,7 @@ from preheat.testing.script import Reply
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """What to run."""
+    """A run of the program."""
 
     program: str
     home: str
@@ -27,13 +27,13 @@ class Job(msgspec.Struct, kw_only=True):
     arguments: Sequence[str]
     script: Sequence[Reply] = ()
     side_text: str = AUXILIARY_TEXT
-    """What questions without tools get: a title, or a summary when the program compacts."""
+    """The answer to requests without tools: a title, or a summary when the program compacts."""
     window: int = 200_000
     seconds: float = programs.LIMIT
 
 
 class Finished(msgspec.Struct):
-    """What came of it."""
+    """What the program printed and asked the model."""
 
     output: str
     errors: str
@@ -57,15 +57,15 @@ def database(home: str) -> str:
 
 
 def run(job: Job) -> Finished:
-    """Run a job, cut off from the network if that can be had."""
+    """Run a job, without a network where the machine allows that."""
     if not can_be_alone():
         return run_here(job)
-    answered = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
-    return msgspec.json.decode(answered, type=Finished)
+    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    return msgspec.json.decode(result, type=Finished)
 
 
 def run_here(job: Job) -> Finished:
-    """Run a job in the network that there is; everything but loopback goes to a dead proxy."""
+    """Run a job in this network namespace; everything but loopback goes to a dead proxy."""
     folder = os.path.join(job.home, ".config", "opencode")
     os.makedirs(folder, exist_ok=True)
     os.makedirs(project(job.home), exist_ok=True)

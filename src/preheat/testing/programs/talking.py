@@ -1,4 +1,4 @@
-"""A program that is talked to in JSON, one message a line, over its standard input and output.
+"""A dialogue with a program in JSON, one message a line, over its standard input and output.
 
 Knows no program's messages.
 """
