@@ -62,7 +62,7 @@ def test_broken_lines_become_problems_and_nothing_else_is_lost(line: bytes) -> N
     ],
 )
 @pytest.mark.parametrize("envelope", ["response_item", "event_msg", "compacted", "turn_context", "session_meta"])
-def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
+def test_fields_of_the_wrong_type_are_ignored(envelope: str, payload: dict[str, Any]) -> None:
     rollout = Rollout().turn().prompt("Before.").add(envelope, payload)
     if envelope == "session_meta":  # that is then a parent's: its own part begins with the next turn
         rollout.turn()
@@ -71,7 +71,7 @@ def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
     assert texts[-1] == "After."
 
 
-def test_lone_surrogates_and_bad_bytes_lose_nothing() -> None:
+def test_lone_surrogates_and_bad_bytes_are_replaced() -> None:
     line = rb'{"type":"response_item","payload":{"type":"message","role":"user","content":"\ud800 and ' + b'\xff"}}'
     (message,) = user_messages(read(Rollout().turn().raw(line)))
     assert message.text == "\ufffd and \ufffd"

@@ -122,7 +122,7 @@ for line in sys.stdin:
         running.stdin.close()
 
 
-def test_reading_what_a_killed_program_left_leaves_no_trace(tmp_path: Path) -> None:
+def test_reading_the_database_of_a_killed_program_leaves_no_trace(tmp_path: Path) -> None:
     path = left_running(str(tmp_path))
     before = files(str(tmp_path))
     assert len(before) == 3
@@ -130,7 +130,7 @@ def test_reading_what_a_killed_program_left_leaves_no_trace(tmp_path: Path) -> N
     assert files(str(tmp_path)) == before
 
 
-def test_a_log_without_its_index(tmp_path: Path) -> None:
+def test_a_log_without_its_index_is_read(tmp_path: Path) -> None:
     """A backup of the two files, say: all is read, and the files that were there stay as they were."""
     path = left_running(str(tmp_path))
     os.remove(f"{path}-shm")
@@ -140,7 +140,7 @@ def test_a_log_without_its_index(tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
-def test_an_index_without_its_log(tmp_path: Path) -> None:
+def test_an_index_without_its_log_does_no_harm(tmp_path: Path) -> None:
     """The log was deleted: what is in the file is read."""
     path = left_running(str(tmp_path))
     os.remove(f"{path}-wal")
@@ -152,7 +152,7 @@ def test_an_index_without_its_log(tmp_path: Path) -> None:
     }
 
 
-def test_a_log_of_another_database(tmp_path: Path) -> None:
+def test_a_log_of_another_database_does_no_harm(tmp_path: Path) -> None:
     """It does not fit, and is not mixed in."""
     path = left_running(str(tmp_path))
     other = tmp_path / "other"
@@ -172,7 +172,7 @@ def test_a_log_of_another_database(tmp_path: Path) -> None:
         assert set(found) <= {"s", "strange", "stranger"}
 
 
-def test_a_program_that_starts_while_a_closed_database_is_read(tmp_path: Path) -> None:
+def test_a_reading_fails_if_the_program_starts_meanwhile(tmp_path: Path) -> None:
     """Nothing held it still, so what was read is not trusted; the next time it is."""
     path = closed(str(tmp_path))
     lines = hermes.dump(path, "s")
@@ -223,7 +223,9 @@ PLACES = st.integers(16, 110) | st.integers(0, 4096) | st.integers(0, 2**24)
 @example(flips=[(3366, 128)])  # a column's name that is no text
 @example(flips=[(18, 0)])  # says that there is no log, and there may be one
 @given(flips=st.lists(st.tuples(PLACES, st.integers(0, 255)), min_size=1, max_size=12))
-def test_flipped_bytes(sound: Path, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]) -> None:
+def test_flipped_bytes_are_reported_or_read(
+    sound: Path, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]
+) -> None:
     """Anywhere: in the head, in the tables' descriptions, in the trees, in the rows."""
     damaged = bytearray(sound.read_bytes())
     for place, value in flips:
@@ -233,7 +235,7 @@ def test_flipped_bytes(sound: Path, tmp_path_factory: pytest.TempPathFactory, fl
 
 @settings(deadline=None, max_examples=60)
 @given(place=st.integers(0, 2**24), blank=st.booleans())
-def test_cut_short_or_overwritten(
+def test_a_truncated_or_overwritten_database_is_reported_or_read(
     sound: Path, tmp_path_factory: pytest.TempPathFactory, place: int, blank: bool
 ) -> None:
     """A full disk, a crash in the middle, a sector of nothing."""
@@ -342,7 +344,7 @@ SPOILS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], st
 
 
 @pytest.mark.parametrize("how", SPOILS)
-def test_a_spoilt_database_costs_nothing_but_itself(machine: Machine, how: str) -> None:
+def test_a_damaged_database_does_not_affect_other_sources(machine: Machine, how: str) -> None:
     """`sync` says why and reads the rest; `doctor`, `sessions` and `warm extract` go on with what was read before; Hermes's
     files stay as they are."""
     spoil, why = SPOILS[how]
@@ -365,7 +367,7 @@ def test_a_spoilt_database_costs_nothing_but_itself(machine: Machine, how: str) 
         assert machine.known() == known
 
 
-def test_an_empty_file_and_a_folder_are_no_sessions(machine: Machine) -> None:
+def test_an_empty_file_and_a_folder_have_no_sessions(machine: Machine) -> None:
     """What is known stays known."""
     known = machine.known()
     for spoil in (lambda path: overwritten(path, lambda data: b""), a_folder):
@@ -380,7 +382,7 @@ def test_an_empty_file_and_a_folder_are_no_sessions(machine: Machine) -> None:
 
 
 @needs_permissions
-def test_no_permission(machine: Machine, tmp_path: Path) -> None:
+def test_a_database_without_permission_is_reported(machine: Machine, tmp_path: Path) -> None:
     known = machine.known()
     changed(machine.path, "UPDATE sessions SET title = 'x'")
     os.chmod(machine.path, 0)
@@ -392,7 +394,7 @@ def test_no_permission(machine: Machine, tmp_path: Path) -> None:
         assert machine.known() == known
 
 
-def test_a_newer_schema_is_read_with_what_it_adds(machine: Machine) -> None:
+def test_a_newer_schema_is_read_with_its_new_columns(machine: Machine) -> None:
     """More columns, more tables, a version that nobody knows: the known part is read as ever."""
     changed(
         machine.path,
@@ -408,7 +410,7 @@ def test_a_newer_schema_is_read_with_what_it_adds(machine: Machine) -> None:
     assert files(machine.own) == before
 
 
-def test_a_session_that_hermes_no_longer_has_stays_known(machine: Machine) -> None:
+def test_a_session_deleted_in_hermes_stays_in_the_archive(machine: Machine) -> None:
     """Deleted there, or lost with its log: the archive is what remembers."""
     known = machine.known()
     changed(machine.path, "DELETE FROM messages", "DELETE FROM sessions")
@@ -416,7 +418,7 @@ def test_a_session_that_hermes_no_longer_has_stays_known(machine: Machine) -> No
     assert machine.known() == known
 
 
-def test_once_it_is_whole_again_it_is_read(machine: Machine) -> None:
+def test_a_repaired_database_is_read_again(machine: Machine) -> None:
     """A failure is not remembered as reading."""
     with open(machine.path, "rb") as stream:
         good = stream.read()

@@ -64,7 +64,7 @@ class Registry:
     ],
     ids=" ".join,
 )
-def test_every_word_is_passed_on(words: list[str]) -> None:
+def test_every_word_is_passed_to_preheat(words: list[str]) -> None:
     """Also those that argparse would take for itself."""
     parser = argparse.ArgumentParser(prog="hermes")
     parser.add_argument("--model")
@@ -74,7 +74,7 @@ def test_every_word_is_passed_on(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("0", 0), ("3", 3), ("-9", 137)])
-def test_the_exit_code_is_preheats(acting: Any, code: str, wanted: int) -> None:
+def test_the_exit_code_is_that_of_preheat(acting: Any, code: str, wanted: int) -> None:
     """By which a script tells how it went; a program that was killed ends as in a shell."""
     kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
     with pytest.raises(SystemExit) as ended:
@@ -82,7 +82,7 @@ def test_the_exit_code_is_preheats(acting: Any, code: str, wanted: int) -> None:
     assert ended.value.code == wanted
 
 
-def test_an_interpreter_that_went_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """Preheat was moved or taken away since: it says what sets it right."""
     with pytest.raises(SystemExit) as ended:
         commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
@@ -92,7 +92,7 @@ def test_an_interpreter_that_went_is_one_line(capfd: pytest.CaptureFixture[str])
     assert "preheat install hermes" in said
 
 
-def test_what_an_older_hermes_lacks_is_left_out() -> None:
+def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
     """One kind of command less, and the other as usual."""
     for lacking in ("register_cli_command", "register_command"):
         registry = Registry(lacking)
@@ -101,7 +101,7 @@ def test_what_an_older_hermes_lacks_is_left_out() -> None:
 
 
 # In a chat.
-def test_a_command_in_a_chat_gives_its_text(acting: Any) -> None:
+def test_a_command_in_a_chat_shows_its_output(acting: Any) -> None:
     """What it prints and what it says beside, without colours, as wide as the screen at most."""
     found = commands.shown(
         acting("import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"),
@@ -112,7 +112,7 @@ def test_a_command_in_a_chat_gives_its_text(acting: Any) -> None:
     assert second == "bad: x"
 
 
-def test_a_long_text_is_cut_and_says_how_to_see_all(acting: Any) -> None:
+def test_a_long_output_is_cut_with_a_hint(acting: Any) -> None:
     """At the end of a line."""
     found = commands.shown(acting("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
     assert len(found) < commands.LONGEST + 200
@@ -120,14 +120,14 @@ def test_a_long_text_is_cut_and_says_how_to_see_all(acting: Any) -> None:
     assert "`hermes warm show x` in a shell shows all" in found.splitlines()[-1]
 
 
-def test_what_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chat goes on."""
     monkeypatch.setattr(commands, "SECONDS", 0.5)
     assert "was stopped" in commands.shown(acting("import time; time.sleep(3600)"), "list")
 
 
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
-def test_without_a_command_there_is_a_short_help(line: str) -> None:
+def test_without_a_command_the_help_is_shown(line: str) -> None:
     """Nothing is started for it; every command in it is one of Preheat's."""
     from preheat.cli.warm import COMMANDS
 
@@ -138,7 +138,7 @@ def test_without_a_command_there_is_a_short_help(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["train x", "review x", "review x --accept", "show 'x"])
-def test_what_cannot_be_done_there_says_why(line: str) -> None:
+def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
     """Commands that ask, or run for long, and quotation marks that do not close."""
     found = commands.shown(Program("/nowhere/python"), line)
     assert "shell" in found or "quotation" in found
@@ -147,12 +147,12 @@ def test_what_cannot_be_done_there_says_why(line: str) -> None:
 
 @given(st.text(max_size=60))
 @settings(max_examples=60, deadline=None)
-def test_any_line_gives_a_text(line: str) -> None:
+def test_any_typed_line_gives_a_text(line: str) -> None:
     """Whatever a person types behind `/warm`; nothing is raised."""
     assert commands.shown(Program("/nowhere/python"), line)
 
 
-def test_a_gateway_is_not_held_up(acting: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateways_event_loop_is_not_blocked(acting: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an event loop the work is done beside it: here it ends only when the loop has gone on for a while."""
     monkeypatch.setattr(commands, "SECONDS", HUNG)
     over = tmp_path / "over"
@@ -175,7 +175,7 @@ def test_a_gateway_is_not_held_up(acting: Any, tmp_path: Any, monkeypatch: pytes
     assert commands.typed(slow, None, "list") == "done"
 
 
-def test_a_loaded_template_waits_for_the_next_turn(acting: Any) -> None:
+def test_a_loaded_template_is_kept_for_the_next_turn(acting: Any) -> None:
     """Once, and of that chat only; not where loading failed, nothing fits, or it was for another project."""
     answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
     both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
@@ -198,7 +198,7 @@ class Chat:
         self.session_id, self.conversation_history = "s7", list(said)
 
 
-def test_only_a_chat_that_has_begun_gets_it_by_hand(acting: Any) -> None:
+def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(acting: Any) -> None:
     """One that has not starts with what is loaded anyway; of a gateway's chats it is not known which one is meant."""
     both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
     for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
@@ -208,7 +208,7 @@ def test_only_a_chat_that_has_begun_gets_it_by_hand(acting: Any) -> None:
 
 
 # The tool.
-def test_the_model_is_told_what_preheats_own_tool_takes() -> None:
+def test_the_schema_is_that_of_preheats_own_tool() -> None:
     """It stands twice, because a plugin's folder cannot import Preheat."""
     assert WARM_SESSION.schema == tool.PARAMETERS
     assert (WARM_SESSION.name, WARM_SESSION.description) == (tool.NAME, tool.DESCRIPTION)
@@ -218,7 +218,7 @@ def test_the_model_is_told_what_preheats_own_tool_takes() -> None:
     assert named["schema"]["parameters"] == WARM_SESSION.schema
 
 
-def test_the_arguments_go_to_preheat_and_its_answer_comes_back(acting: Any) -> None:
+def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(acting: Any) -> None:
     """As JSON, whole; what else Hermes tells a tool is not for it."""
     answer = json.loads(tool.called(acting(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
     assert answer["words"] == ["tool", "warm_session", "-"]
@@ -230,7 +230,7 @@ def test_the_arguments_go_to_preheat_and_its_answer_comes_back(acting: Any) -> N
     ["print('no JSON')", "print('[]')", "print('{}')", "print('{\"success\": 1}')", "sys.exit('preheat: it broke')", "pass",
      "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
 )  # fmt: skip
-def test_an_answer_that_is_none_is_an_error_that_helps(acting: Any, code: str) -> None:
+def test_an_invalid_answer_becomes_an_error_with_advice(acting: Any, code: str) -> None:
     """Whatever a broken Preheat prints."""
     answer = json.loads(tool.called(acting(code), {"action": "list"}))
     assert answer["success"] is False
@@ -238,7 +238,7 @@ def test_an_answer_that_is_none_is_an_error_that_helps(acting: Any, code: str) -
     assert "go on without" in answer["next"]
 
 
-def test_what_cannot_be_started_or_does_not_end_is_an_answer(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_start_or_end_becomes_an_error(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model reads why and goes on."""
     assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
     monkeypatch.setattr(tool, "SECONDS", 0.5)
@@ -252,14 +252,14 @@ def test_what_cannot_be_started_or_does_not_end_is_an_answer(acting: Any, monkey
     )
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_arguments_are_an_answer(arguments: Any) -> None:
+def test_any_arguments_get_an_answer(arguments: Any) -> None:
     """Also those that are no JSON at all."""
     answer = json.loads(tool.called(Program("/nowhere/python"), arguments))
     assert answer["success"] is False
 
 
 # Which program.
-def test_the_file_beside_the_plugin_says_which_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where Preheat keeps its things; without it, or where it is damaged, it is the one that runs us."""
     assert program.find(str(tmp_path)) == Program(sys.executable)
     for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):

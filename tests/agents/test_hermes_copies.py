@@ -80,7 +80,7 @@ def test_three_compactions_in_place_count_everything_once(database: HermesDataba
     assert [f"Part {n}." in summary for n, summary in enumerate(summaries)] == [True] * 3
 
 
-def test_two_compactions_with_nothing_between(database: HermesDatabase, path: str) -> None:
+def test_two_compactions_in_a_row_are_two_events(database: HermesDatabase, path: str) -> None:
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 2, 3, SUMMARY.format(1))
@@ -90,7 +90,7 @@ def test_two_compactions_with_nothing_between(database: HermesDatabase, path: st
     ]
 
 
-def test_nothing_kept_but_the_summary(database: HermesDatabase, path: str) -> None:
+def test_a_compaction_may_keep_only_the_summary(database: HermesDatabase, path: str) -> None:
     """`protect_first_n: 0`, and no tail: the summary is all there is."""
     database.session("s")
     conversation(database, "s", range(2))
@@ -99,7 +99,7 @@ def test_nothing_kept_but_the_summary(database: HermesDatabase, path: str) -> No
     assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask 0"]
 
 
-def test_words_said_twice_are_two_messages(database: HermesDatabase, path: str) -> None:
+def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str) -> None:
     """The first prompt again, before and after a compaction, is no copy; nor is `continue`."""
     database.session("s")
     for text in ("go", "yes", "continue", "well", "go", "yes", "continue", "fine"):
@@ -113,7 +113,7 @@ def test_words_said_twice_are_two_messages(database: HermesDatabase, path: str) 
     ]
 
 
-def test_copies_that_keep_the_times_of_the_originals(database: HermesDatabase, path: str) -> None:
+def test_copies_with_the_times_of_the_originals_count_once(database: HermesDatabase, path: str) -> None:
     """A session that was resumed before: its messages carry their own times into the new rows."""
     database.session("s")
     conversation(database, "s", range(3))
@@ -132,7 +132,7 @@ def test_copies_that_keep_the_times_of_the_originals(database: HermesDatabase, p
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_a_summary_is_never_a_request_nor_an_answer(database: HermesDatabase, path: str, role: str) -> None:
+def test_a_summary_is_neither_a_prompt_nor_an_answer(database: HermesDatabase, path: str, role: str) -> None:
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 1, 2, SUMMARY.format(1), role)
@@ -141,7 +141,7 @@ def test_a_summary_is_never_a_request_nor_an_answer(database: HermesDatabase, pa
     assert not any("COMPACTION" in text for text in said(session))
 
 
-def test_a_summary_merged_into_the_next_message(database: HermesDatabase, path: str) -> None:
+def test_a_summary_merged_into_the_next_message_is_split_off(database: HermesDatabase, path: str) -> None:
     """Newer programs put the old message first, under a heading; it is a copy like any other."""
     database.session("s")
     conversation(database, "s", range(2))
@@ -168,7 +168,7 @@ def test_a_merged_message_that_was_never_stored_before_is_kept(database: HermesD
     assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask again"]
 
 
-def test_a_prompt_that_the_program_put_before_a_summary(database: HermesDatabase, path: str) -> None:
+def test_a_prompt_before_a_summary_in_one_message_is_split_off(database: HermesDatabase, path: str) -> None:
     """The newest prompt may lead a row whose rest is the summary: it is a copy, the rest no request."""
     database.session("s")
     conversation(database, "s", range(2))
@@ -177,13 +177,13 @@ def test_a_prompt_that_the_program_put_before_a_summary(database: HermesDatabase
     assert said(sessions(path)["s"])[-4:] == ["ask 1", "c1", "answer 1", "COMPACTED"]
 
 
-def test_the_older_mark_of_a_summary(database: HermesDatabase, path: str) -> None:
+def test_the_older_mark_of_a_summary_is_recognised(database: HermesDatabase, path: str) -> None:
     database.session("s")
     database.message("s", "user", "[CONTEXT SUMMARY]: We did things.")
     assert said(sessions(path)["s"]) == ["COMPACTED"]
 
 
-def test_a_child_after_rotation_by_an_older_program(tmp_path: object) -> None:
+def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) -> None:
     """Copies stored one by one, with times of their own; the child's own repeated words stay."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=13) as database:
@@ -219,7 +219,7 @@ def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: st
     assert said(branch) == ["ask 5", "c5", "answer 5"]
 
 
-def test_relations_are_told_apart(database: HermesDatabase, path: str) -> None:
+def test_relations_are_distinguished(database: HermesDatabase, path: str) -> None:
     """A parent alone says nothing: subagents, branches and compactions all have one."""
     database.session("p", end_reason="compression")
     delegated = {"_delegate_from": "p"}
@@ -244,7 +244,7 @@ def test_relations_are_told_apart(database: HermesDatabase, path: str) -> None:
     }
 
 
-def test_what_was_taken_back_is_read_and_taken_back(database: HermesDatabase, path: str) -> None:
+def test_rewound_messages_are_read_and_removed(database: HermesDatabase, path: str) -> None:
     """Rewound rows are inactive and not compacted; the events stay, a `Rewind` follows them."""
     database.session("s")
     conversation(database, "s", range(1))
@@ -260,7 +260,7 @@ def test_what_was_taken_back_is_read_and_taken_back(database: HermesDatabase, pa
     assert sum(isinstance(event, Rewind) for event in session.events) == 1
 
 
-def test_what_was_taken_back_at_the_end_of_a_session(tmp_path: object) -> None:
+def test_messages_rewound_at_the_end_of_a_session_are_removed(tmp_path: object) -> None:
     """Schema 16 has `active` but no `compacted`: inactive means taken back."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=16) as database:
@@ -271,7 +271,7 @@ def test_what_was_taken_back_at_the_end_of_a_session(tmp_path: object) -> None:
     assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["ask 0"]
 
 
-def test_going_back_to_a_copy_takes_back_the_original(database: HermesDatabase, path: str) -> None:
+def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path: str) -> None:
     """After a compaction the person goes back to a message of the kept tail."""
     database.session("s")
     conversation(database, "s", range(3))
@@ -285,7 +285,7 @@ def test_going_back_to_a_copy_takes_back_the_original(database: HermesDatabase, 
     assert kept == ["c0", "c1", "c7"]
 
 
-def test_a_result_stands_with_the_newest_call_of_its_id(database: HermesDatabase, path: str) -> None:
+def test_a_result_belongs_to_the_newest_call_with_its_id(database: HermesDatabase, path: str) -> None:
     """Models that number their calls anew in each answer: no copies, since nothing was compacted."""
     database.session("s")
     for number in range(3):

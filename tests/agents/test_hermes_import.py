@@ -32,7 +32,7 @@ def refused(environment: dict[str, str], folder: Path) -> str:
     return str(caught.value)
 
 
-def test_hermes_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
     """Where it was looked for, and what can be had without it."""
     said = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
     assert "Hermes was not found" in said
@@ -42,7 +42,7 @@ def test_hermes_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
-def test_hermes_is_too_old(tmp_path: Path, version: str) -> None:
+def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) -> None:
     """The version and the ways that it does have."""
     said = refused(placed(tmp_path, version), tmp_path)
     assert f"Hermes {version} takes no sessions in (that came with 0.19)" in said
@@ -50,14 +50,14 @@ def test_hermes_is_too_old(tmp_path: Path, version: str) -> None:
     assert "preheat install hermes" in said
 
 
-def test_hermes_was_never_started(tmp_path: Path) -> None:
+def test_a_missing_home_is_a_user_error(tmp_path: Path) -> None:
     """Its folder is for Hermes to make."""
     said = refused(placed(tmp_path, "0.19.0"), tmp_path)
     assert "start it once" in said
     assert not (tmp_path / "own").exists()
 
 
-def test_an_interpreter_that_does_not_work(tmp_path: Path) -> None:
+def test_a_broken_interpreter_is_a_user_error(tmp_path: Path) -> None:
     environment = placed(tmp_path, "0.19.0")
     (tmp_path / "own").mkdir()
     assert "it ended with 1 and said nothing" in refused(environment, tmp_path)
@@ -67,7 +67,7 @@ def test_an_interpreter_that_does_not_work(tmp_path: Path) -> None:
     ("contents", "why"),
     [(b"no database " * 99, "damaged"), (b"SQLite format 3\x00" + b"\xff" * 4096, "damaged"), (None, "is no file")],
 )
-def test_a_store_that_is_none_is_left_alone(tmp_path: Path, contents: bytes | None, why: str) -> None:
+def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None, why: str) -> None:
     """Hermes's code, which would repair it, is not even started."""
     environment = placed(tmp_path, "0.19.0")
     store = tmp_path / "own" / "state.db"
@@ -83,13 +83,13 @@ def test_a_store_that_is_none_is_left_alone(tmp_path: Path, contents: bytes | No
     assert contents is None or store.read_bytes() == contents
 
 
-def test_the_document_is_a_session_without_an_identity() -> None:
+def test_the_rendered_document_gets_a_new_id_and_title_each_time() -> None:
     """The same context gives the same document; ids and moments come when it is put into the store."""
     made = in_form(warm(), "hermes-import")
     assert set(made.document) == {"source", "title", "messages"}
     assert made.document["title"] == "warm: fix the lint"
     assert made.text == in_form(warm(), "hermes-import").text
-    first, second = (importing._session(made, "/w/shop", 1.0) for _ in range(2))
+    first, second = (importing._make_session(made, "/w/shop", 1.0) for _ in range(2))
     assert first["id"] != second["id"]
     assert first["title"] != second["title"]
     assert (first["cwd"], first["started_at"]) == ("/w/shop", 1.0)
@@ -98,5 +98,5 @@ def test_the_document_is_a_session_without_an_identity() -> None:
     assert all(each.startswith(PREHEAT_CALL) for each in ids)
 
 
-def test_nothing_to_say_is_no_session() -> None:
+def test_an_empty_context_gives_no_document() -> None:
     assert in_form(provision([], task="x", now=NOW), "hermes-import").text == ""

@@ -42,7 +42,7 @@ def engine(data: str) -> Engine:
 
 
 @pytest.mark.parametrize("form", ["text", "messages"])
-def test_the_first_turn_is_given_a_context_and_no_later_one(tmp_path: Path, project: str, form: str) -> None:
+def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form: str) -> None:
     """In the form that the person wants; also in a daemon that never heard of the session, and for a prompt without words."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
@@ -59,7 +59,7 @@ def test_the_first_turn_is_given_a_context_and_no_later_one(tmp_path: Path, proj
     assert found.count["contexts"] == 1
 
 
-def test_what_is_said_comes_as_a_word_of_its_own(tmp_path: Path, project: str) -> None:
+def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project: str) -> None:
     """For the plugin to put it into the result."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
@@ -73,7 +73,7 @@ def test_what_is_said_comes_as_a_word_of_its_own(tmp_path: Path, project: str) -
     assert found.handle("hermes", done, 3.0) == b"", "it was told already"
 
 
-def test_a_session_is_judged_alike_while_it_runs_and_afterwards(tmp_path: Path) -> None:
+def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) -> None:
     """The same calls by hook and out of the database, with a word of ours stored in each result: nothing differs."""
     path = str(tmp_path / "state.db")
     commands = {
@@ -105,7 +105,7 @@ def test_a_session_is_judged_alike_while_it_runs_and_afterwards(tmp_path: Path) 
     assert [each.checks for each in live] == [("test",), ("test",), ()]
 
 
-def test_only_the_session_itself_is_read_for_its_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_score_is_read_from_the_session_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database holds every session there ever was; and where no person sits nothing is counted at all."""
     with HermesDatabase(str(tmp_path / "state.db")) as made:
         for session in (SESSION, "another"):
@@ -130,7 +130,7 @@ def test_only_the_session_itself_is_read_for_its_score(tmp_path: Path, monkeypat
     assert read_ == [SESSION]
 
 
-def test_a_score_that_cannot_be_told_is_none(tmp_path: Path) -> None:
+def test_a_score_that_cannot_be_computed_is_none(tmp_path: Path) -> None:
     """No database, one that is damaged, one without the session: the session ends without a line."""
     found = engine(str(tmp_path / "data"))
     ends = payload("on_session_finalize", home=str(tmp_path), attended=True)
@@ -139,7 +139,7 @@ def test_a_score_that_cannot_be_told_is_none(tmp_path: Path) -> None:
     assert found.handle("hermes", ends, 10.0) == b""
 
 
-def test_a_stop_is_held_up_once_where_the_person_wants_it(tmp_path: Path) -> None:
+def test_a_stop_is_held_once_if_the_setting_is_on(tmp_path: Path) -> None:
     """By the hook that can; the end of the turn, which comes after it, says nothing."""
     data = str(tmp_path / "data")
     os.makedirs(data)

@@ -48,17 +48,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return found
 
 
-def told(capsys: Output, *words: str) -> Any:
+def run_json(capsys: Output, *words: str) -> Any:
     capsys.readouterr()
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def standing(capsys: Output) -> Any:
-    return next(each for each in told(capsys, "status")["agents"] if each["agent"] == "hermes")
+def hermes_status(capsys: Output) -> Any:
+    return next(each for each in run_json(capsys, "status")["agents"] if each["agent"] == "hermes")
 
 
-def test_where_pip_cannot_it_is_a_folder_and_says_why(place: Place, capsys: Output) -> None:
+def test_without_pip_a_folder_is_installed_with_the_reason(place: Place, capsys: Output) -> None:
     """Without an index: the folder is chosen, Hermes's Python is untouched, and the reason is one line."""
     before = tree(place.venv)
     assert main(["install", "hermes"]) == 0
@@ -71,14 +71,14 @@ def test_where_pip_cannot_it_is_a_folder_and_says_why(place: Place, capsys: Outp
     start = json.loads((place.plugin / "preheat.json").read_text())
     assert start == {"interpreter": sys.executable, "home": str(place.data), "version": __version__}
     source = Path(packages.__file__).parent.parent / "agents" / "hermes" / "plugin"
-    for name in ("__init__.py", "plugin.yaml", "wire.py"):
+    for name in ("__init__.py", "plugin.yaml", "commands.py"):
         assert (place.plugin / name).read_bytes() == (source / name).read_bytes()
     assert (place.data / "hook.py").exists()
 
 
 @pytest.mark.parametrize("how", ["directory", "hook"])
 @pytest.mark.parametrize("config", [None, "", MINE, MINE.replace("\n", "\r\n")])
-def test_taking_back_leaves_no_trace(place: Place, capsys: Output, how: str, config: str | None) -> None:
+def test_uninstalling_restores_every_file(place: Place, capsys: Output, how: str, config: str | None) -> None:
     """Home and Python are as they were, to the byte and the folder, whatever was in the settings; a dry run changes nothing."""
     if config is not None:
         place.config.write_bytes(config.encode())
@@ -90,11 +90,11 @@ def test_taking_back_leaves_no_trace(place: Place, capsys: Output, how: str, con
     assert not place.data.exists()
     assert main(["install", "hermes", "--how", how]) == 0
     assert tree(place.own, place.venv) != before
-    assert told(capsys, "install", "hermes", "--how", how)["action"] == "nothing"
-    assert told(capsys, "install", "hermes")["how"] == how  # the way it is installed by is kept
+    assert run_json(capsys, "install", "hermes", "--how", how)["action"] == "nothing"
+    assert run_json(capsys, "install", "hermes")["how"] == how  # the way it is installed by is kept
     if how == "directory":
         (place.plugin / "__pycache__").mkdir()
-        (place.plugin / "__pycache__" / "wire.cpython-311.pyc").write_bytes(b"compiled")
+        (place.plugin / "__pycache__" / "commands.cpython-311.pyc").write_bytes(b"compiled")
     installed = tree(place.own, place.venv)
     assert main(["uninstall", "hermes", "--dry-run"]) == 0
     assert tree(place.own, place.venv) == installed
@@ -105,7 +105,7 @@ def test_taking_back_leaves_no_trace(place: Place, capsys: Output, how: str, con
     assert "does not call Preheat" in capsys.readouterr().out
 
 
-def test_a_home_that_hermes_has_not_made_yet_goes_again(place: Place) -> None:
+def test_uninstalling_removes_a_home_that_installing_made(place: Place) -> None:
     """Hermes is installed and was never started."""
     place.own.rmdir()
     assert main(["install", "hermes", "--how", "directory"]) == 0
@@ -114,7 +114,7 @@ def test_a_home_that_hermes_has_not_made_yet_goes_again(place: Place) -> None:
     assert not place.own.exists()
 
 
-def test_only_ours_is_taken_out_of_settings_that_were_changed_since(place: Place, capsys: Output) -> None:
+def test_uninstalling_keeps_later_changes_of_the_settings(place: Place, capsys: Output) -> None:
     """Hermes writes its settings anew whenever something is set: theirs stays, ours goes."""
     place.config.write_text(MINE)
     main(["install", "hermes", "--how", "directory"])
@@ -125,17 +125,17 @@ def test_only_ours_is_taken_out_of_settings_that_were_changed_since(place: Place
     assert not place.plugin.exists()
 
 
-def test_what_somebody_put_into_our_folder_stays(place: Place, capsys: Output) -> None:
+def test_uninstalling_keeps_foreign_and_changed_files(place: Place, capsys: Output) -> None:
     """A file of theirs, and one of ours that they changed, are left and named."""
     main(["install", "hermes", "--how", "directory"])
     (place.plugin / "notes.txt").write_text("mine")
     (place.plugin / "plugin.yaml").write_text("name: changed\n")
-    found = told(capsys, "uninstall", "hermes")
+    found = run_json(capsys, "uninstall", "hermes")
     assert found["kept"] == [str(place.plugin / "notes.txt"), str(place.plugin / "plugin.yaml")]
     assert sorted(os.listdir(place.plugin)) == ["notes.txt", "plugin.yaml"]
 
 
-def test_one_way_takes_the_place_of_another(place: Place, capsys: Output) -> None:
+def test_installing_another_way_replaces_the_first(place: Place, capsys: Output) -> None:
     """Never two at a time: what the other way has put there is taken away; and back, to the byte."""
     place.config.write_text(MINE)
     before = tree(place.own)
@@ -150,7 +150,7 @@ def test_one_way_takes_the_place_of_another(place: Place, capsys: Output) -> Non
     assert tree(place.own) == before
 
 
-def test_being_disabled_is_undone_by_asking_for_it(place: Place, capsys: Output) -> None:
+def test_installing_takes_the_plugin_out_of_the_disabled_ones(place: Place, capsys: Output) -> None:
     """`plugins.disabled` wins in Hermes; who installs wants it. Taking back gives even that back."""
     before = "plugins:\n  disabled:\n    - preheat\n    - loud\n"
     place.config.write_text(before)
@@ -170,7 +170,7 @@ def test_being_disabled_is_undone_by_asking_for_it(place: Place, capsys: Output)
         ("a: \udcff\n", "line 1: no UTF-8"),
     ],
 )
-def test_settings_that_cannot_be_changed_for_certain_stop_everything(
+def test_settings_that_cannot_be_edited_safely_change_nothing(
     place: Place, capsys: Output, config: str, line: str
 ) -> None:
     """The line is named; neither the settings nor anything else was changed. The status and the doctor do not fail on it."""
@@ -187,21 +187,21 @@ def test_settings_that_cannot_be_changed_for_certain_stop_everything(
     assert main(["doctor"]) in (0, 1)
 
 
-def test_settings_broken_after_installing_are_a_finding(place: Place, capsys: Output) -> None:
+def test_settings_broken_after_installing_are_reported(place: Place, capsys: Output) -> None:
     """Hermes then loads nothing; status and doctor say where to mend it, and mending is enough."""
     main(["install", "hermes", "--how", "directory"])
     fine = place.config.read_text()
     place.config.write_text(fine + "model: [\n")
-    (seen,) = standing(capsys)["places"]
+    (seen,) = hermes_status(capsys)["places"]
     assert (seen["active"], "line 5" in seen["reason"]) == ("no", True)
     assert main(["doctor", "--json"]) == 1
     assert any("does not call Preheat" in each for each in json.loads(capsys.readouterr().out)["findings"])
     assert main(["uninstall", "hermes"]) == 2
     place.config.write_text(fine)
-    assert standing(capsys)["places"][0]["active"] == "yes"
+    assert hermes_status(capsys)["places"][0]["active"] == "yes"
 
 
-def test_a_folder_that_is_not_ours_is_left_alone(place: Place, capsys: Output) -> None:
+def test_a_foreign_folder_is_not_changed(place: Place, capsys: Output) -> None:
     """Somebody's own plugin of that name, or a link to a checkout."""
     place.plugin.mkdir(parents=True)
     (place.plugin / "__init__.py").write_text("def register(ctx): ...\n")
@@ -212,7 +212,7 @@ def test_a_folder_that_is_not_ours_is_left_alone(place: Place, capsys: Output) -
     assert tree(place.own) == before
 
 
-def test_absent_and_old_and_new_ones(
+def test_missing_old_and_new_versions_are_reported(
     place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What was looked for and where; which version is needed; what an older one lacks; that a newer one was not tried."""
@@ -235,7 +235,7 @@ def test_absent_and_old_and_new_ones(
     assert tree(place.own) == {str(place.own): ""}
 
 
-def test_wrong_options_are_one_line(place: Place, capsys: Output) -> None:
+def test_wrong_options_are_reported_in_one_line(place: Place, capsys: Output) -> None:
     """A way that there is not, a way for an agent that has one only, a project."""
     for words, says in (
         (["hermes", "--how", "magic"], "there is no way `magic` for Hermes Agent; there are pip, directory, hook"),
@@ -248,7 +248,7 @@ def test_wrong_options_are_one_line(place: Place, capsys: Output) -> None:
     assert tree(place.own) == {str(place.own): ""}
 
 
-def test_another_home_of_the_same_hermes_is_named(
+def test_other_homes_of_the_same_hermes_are_named(
     place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The active profile is the one that is set up; with `HERMES_HOME` another is, and both are undone on their own."""
@@ -272,86 +272,86 @@ def test_another_home_of_the_same_hermes_is_named(
 
 
 # How it stands.
-def test_status_says_what_is_loaded_and_what_is_out_of_date(place: Place, capsys: Output) -> None:
+def test_status_reports_what_is_loaded_and_out_of_date(place: Place, capsys: Output) -> None:
     """A copy of an older Preheat, a Python that is gone, one that is not enabled: each with what to do."""
     main(["install", "hermes", "--how", "directory"])
-    found = standing(capsys)
+    found = hermes_status(capsys)
     assert found["program"] == f"Hermes Agent 0.19.0, run by {python_of(place.venv)}"
     assert any("--safe-mode" in note for note in found["notes"])
     (seen,) = found["places"]
     assert (seen["how"], seen["active"], seen["current"], seen["version"]) == ("directory", "yes", True, __version__)
-    (place.plugin / "wire.py").write_text("# of an older one\n")
+    (place.plugin / "commands.py").write_text("# of an older one\n")
     assert main(["status"]) == 0
     assert "`preheat install hermes --how directory` brings it up to date" in capsys.readouterr().out
     main(["install", "hermes"])
-    assert standing(capsys)["places"][0]["current"] is True
+    assert hermes_status(capsys)["places"][0]["current"] is True
     place.config.write_text("plugins: {enabled: []}\n")
-    assert "is not in `plugins.enabled`" in standing(capsys)["places"][0]["reason"]
+    assert "is not in `plugins.enabled`" in hermes_status(capsys)["places"][0]["reason"]
     place.config.write_text("plugins: {enabled: [preheat], disabled: [preheat]}\n")
-    assert "is in `plugins.disabled`" in standing(capsys)["places"][0]["reason"]
+    assert "is in `plugins.disabled`" in hermes_status(capsys)["places"][0]["reason"]
     main(["install", "hermes"])
     start = place.plugin / "preheat.json"
     start.write_text(start.read_text().replace(sys.executable, "/gone/python"))
-    assert "`/gone/python` is gone" in standing(capsys)["places"][0]["reason"]
+    assert "`/gone/python` is gone" in hermes_status(capsys)["places"][0]["reason"]
     main(["install", "hermes"])
-    assert standing(capsys)["places"][0]["active"] == "yes"
+    assert hermes_status(capsys)["places"][0]["active"] == "yes"
 
 
-def test_safe_mode_in_the_environment_is_said(place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_reports_safe_mode(place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     main(["install", "hermes", "--how", "directory"])
     monkeypatch.setenv("HERMES_SAFE_MODE", "1")
-    assert "HERMES_SAFE_MODE is set" in standing(capsys)["places"][0]["reason"]
+    assert "HERMES_SAFE_MODE is set" in hermes_status(capsys)["places"][0]["reason"]
 
 
-def test_a_package_that_is_there_already_is_only_enabled(place: Place, capsys: Output) -> None:
+def test_an_installed_package_is_only_enabled(place: Place, capsys: Output) -> None:
     """Nothing is fetched for it, and nothing of it is taken out again: we have not put it there."""
     add_package(place.venv, "preheat", __version__, POINTS)
     before = tree(place.own, place.venv)
-    found = told(capsys, "install", "hermes")
+    found = run_json(capsys, "install", "hermes")
     assert (found["how"], found["why"], found["added"]) == ("pip", "", [])
-    assert standing(capsys)["places"][0]["how"] == "pip"
+    assert hermes_status(capsys)["places"][0]["how"] == "pip"
     assert main(["uninstall", "hermes"]) == 0
     assert tree(place.own, place.venv) == before
 
 
-def test_an_older_package_is_out_of_date_and_not_replaced_by_a_folder(place: Place, capsys: Output) -> None:
+def test_an_older_package_is_reported_and_outranks_a_folder(place: Place, capsys: Output) -> None:
     """The package wins over a folder of the same name: a folder beside it would not be loaded. So it is said."""
     add_package(place.venv, "preheat", "0.0.1", POINTS)
     assert main(["install", "hermes"]) == 2
     assert "`--how pip` cannot be done: " in capsys.readouterr().err
     assert main(["install", "hermes", "--how", "directory"]) == 0
     assert "is also a package in" in capsys.readouterr().out
-    package, folder = standing(capsys)["places"]
+    package, folder = hermes_status(capsys)["places"]
     assert (package["active"], package["current"], package["version"]) == ("yes", False, "0.0.1")
     assert (folder["active"], "is loaded in its place" in folder["reason"]) == ("no", True)
 
 
-def test_a_hook_waits_for_consent_and_fires_besides_a_plugin(place: Place, capsys: Output) -> None:
+def test_a_shell_hook_needs_consent_and_doubles_a_plugin(place: Place, capsys: Output) -> None:
     """Hermes keeps what the person has agreed to; a hook beside a plugin answers twice, and installing leaves one."""
     main(["install", "hermes", "--how", "hook"])
-    (seen,) = standing(capsys)["places"]
+    (seen,) = hermes_status(capsys)["places"]
     assert (seen["events"], seen["active"], "not agreed" in seen["reason"]) == (["pre_llm_call"], "no", True)
     command = place.config.read_text().split('"command": ')[1].split(', "timeout"')[0]
     consent = {"approvals": [{"event": "pre_llm_call", "command": json.loads(command)}]}
     (place.own / "shell-hooks-allowlist.json").write_text(json.dumps(consent))
-    assert standing(capsys)["places"][0]["active"] == "yes"
+    assert hermes_status(capsys)["places"][0]["active"] == "yes"
     hooked = place.config.read_text()
     main(["install", "hermes", "--how", "directory"])
     place.config.write_text(place.config.read_text() + hooked)
-    found = standing(capsys)
+    found = hermes_status(capsys)
     assert found["doubles"] == [str(place.plugin), str(place.config)]
     assert found["advice"] == "`preheat install hermes --how directory` leaves one of them."
     assert main(["doctor", "--json"]) == 1
     assert "2 times in one session" in capsys.readouterr().out
     main(["install", "hermes", "--how", "directory"])
-    assert standing(capsys)["doubles"] == []
+    assert hermes_status(capsys)["doubles"] == []
 
 
 # Packages.
-def test_pythons_that_would_not_keep_it_are_left_alone(place: Place, capsys: Output) -> None:
+def test_a_uv_tools_python_is_not_changed(place: Place, capsys: Output) -> None:
     """What `uv tool` made is made anew when it upgrades: the folder is taken, without pip being asked."""
     (place.venv / "uv-receipt.toml").write_text("[tool]\n")
-    found = told(capsys, "install", "hermes", "--dry-run")
+    found = run_json(capsys, "install", "hermes", "--dry-run")
     assert found["how"] == "directory"
     assert "uv tool upgrade" in str(found["why"])
 
@@ -367,7 +367,7 @@ esac
 """
 
 
-def test_pip_that_fails_in_the_end_is_as_one_that_cannot(place: Place, capsys: Output) -> None:
+def test_a_failing_pip_falls_back_to_the_folder(place: Place, capsys: Output) -> None:
     """It said that it could, and then the disk was full: the folder is put there, or nothing where pip was asked for."""
     python_of(place.venv).unlink()
     launcher(python_of(place.venv), PIP)
@@ -375,17 +375,17 @@ def test_pip_that_fails_in_the_end_is_as_one_that_cannot(place: Place, capsys: O
     (packages_of(place.venv) / "pip").mkdir()
     (packages_of(place.venv) / "pip" / "__init__.py").touch()
     before = tree(place.own, place.venv)
-    assert told(capsys, "install", "hermes", "--dry-run")["how"] == "pip"
+    assert run_json(capsys, "install", "hermes", "--dry-run")["how"] == "pip"
     assert main(["install", "hermes", "--how", "pip"]) == 2
     assert "No space left on device; nothing was changed" in capsys.readouterr().err
     assert tree(place.own, place.venv) == before
-    found = told(capsys, "install", "hermes")
+    found = run_json(capsys, "install", "hermes")
     assert (found["how"], found["why"]) == ("directory", "No space left on device")
     main(["uninstall", "hermes"])
     assert tree(place.own, place.venv) == before
 
 
-def test_what_others_need_by_now_stays(tmp_path: Path) -> None:
+def test_packages_that_others_need_are_not_removed(tmp_path: Path) -> None:
     """Of what was added, a package goes only if it is as we added it and nothing that stays needs it."""
     python = make_python(tmp_path / "venv")
     for name, needs in (("preheat", "left"), ("left", ""), ("theirs", "shared[x]>=1; python_version > '3'"), ("shared", "deep"), ("deep", ""), ("changed", "")):  # fmt: skip # noqa: E501
@@ -402,7 +402,7 @@ def test_what_others_need_by_now_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("what", "says"), [({"managed": True}, "managed by the system"), ({"writable": False}, "written to")]
 )
-def test_a_python_that_may_not_be_written_to_is_not(tmp_path: Path, what: dict[str, bool], says: str) -> None:
+def test_a_managed_or_read_only_python_is_refused(tmp_path: Path, what: dict[str, bool], says: str) -> None:
     """The system's own, or one whose folder is closed: as it says of itself."""
     said = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
     python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**said, **what})}'\n")
@@ -410,7 +410,7 @@ def test_a_python_that_may_not_be_written_to_is_not(tmp_path: Path, what: dict[s
         packages.addition(Package(str(python), "x"), os.environ)
 
 
-def test_a_python_that_does_not_run_or_would_not_keep_it(tmp_path: Path) -> None:
+def test_a_python_that_does_not_run_or_keep_packages_is_refused(tmp_path: Path) -> None:
     """Each with its reason."""
     with pytest.raises(packages.Cannot, match="does not run"):
         packages.addition(Package(str(tmp_path / "python"), "x"), os.environ)
@@ -419,7 +419,7 @@ def test_a_python_that_does_not_run_or_would_not_keep_it(tmp_path: Path) -> None
         packages.addition(Package(str(python), "x", "swept"), os.environ)
 
 
-def test_the_source_is_where_this_one_came_from() -> None:
+def test_the_package_is_installed_from_the_same_source() -> None:
     """Ours is a checkout here: the same folder, as it is installed."""
     *how, where = packages.origin()
     assert os.path.exists(os.path.join(where, "pyproject.toml")) or where == f"preheat=={__version__}"

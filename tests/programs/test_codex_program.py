@@ -107,7 +107,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert stated == [reply.usage for reply in script]
 
 
-def test_what_the_program_prints_of_tokens_is_what_is_read(tmp_path: Path) -> None:
+def test_the_tokens_read_are_those_the_program_prints(tmp_path: Path) -> None:
     """`codex exec --json` ends with its own count, cached tokens inside the input."""
     with ModelServer([Reply("Yes.", usage=Usage(input=70, cache_read=30, output=25, reasoning=5))]) as server:
         home = CodexHome(str(tmp_path), server.url)
@@ -140,7 +140,7 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
     assert usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
-def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp_path: Path) -> None:
+def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_path: Path) -> None:
     script = [
         Reply("Looking.", [Call("exec_command", {"cmd": "ls missing-folder"}), Call("apply_patch", GOOD_PATCH)]),
         Reply("It is there."),
@@ -176,7 +176,7 @@ def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp
     assert usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
-def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) -> None:
+def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
     spawn = Call("spawn_agent", {"task_name": "count", "message": "Count the files."})
     script = [
         Reply("Ask.", [spawn, Call("wait_agent", {"timeout_ms": 20_000})]),

@@ -82,7 +82,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert session.reported == usage(session) == sum((reply.usage for reply in script), Usage())
 
 
-def test_a_resumed_session_grows_and_its_totals_go_on(tmp_path: Path) -> None:
+def test_a_resumed_session_grows_with_its_totals(tmp_path: Path) -> None:
     with ModelServer([Reply("One.", [bash("echo one")]), Reply("Two."), Reply("Three.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
         home.prompt("First.")
@@ -94,7 +94,7 @@ def test_a_resumed_session_grows_and_its_totals_go_on(tmp_path: Path) -> None:
     assert usage(after) == after.reported == Usage(input=300, output=30)
 
 
-def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) -> None:
+def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
     task = {"agent_type": "explore", "name": "count", "description": "Count", "prompt": "Count the files."}
     script = [Reply("Ask.", [Call("task", task)]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]
     with ModelServer(script) as server:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from preheat.agents.hermes.plugin import watching
 from preheat.running import place
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import Finished, clean_environment, hermes, run
@@ -94,7 +95,7 @@ def results(request: dict[str, Any]) -> list[dict[str, Any]]:
     return [json.loads(each["content"]) for each in request["messages"] if each["role"] == "tool"]
 
 
-def test_the_model_calls_every_action(home: Home) -> None:
+def test_the_model_can_call_every_action(home: Home) -> None:
     """Each answer stands in the next request; what was built can be loaded; the newest session is the one that is running."""
     learned(home.data, home.project, os.path.join(home.folder, "earlier"))
     calls: Sequence[dict[str, Any]] = (
@@ -143,7 +144,7 @@ def test_the_tool_can_be_switched_off(home: Home) -> None:
     assert home.warm("list", "--json").code == 0
 
 
-def test_a_preheat_that_cannot_be_started_leaves_the_session_alone(home: Home) -> None:
+def test_a_preheat_that_cannot_be_started_does_not_disturb_the_session(home: Home) -> None:
     """The tool's answer says so, and the session ends as it would have."""
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "preheat.json")
     with open(path, "w", encoding="utf-8") as stream:
@@ -158,7 +159,7 @@ def test_a_preheat_that_cannot_be_started_leaves_the_session_alone(home: Home) -
     assert "preheat install hermes" in done.errors
 
 
-def test_a_newcomer_makes_a_template_of_the_session_just_had(home: Home) -> None:
+def test_a_template_is_made_of_the_latest_session(home: Home) -> None:
     """No sync, no archive: a chat, then `hermes warm` from extract to delete, in all spellings, as `preheat warm` gives it."""
     session = home.chat(
         shell("pytset --version"), shell("python3 --version"), shell("echo 3 passed"), Reply("Done.")
@@ -187,7 +188,7 @@ def test_a_newcomer_makes_a_template_of_the_session_just_had(home: Home) -> None
         assert done.code == 0, (words, done.errors)
 
 
-def test_a_loaded_template_is_before_the_model_in_the_next_session(home: Home) -> None:
+def test_a_loaded_template_reaches_the_model_in_the_next_session(home: Home) -> None:
     """`hermes warm load`, then a chat: its first request has the template's text, and the use is counted."""
     home.chat(shell("pytset --version"), Reply("Done."))
     assert home.warm("extract", "latest", "--name", "pier").code == 0
@@ -268,7 +269,7 @@ def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer
             terminal.close()
 
 
-def test_a_person_loads_a_template_inside_a_chat(home: Home) -> None:
+def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
     """`/warm` shows its help, `/warm list` the templates; after `/warm load` the model has the text with the next message, and
     only with that one."""
     home.chat(shell("pytset --version"), Reply("Done."))
@@ -293,7 +294,7 @@ def test_a_person_loads_a_template_inside_a_chat(home: Home) -> None:
     assert said[1].startswith("go on\n\n<preheat-context")
 
 
-def test_a_person_who_leaves_a_chat_reads_how_it_went(home: Home) -> None:
+def test_leaving_a_chat_shows_its_score(home: Home) -> None:
     """One line with the scorecard, behind what the program itself says of the session."""
     home.chat(Reply("Done."))
     patient(home)
@@ -308,7 +309,7 @@ def test_a_person_who_leaves_a_chat_reads_how_it_went(home: Home) -> None:
 
 def patient(home: Home) -> None:
     """A busy machine may take longer for the line than a person is kept waiting."""
-    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "watching.py")
+    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watching.__file__))
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     assert "END = 1.0\n" in text

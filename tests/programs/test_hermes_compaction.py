@@ -95,7 +95,7 @@ def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "rotation"])
 @pytest.mark.parametrize("way", SURVIVES)
-def test_what_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
+def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
     """And read back: every call of the agent counts once, none of ours does, the person asked once."""
     home = str(tmp_path)
     arguments, settings = started(way, home)
@@ -122,7 +122,7 @@ def test_what_survives_a_compaction(tmp_path: object, way: str, in_place: bool) 
 
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "rotation"])
-def test_a_later_prompt_lets_the_text_go(tmp_path: object, in_place: bool) -> None:
+def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: object, in_place: bool) -> None:
     """Hermes keeps the first messages through one compaction and the newest prompt through all: text that came with an older
     prompt is gone after the second. A resumed session's own work counts once, though its calls are numbered anew."""
     home = str(tmp_path)

@@ -106,7 +106,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_a_warm_session_from_its_making_to_its_end(machine: Machine) -> None:
+def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) -> None:
     """Made, gone on with, read, judged, learned from, deleted: our messages reach the model as history and count nowhere."""
     machine.taught()
     before = machine.asked("-q", "Look around", script=(Reply("Looked."),)).session
@@ -253,7 +253,7 @@ cp -p "$own"/state.db* "$kept"; exit $code
 
 
 @pytest.mark.parametrize(("how", "why"), [("read-only", "or a read-only disk"), ("full", "is the disk full?")])
-def test_a_disk_that_takes_nothing(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
+def test_a_full_disk_leaves_the_store_unchanged(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
     """A real one, mounted for the command alone: one line, exit code 2, and the store is what it was."""
     machine.taught()
     machine.begun()
@@ -281,7 +281,7 @@ SLOW = (
 )
 
 
-def test_reading_while_hermes_runs_changes_nothing_of_it(tmp_path: Path) -> None:
+def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
     """The same session with and without Preheat reading all the time: the same requests, the same answer, the same files, and
     the same rows. Afterwards every command that reads leaves the whole home byte for byte as it is."""
     found = {}

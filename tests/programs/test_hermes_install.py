@@ -84,7 +84,7 @@ def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) 
     assert "warm_session" not in tools(again)
 
 
-def test_safe_mode_loads_nothing_of_ours(program: str, tmp_path: Path) -> None:
+def test_safe_mode_loads_no_plugin(program: str, tmp_path: Path) -> None:
     """As `preheat status` says: no plugin and no hook, and the session is as ever. (`--safe-mode` sets this variable, and does
     without the person's settings besides, which a scripted model needs.)"""
     finished = session(tmp_path, program, "directory", HERMES_SAFE_MODE="1")
@@ -92,7 +92,7 @@ def test_safe_mode_loads_nothing_of_ours(program: str, tmp_path: Path) -> None:
     assert not [each for each in finished.requests if "warm_session" in json.dumps(each.body)]
 
 
-def test_the_shell_hook_is_called_when_it_is_agreed_to(program: str, tmp_path: Path) -> None:
+def test_the_shell_hook_is_called_after_consent(program: str, tmp_path: Path) -> None:
     """Not before: Hermes skips it without a word, and the session is as ever."""
     finished = session(tmp_path, program, "hook")
     assert "Hello." in finished.output
@@ -104,7 +104,7 @@ def test_the_shell_hook_is_called_when_it_is_agreed_to(program: str, tmp_path: P
     assert [(place["how"], place["active"]) for place in seen["places"]] == [("hook", "yes")]
 
 
-def test_the_package_is_loaded_and_taken_out_exactly(program: str, tmp_path: Path) -> None:
+def test_the_package_is_loaded_and_removed_without_a_trace(program: str, tmp_path: Path) -> None:
     """Into a Python that sees Hermes's packages: none of them is changed, what was added is recorded, Hermes lists and loads
     it, and afterwards every file and every package is what it was."""
     venv = tmp_path / "venv"

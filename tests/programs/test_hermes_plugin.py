@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from preheat.agents.hermes.plugin import watching
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.live import HookAnswer, HookEvent
@@ -122,7 +123,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         found.preheat("serve", "--stop")
 
 
-def test_what_cold_sessions_found_out_is_before_the_next_one(machine: Machine) -> None:
+def test_lessons_of_cold_sessions_reach_the_next_session(machine: Machine) -> None:
     """Three cold sessions, without us, then sync and learn: the next one's first request holds what works, and the mistake of the
     first three is answered inside its result, with exit code and error as they were. What is stored is the person's own words.
     The session resumed is given nothing again, and of what we said ourselves nothing is learned."""
@@ -161,9 +162,7 @@ def test_what_cold_sessions_found_out_is_before_the_next_one(machine: Machine) -
 
 @pytest.mark.parametrize("in_place", [True, False])
 @pytest.mark.parametrize("form", ["text", "messages"])
-def test_a_start_is_given_once_however_often_a_session_is_compacted(
-    machine: Machine, form: str, in_place: bool
-) -> None:
+def test_a_compacted_session_gets_its_start_once(machine: Machine, form: str, in_place: bool) -> None:
     """Messages stand outside: the same bytes with each request before and after. The text is part of the first message: it is
     there once as long as that is kept, and never given again. In both, nothing of it is learned."""
     learned(machine.data, machine.project, os.path.join(machine.home, "earlier"))
@@ -201,7 +200,7 @@ def marking(event: HookEvent) -> HookAnswer:
     return HookAnswer(context=f"<preheat-advisory>said at {event.told_as}</preheat-advisory>")
 
 
-def test_subagents_are_left_alone(machine: Machine) -> None:
+def test_subagents_are_not_watched(machine: Machine) -> None:
     """Parent and child ask the model at once: only the parent's requests have a word of ours in them."""
     script = [
         Reply("I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]),
@@ -219,7 +218,7 @@ def test_subagents_are_left_alone(machine: Machine) -> None:
     assert all("said at pre_llm_call" in body for body in ran.bodies if TASK in body)
 
 
-def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
+def test_hermes_own_review_is_not_watched(machine: Machine) -> None:
     """The program reviews a session in the background under the session's own id: nothing is given, and nothing told."""
     waits = machine.plugin.parent / "waits"
     waits.mkdir()
@@ -242,7 +241,7 @@ def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
     assert not any("said at" in each[-1]["content"] for each in reviews)
 
 
-def test_what_the_person_asked_for_is_done(machine: Machine) -> None:
+def test_calls_are_refused_outputs_shortened_and_stops_held_as_set(machine: Machine) -> None:
     """A call that meets a rule is refused, a long output is shortened inside its JSON, and an agent that stops with unchecked
     files is sent back once."""
     Path(machine.data, "settings.toml").write_text(
@@ -279,7 +278,7 @@ def undisturbed(ran: Ran, preheat: bool = False) -> None:
     assert preheat or "preheat" not in ran.bodies[-1]
 
 
-def test_a_daemon_that_answers_nonsense_or_hangs_costs_nothing(machine: Machine) -> None:
+def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machine) -> None:
     """Half an answer, none, no JSON, and one that never comes."""
     answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
     with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
@@ -287,7 +286,7 @@ def test_a_daemon_that_answers_nonsense_or_hangs_costs_nothing(machine: Machine)
         listening.end()
 
 
-def test_a_folder_that_cannot_be_used_costs_nothing(machine: Machine) -> None:
+def test_an_unusable_folder_does_not_disturb_the_session(machine: Machine) -> None:
     """A file where Preheat's folder should be: no socket, no client, no place for anything."""
     shutil.rmtree(machine.data)
     Path(machine.data).write_text("")
@@ -295,11 +294,11 @@ def test_a_folder_that_cannot_be_used_costs_nothing(machine: Machine) -> None:
 
 
 RAISING = """
-class Watching:
+class {watcher}:
     def __init__(self, daemon): pass
-    def hooks(self): return dict.fromkeys({names!r}, self.requested)
-    def requested(self, **told): raise RuntimeError("broken on purpose")
-    def also(self, pending): raise RuntimeError("broken on purpose")
+    def hooks(self): return dict.fromkeys({names!r}, self.fail)
+    def fail(self, *arguments, **event): raise RuntimeError("broken on purpose")
+    def __getattr__(self, name): return self.fail
 """
 OTHER = """
 def register(ctx):
@@ -309,7 +308,7 @@ def register(ctx):
 
 
 @pytest.mark.parametrize("broken", ["callbacks", "register", "import"])
-def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken: str) -> None:
+def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, broken: str) -> None:
     """In each callback, where it registers, and where it is loaded; another plugin works on beside it."""
     if broken == "callbacks":
         names = (
@@ -320,7 +319,8 @@ def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken:
             "pre_verify",
             "on_session_end",
         )
-        machine.plugin.joinpath("watching.py").write_text(RAISING.format(names=names))
+        file = machine.plugin / os.path.basename(watching.__file__)
+        file.write_text(RAISING.format(watcher=watching.Watching.__name__, names=names))
     elif broken == "register":
         machine.plugin.joinpath("__init__.py").write_text(
             "def register(ctx):\n    raise RuntimeError('broken on purpose')\n"
@@ -343,7 +343,7 @@ def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken:
     assert "noted by another" in both.bodies[-1]
 
 
-def test_safe_mode_is_without_us(machine: Machine) -> None:
+def test_safe_mode_loads_no_plugin(machine: Machine) -> None:
     """Hermes's own switch for all plugins; nothing is told and nothing given."""
     # It leaves the settings out as well, so the model is named beside them.
     named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}

@@ -38,7 +38,7 @@ def run(program: str, home: str, arguments: list[str], script: tuple[Reply, ...]
     return finished, session
 
 
-def test_a_session_and_its_continuation(program: str, tmp_path: object) -> None:
+def test_a_session_and_its_continuation_are_read(program: str, tmp_path: object) -> None:
     """Calls, exit codes, texts and totals; the second run goes on in the same session."""
     home = str(tmp_path)
     finished, session = run(program, home, ["chat", "-q", "Do some work", "-Q"], SCRIPT)

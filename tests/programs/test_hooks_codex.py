@@ -49,7 +49,7 @@ def said(items: list[Any]) -> str:
     return json.dumps(items)
 
 
-def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path) -> None:
+def test_context_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path) -> None:
     hooked, items = ran(tmp_path)
     assert [event.name for event in hooked.events] == [
         "session_start", "prompt", "before_tool", "after_tool", "before_tool", "after_tool", "stop", "session_end",
@@ -58,7 +58,7 @@ def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(tmp_path: 
         assert MARKS[name] in said(items)
 
 
-def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path) -> None:
+def test_a_call_is_reported_like_in_the_rollout_with_its_exit_code(tmp_path: Path) -> None:
     """The payload itself has none: it is in the rollout by the time the hook runs."""
     hooked, _ = ran(tmp_path)
     calls = [event for event in hooked.events if event.name == "after_tool"]
@@ -70,21 +70,21 @@ def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path)
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
     """The session ends as scripted, also with a hook that never would."""
     _, items = ran(tmp_path, mode)
     assert "Process exited with code 2" in said(items)
     assert "good" in said(items)
 
 
-def test_an_output_is_replaced_and_the_session_goes_on(tmp_path: Path) -> None:
+def test_an_output_is_replaced_and_the_session_continues(tmp_path: Path) -> None:
     _, items = ran(tmp_path, "replace")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
     assert [REPLACED in output for output in outputs] == [True, True]
     assert "No such file" not in said(outputs)
 
 
-def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
+def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
     """Only where a person asked for it; the reason is what the model is told."""
     hooked, items = ran(tmp_path, "block")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
@@ -94,7 +94,7 @@ def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
     assert [stop.stop_again for stop in stops] == [False, True]
 
 
-def test_hooks_run_only_when_trusted_and_status_knows(tmp_path: Path) -> None:
+def test_hooks_run_only_when_trusted_and_status_reports_it(tmp_path: Path) -> None:
     """The hash that we take is the program's own: with it in the person's configuration the hooks run."""
     with ModelServer([*SCRIPT, *SCRIPT]) as server:
         home = CodexHome(str(tmp_path), server.url)

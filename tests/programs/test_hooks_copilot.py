@@ -48,7 +48,7 @@ def results(messages: list[Any]) -> list[str]:
     return [message["content"] for message in messages if message["role"] == "tool"]
 
 
-def test_what_is_said_reaches_the_model(tmp_path: Path) -> None:
+def test_context_reaches_the_model(tmp_path: Path) -> None:
     """At the start, at the prompt, before and after a call, and after a tool's error."""
     hooked, messages = ran(tmp_path)
     names = [event.name for event in hooked.events]
@@ -61,7 +61,7 @@ def test_what_is_said_reaches_the_model(tmp_path: Path) -> None:
     assert MARKS["after_tool"] in results(messages)[0]
 
 
-def test_what_is_told_is_what_happened(tmp_path: Path) -> None:
+def test_events_report_what_happened(tmp_path: Path) -> None:
     """Tools by their names in the session, outputs without the program's own line, exit codes, and the transcript."""
     hooked, _ = ran(tmp_path)
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
@@ -76,14 +76,14 @@ def test_what_is_told_is_what_happened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
     """Before a call the program takes a failing hook for a refusal: ours never fails, whatever becomes of it."""
     _, messages = ran(tmp_path, mode)
     assert "exit code 2" in results(messages)[0]
     assert "good" in results(messages)[2]
 
 
-def test_a_client_that_is_gone_refuses_nothing(tmp_path: Path) -> None:
+def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
     """Neither the script nor its Python is there any more: every call still runs."""
     with ModelServer([Reply(calls=[bash("echo good")]), Reply("Done.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
@@ -102,7 +102,7 @@ def test_an_output_is_replaced(tmp_path: Path) -> None:
     assert "No such file" not in results(messages)[0]
 
 
-def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
+def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
     """Only where a person asked for it; the reason is what the model is told."""
     hooked, messages = ran(tmp_path, "block")
     assert REFUSED in results(messages)[0]

@@ -69,7 +69,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Ho
     return ran(tmp_path_factory.mktemp("answered"), program)
 
 
-def test_what_is_said_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
+def test_context_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
     """The context stands in the system prompt of every request; advice after a call stands behind its output."""
     hooked, requests = answered
     names = [event.name for event in hooked.events]
@@ -84,7 +84,7 @@ def test_what_is_said_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> N
     assert any(MARKS["tool_failed"] in system(request) for request in requests)
 
 
-def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
+def test_events_report_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
     """Outputs, exit codes, and a tool's error, which the program's own hook after calls does not tell."""
     hooked, _ = answered
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
@@ -98,14 +98,14 @@ def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> No
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, program: str, mode: Mode) -> None:
     """The program itself has no limit for a plugin: the plugin has one."""
     _, requests = ran(tmp_path, program, mode)
     assert "missing-folder" in results(requests[-1])[0]
     assert "good" in results(requests[-1])[2]
 
 
-def test_a_client_that_is_gone_costs_nothing(tmp_path: Path, program: str) -> None:
+def test_a_missing_client_does_not_disturb_the_session(tmp_path: Path, program: str) -> None:
     """Neither the script nor its Python is there any more."""
     home = str(tmp_path / "home")
     settled(home)
@@ -130,7 +130,7 @@ def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
     assert REFUSED in results(requests[-1])[0]
 
 
-def test_subagents_are_left_alone(tmp_path: Path, program: str) -> None:
+def test_subagents_are_not_watched(tmp_path: Path, program: str) -> None:
     """Nothing is told of a session that another one has started."""
     task = Call("task", {"description": "Count", "prompt": "Count the files.", "subagent_type": "general"})
     script = [Reply("Ask.", [task]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]

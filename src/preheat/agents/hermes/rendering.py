@@ -1,7 +1,7 @@
-"""A context as Hermes takes it: a history for its Python interface, its own file of messages to begin with, and a session.
+"""Renders a context for Hermes: as a history for its Python interface, as a prefill file, and as a session to import.
 
-The program puts its system prompt first and would send another one after it, which strict models refuse: so what would be a
-system message is a user's here, with an answer. Knows neither lessons nor the task's words.
+Hermes puts its own system prompt first, and strict models refuse a second one: a system message becomes a user message with an
+answer. Knows neither lessons nor the task's text.
 """
 
 from typing import Any
@@ -12,37 +12,37 @@ _LONGEST_TITLE = 60
 
 
 def history(parts: Parts) -> Rendered:
-    """Arguments of `AIAgent.run_conversation`."""
-    said = _said(parts)
+    """Arguments for `AIAgent.run_conversation`."""
+    said = _messages_of(parts)
     document = {
         "user_message": parts.context.task,
-        "conversation_history": [_message(each) for each in said],
+        "conversation_history": [_encode_message(each) for each in said],
     }
     return Rendered(format="hermes-history", document=document, said=(*said, *parts.asked))
 
 
 def prefill(parts: Parts) -> Rendered:
     """The contents of a `prefill_messages_file`: sent with every request, and never stored."""
-    said = _said(parts)
-    return Rendered(format="hermes-prefill", document=[_message(each) for each in said], said=said)
+    said = _messages_of(parts)
+    return Rendered(format="hermes-prefill", document=[_encode_message(each) for each in said], said=said)
 
 
 def session(parts: Parts) -> Rendered:
-    """A session as Hermes exports and imports them; its id, title and moment are given when it is put into the store."""
-    said = _said(parts)
+    """A session as Hermes exports and imports them; its id, full title and time are added when it is put into the store."""
+    said = _messages_of(parts)
     task = " ".join(parts.context.task.split())
     short = task if len(task) <= _LONGEST_TITLE else f"{task[: _LONGEST_TITLE - 1].rstrip()}…"
     document = {
-        # Where people type: of any other source the program records no folder, and lists it apart.
+        # The source for people typing: for any other one Hermes records no folder, and lists the session apart.
         "source": "cli",
         "title": f"warm: {short}" if short else "warm",
-        "messages": [_message(each) for each in said],
+        "messages": [_encode_message(each) for each in said],
     }
     return Rendered(format="hermes-import", document=document if said else "", said=said)
 
 
-def _said(parts: Parts) -> tuple[Said, ...]:
-    """Every message of a user is followed by one of the assistant: the program joins neighbours of one role."""
+def _messages_of(parts: Parts) -> tuple[Said, ...]:
+    """The messages, each of a user followed by one of the assistant: Hermes joins neighbours of one role."""
     found: list[Said] = []
     for each in parts.said:
         if each.role == "system":
@@ -52,7 +52,7 @@ def _said(parts: Parts) -> tuple[Said, ...]:
     return tuple(found)
 
 
-def _message(said: Said) -> dict[str, Any]:
+def _encode_message(said: Said) -> dict[str, Any]:
     if said.call is None:
         return {"role": said.role, "content": said.text}
     if said.role == "tool":

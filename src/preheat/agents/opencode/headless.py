@@ -13,7 +13,7 @@ QUIET = (
     "OPENCODE_DISABLE_DEFAULT_PLUGINS",
     "OPENCODE_DISABLE_SHARE",
 )
-"""Turns off what it would fetch or send by itself."""
+"""Variables that turn off what OpenCode would fetch or send by itself."""
 _PROVIDER = "endpoint"
 
 
@@ -22,8 +22,8 @@ def arguments(asked: Asked) -> list[str]:
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """The client for servers of OpenAI's kind is built into the program. Nobody sits there to allow a call: all are. Its
-    setting `steps` is no limit: it asks the model to stop, and runs the calls of one that goes on."""
+    """Write a configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
+    allowed, because nobody is there to ask. The setting `steps` is not used: it only asks the model to stop."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": endpoint.url, "apiKey": f"{{env:{endpoint.key}}}" if endpoint.key else "none"},
