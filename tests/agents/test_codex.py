@@ -1,7 +1,7 @@
-"""The Codex reader: every trap of its format, one small rollout each.
+"""The Codex reader: every difficulty of its format, with one small rollout each.
 
-`fed` reads each rollout twice, whole and line by line with the state put away in between, so every test
-here also proves that a growing file gives the same events as a finished one.
+`fed` reads each rollout twice, whole and line by line with the state saved in between, so every test
+also proves that a growing file gives the same events as a finished one.
 """
 
 import json
@@ -74,7 +74,7 @@ def test_threads_the_program_starts_for_itself_are_background() -> None:
     assert read(Rollout(thread_source="memory_consolidation")).starter == "background"
 
 
-# What is stored twice counts once.
+# Messages that are stored twice.
 def test_legacy_messages_count_once() -> None:
     """A prompt comes as item then event, an answer as event then item."""
     session = read(Rollout().turn().prompt("Do it.").reply("Doing.").reply("Done.").event("task_complete"))
@@ -95,7 +95,7 @@ def test_paginated_messages_count_once() -> None:
 
 
 def test_an_item_and_its_event_count_once_even_if_their_texts_differ() -> None:
-    """What is shown lacks citations and plans that the item has; the item counts."""
+    """The event lacks citations and plans that the item has; the item is used."""
     rollout = Rollout().turn().prompt("Plan it.")
     rollout.event("agent_message", message="Here.").message("assistant", "Here. <proposed_plan>…</proposed_plan>")
     answers = all_of(read(rollout.event("task_complete")), AssistantMessage)
@@ -115,7 +115,7 @@ def test_shown_messages_without_an_item_become_events() -> None:
     assert [event.text for event in all_of(session, AssistantMessage)] == ["Too."]
 
 
-# Whose words.
+# Who wrote a message.
 @pytest.mark.parametrize(
     "text",
     [
@@ -139,7 +139,7 @@ def test_developer_messages_are_injected() -> None:
 
 
 def test_texts_of_preheat_have_the_origin_preheat() -> None:
-    """Hook texts come as developer messages; Preheat must not learn from its own."""
+    """Texts of hooks are developer messages; Preheat must not learn from its own."""
     metadata = {"content_item_kinds": ["hooks.additional_context"]}
     rollout = Rollout().item(
         "message",
@@ -152,7 +152,7 @@ def test_texts_of_preheat_have_the_origin_preheat() -> None:
 
 
 def test_the_recorded_kind_of_content_outranks_its_text() -> None:
-    """Newer versions say what each piece is: a person may well type a tag."""
+    """Newer versions record the kind of each piece: a person may type a tag."""
     rollout = Rollout().turn()
     for kind in ("user.text", "hooks.additional_context"):
         metadata = {"content_item_kinds": [kind]}
@@ -215,7 +215,7 @@ def test_calls_of_every_form_get_their_result() -> None:
 
 
 def test_a_web_search_is_a_call_with_its_result() -> None:
-    """They run at the provider and have no output record; the event beside it only repeats."""
+    """It runs at the provider and has no output record; the event only repeats it."""
     action = {"type": "search", "query": "weather"}
     rollout = Rollout().turn().event("web_search_end", call_id="ws_1", query="weather", action=action)
     rollout.item("web_search_call", id="ws_1", status="completed", action=action)
@@ -254,7 +254,7 @@ def test_tool_search_is_a_call() -> None:
     assert (call.tool, call.input, answer is not None) == ("tool_search", {"query": "x"}, True)
 
 
-# Turns and what is around them.
+# Turns.
 def test_a_compaction_is_one_event_and_its_copied_history_is_ignored() -> None:
     again = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Do it."}]}]
     rollout = Rollout().turn().prompt("Do it.").reply("Done.")

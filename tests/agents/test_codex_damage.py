@@ -1,4 +1,4 @@
-"""The Codex reader on what should not be in a rollout: nothing raises, nothing else is lost."""
+"""The Codex reader on damaged rollouts: nothing raises, and nothing else is lost."""
 
 from typing import Any
 
@@ -78,7 +78,7 @@ def test_lone_surrogates_and_bad_bytes_are_replaced() -> None:
 
 
 def test_two_records_on_one_line_are_both_read() -> None:
-    """Seen in the wild: a line end that was never written."""
+    """As in a real rollout with a missing line end."""
     rollout = Rollout().turn().prompt("Before.").message("user", "One.").message("user", "Two.")
     second = rollout.lines.pop()
     rollout.lines[-1] += second

@@ -53,7 +53,7 @@ SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}
     ],
 )
 def test_a_copied_history_adds_no_events_or_tokens(meta: dict[str, Any], relation: str | None) -> None:
-    """Neither its messages nor its calls nor its tokens; the child's totals go on from the parent's."""
+    """The child's token totals continue from the parent's."""
     rollout = with_parents_history(Rollout(**meta))
     rollout.turn(OWN_TURN).prompt("Child's prompt.").reply("Child's answer.")
     rollout.tokens(counts(1000, 400, 50)).tokens(counts(1300, 500, 60), counts(300, 100, 10))
@@ -72,7 +72,7 @@ def test_a_subagents_prompt_is_injected() -> None:
 
 
 def test_a_subagents_own_part_begins_at_the_ordinal_it_names() -> None:
-    """Paginated rollouts say it outright: also records before the first turn are then its own."""
+    """In paginated rollouts; records before the first turn then count too."""
     rollout = Rollout(source=SPAWNED, subagent_history_start_ordinal=12, history_mode="paginated")
     rollout.ordinal = 1
     with_parents_history(rollout)
@@ -82,7 +82,7 @@ def test_a_subagents_own_part_begins_at_the_ordinal_it_names() -> None:
 
 
 def test_a_fork_that_refers_to_its_parents_file_has_only_its_own_records() -> None:
-    """With a `history_base` nothing is copied, but the totals still go on from the parent's."""
+    """With a `history_base` nothing is copied, but the totals still continue from the parent's."""
     base = {"thread_id": PARENT, "end_ordinal_exclusive": 58, "end_byte_offset": 64855}
     rollout = Rollout(forked_from_id=PARENT, history_base=base).message("user", "At once.").turn()
     rollout.reply("Yes.").tokens(counts(1100, 0, 60), counts(100, 0, 10))
@@ -115,7 +115,7 @@ def test_a_child_with_only_copies_has_no_events() -> None:
 
 
 def test_the_same_first_record_again_changes_nothing() -> None:
-    """Some versions write it anew at a resume."""
+    """Some versions repeat it at a resume."""
     rollout = Rollout().turn().prompt("One.").meta(THREAD).turn().prompt("Two.")
     assert texts(read(rollout)) == ["One.", "Two."]
 
@@ -132,7 +132,7 @@ def test_a_thread_that_was_rolled_back_into_a_new_file_is_a_continuation() -> No
 
 # Tokens.
 def test_repeated_totals_count_once() -> None:
-    """The last response's tokens stand beside the total; both come again when a rate limit changes."""
+    """Each count has the total and the last response's tokens; both are repeated when a rate limit changes."""
     first, second = counts(100, 30, 25, 5), counts(240, 160, 50, 5)
     rollout = Rollout().turn().reply("One.").tokens(first).tokens(first)
     rollout.event("token_count", info=None, rate_limits={"primary": None})

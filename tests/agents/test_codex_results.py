@@ -1,4 +1,4 @@
-"""What the Codex reader takes for the outcome of a call: which record is believed, and in which order."""
+"""How the Codex reader finds the outcome of a call: which record outranks which."""
 
 import json
 from typing import Any
@@ -129,7 +129,7 @@ def test_a_call_of_an_mcp_server_has_the_servers_error_flag(outcome: dict[str, A
 
 
 def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
-    """`failed` of a command says no more than that the exit code is not 0 (a `grep` without a match)."""
+    """`failed` of a command only means that the exit code is not 0 (a `grep` without a match)."""
     for status, code in (("failed", 1), ("completed", 0)):
         rollout = called().done("CommandExecution", id="c", status=status, exit_code=code)
         answer = result(rollout.output("c", "text"))
@@ -143,7 +143,7 @@ def test_a_declined_command_is_an_error_without_exit_code() -> None:
 
 
 def test_a_command_that_still_runs_is_marked_as_running() -> None:
-    """Its end comes later, as a record of its own: the result stands as the model got it."""
+    """Its end is a later record; the result is what the model got."""
     header = "Chunk ID: 1\nWall time: 10.0 seconds\nProcess running with session ID 42\nOutput:\nstarted"
     rollout = called().output("c", header)
     rollout.event("exec_command_end", call_id="c", exit_code=1, status="failed", aggregated_output="long")

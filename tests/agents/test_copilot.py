@@ -149,7 +149,7 @@ def test_a_command_that_still_runs_has_no_exit_code(text: str) -> None:
 
 
 def test_the_end_of_a_background_command_is_an_event() -> None:
-    """Recorded: the notice is the program's, and so is the call that hands the output over."""
+    """Recorded: the notice is the program's, and so is the call that returns the output."""
     (session,) = recorded("hooked")
     (late,) = (event for event in all_of(session, Other) if event.name == "late_ending")
     assert (late.raw["shellId"], late.raw["exitCode"]) == ("1", 4)
@@ -169,7 +169,7 @@ def test_the_duration_is_from_start_to_completion() -> None:
 
 
 def test_a_repeated_call_id_is_two_calls() -> None:
-    """Some models count their calls from nought in every response."""
+    """Some models count their calls from zero in every response."""
     pairs = list(joined(one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))))
     assert [(call.input["command"], result and result.text) for call, result in pairs] == [("a", "A"), ("b", "B")]
 
@@ -191,7 +191,7 @@ def test_the_kind_of_the_older_editor_depends_on_its_command() -> None:
 
 # Whose words.
 def test_a_prompt_is_the_text_the_person_typed() -> None:
-    """`transformedContent` is what the program made of it."""
+    """`transformedContent` is the program's version of it."""
     events = Events().add("user.message", content="Hello.", transformedContent="<current_datetime>…\n\nHello.")
     (message,) = all_of(one(events), UserMessage)
     assert (message.text, message.origin) == ("Hello.", "human")
@@ -204,7 +204,7 @@ def test_a_message_of_another_source_is_injected(more: dict[str, Any]) -> None:
 
 
 def test_texts_of_hooks_are_injected_and_not_part_of_a_result() -> None:
-    """Recorded: the program puts a hook's words below the result."""
+    """Recorded: the program puts a hook's text below the result."""
     (session,) = recorded("hooked")
     said = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
     notes = [

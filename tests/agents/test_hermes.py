@@ -99,7 +99,7 @@ def test_an_ordinary_session_of_the_real_program_is_read(tmp_path: object) -> No
 
 
 def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -> None:
-    """The scripted model numbered its calls anew: `call_1` is there twice, with two results."""
+    """The scripted model counted its calls again: `call_1` occurs twice, with two results."""
     (session,) = fixture("ordinary", tmp_path)
     calls = [event for event in session.events if isinstance(event, ToolCall)]
     assert len({event.call_id for event in calls}) == len(calls) == 8
@@ -110,7 +110,7 @@ def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -
 
 
 def test_two_compactions_in_place_of_the_real_program_are_read(tmp_path: object) -> None:
-    """Every call once, with its first, whole result; two summaries; the prompt once."""
+    """Every call once, with its first, whole result; two summaries; one prompt."""
     (session,) = fixture("in_place", tmp_path)
     pairs = list(joined(session))
     assert [made.input["command"] for made, _ in pairs] == [f"seq {n} {900 + n}" for n in range(13)]
@@ -125,7 +125,7 @@ def test_two_compactions_in_place_of_the_real_program_are_read(tmp_path: object)
 
 
 def test_two_compactions_by_rotation_of_the_real_program_are_read(tmp_path: object) -> None:
-    """Parent, child and grandchild: what was copied into the next counts only where it was said first."""
+    """In parent, child and grandchild, a copied message counts only in the session it was written in."""
     first, second, third = fixture("rotation", tmp_path)
     assert (second.relation, second.parent) == ("compaction", first.id)
     assert (third.relation, third.parent) == ("compaction", second.id)
@@ -139,7 +139,7 @@ def test_two_compactions_by_rotation_of_the_real_program_are_read(tmp_path: obje
 
 
 def test_a_subagent_of_the_real_program_is_read(tmp_path: object) -> None:
-    """The child names its parent, the parent's call names the child; its prompt is no person's."""
+    """The child names its parent, the parent's call names the child; the child's prompt is injected."""
     parent, child = fixture("subagent", tmp_path)
     assert (child.relation, child.parent) == ("subagent", parent.id)
     assert prompts(child) == [("Count the files", "injected")]
@@ -231,7 +231,7 @@ def test_user_messages_of_the_program_are_injected(database: HermesDatabase, pat
 
 
 def test_text_injected_for_the_model_is_an_event_of_its_own(database: HermesDatabase, path: str) -> None:
-    """`api_content` is what was sent; Preheat's own mark in it makes a warmed session known."""
+    """`api_content` is the text that was sent; Preheat's mark in it makes a warm session recognisable."""
     database.session("s")
     warm = f"{PREHEAT_MARK}context>Use make.</preheat-context>"
     database.message("s", "user", "Build", api_content=f"Build\n\n{warm}")
@@ -278,7 +278,7 @@ def test_the_starter_is_known_by_the_source(
 
 
 def test_the_sessions_totals_count_once(database: HermesDatabase, path: str) -> None:
-    """Rows have no token counts; the auxiliary model's usage is kept beside, not added."""
+    """Rows have no token counts; the auxiliary model's usage is not added."""
     database.session("s", input_tokens=900, output_tokens=80, cache_read_tokens=50, reasoning_tokens=30)
     database.message("s", "assistant", "Hello", token_count=None, finish_reason="stop")
     row = {"session_id": "s", "model": "m", "task": "compression", "input_tokens": 10, "output_tokens": 1}
@@ -311,7 +311,7 @@ def test_reasoning_prompt_and_unusual_ends_are_kept(database: HermesDatabase, pa
 
 
 def test_invalid_values_do_not_affect_the_rest(database: HermesDatabase, path: str) -> None:
-    """Calls that are no JSON, arguments that are none, wrong types, bytes that are no UTF-8, no ids."""
+    """Calls and arguments that are not JSON, wrong types, bytes that are not UTF-8, missing ids."""
     database.session("s", model_config="{broken")
     database.message("s", "assistant", "one", tool_calls="[{")
     database.message("s", "assistant", "two", tool_calls="7")

@@ -30,7 +30,7 @@ from tests.shared import bound_by_permissions, needs_permissions
 
 
 class Seen(NamedTuple):
-    """One file as it lies there."""
+    """The state of one file on disk."""
 
     contents: str
     changed: int
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 def files(folder: str) -> dict[str, Seen]:
-    """Every file of a folder, by all that shows whether it was touched."""
+    """The state of every file in a folder, to see whether one was touched."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -67,7 +67,7 @@ def closed(folder: str, turns: int = 6) -> str:
 
 
 def left_running(folder: str) -> str:
-    """As a program that was killed leaves it: nearly everything is in the log."""
+    """A database as a killed program leaves it: nearly everything is in the log."""
     path = os.path.join(folder, "state.db")
     made = os.path.join(folder, "made")
     os.makedirs(made)
@@ -87,7 +87,7 @@ def sessions(path: str) -> dict[str, int]:
 
 # Reading leaves no trace.
 def test_reading_a_closed_database_leaves_no_trace(tmp_path: Path) -> None:
-    """SQLite by itself would leave a log and its index behind."""
+    """SQLite's default would leave a log and its index behind."""
     path = closed(str(tmp_path))
     before = files(str(tmp_path))
     assert list(before) == ["state.db"]
@@ -96,7 +96,7 @@ def test_reading_a_closed_database_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_reading_beside_a_running_program_leaves_no_trace(tmp_path: Path) -> None:
-    """Not even in the index of the log, in which readers usually mark their place."""
+    """Not even in the index of the log, which SQLite's readers usually write to."""
     path = closed(str(tmp_path))
     program = f"""
 import sqlite3, sys
@@ -131,7 +131,7 @@ def test_reading_the_database_of_a_killed_program_leaves_no_trace(tmp_path: Path
 
 
 def test_a_log_without_its_index_is_read(tmp_path: Path) -> None:
-    """A backup of the two files, say: all is read, and the files that were there stay as they were."""
+    """As in a backup of two files: everything is read, and the files do not change."""
     path = left_running(str(tmp_path))
     os.remove(f"{path}-shm")
     before = files(str(tmp_path))
@@ -141,7 +141,7 @@ def test_a_log_without_its_index_is_read(tmp_path: Path) -> None:
 
 
 def test_an_index_without_its_log_does_no_harm(tmp_path: Path) -> None:
-    """The log was deleted: what is in the file is read."""
+    """The log was deleted: the rows in the file are read."""
     path = left_running(str(tmp_path))
     os.remove(f"{path}-wal")
     before = files(str(tmp_path))
@@ -153,7 +153,7 @@ def test_an_index_without_its_log_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_log_of_another_database_does_no_harm(tmp_path: Path) -> None:
-    """It does not fit, and is not mixed in."""
+    """Its rows are not mixed in."""
     path = left_running(str(tmp_path))
     other = tmp_path / "other"
     other.mkdir()
@@ -173,7 +173,7 @@ def test_a_log_of_another_database_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_reading_fails_if_the_program_starts_meanwhile(tmp_path: Path) -> None:
-    """Nothing held it still, so what was read is not trusted; the next time it is."""
+    """The database was not locked, so the rows may be inconsistent; the next reading works."""
     path = closed(str(tmp_path))
     lines = hermes.dump(path, "s")
     next(lines)
@@ -186,12 +186,12 @@ def test_a_reading_fails_if_the_program_starts_meanwhile(tmp_path: Path) -> None
 # Damage of any kind.
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small whole database."""
+    """A small undamaged database."""
     return Path(closed(str(tmp_path_factory.mktemp("sound")), turns=3))
 
 
 def survives(folder: Path, data: bytes) -> None:
-    """Whatever is in the file: lines or one sentence, and the file as it was."""
+    """Reading gives lines or one error message, and never changes the file."""
     path = str(folder / "state.db")
     for name in os.listdir(folder):
         os.remove(folder / name)
@@ -226,7 +226,7 @@ PLACES = st.integers(16, 110) | st.integers(0, 4096) | st.integers(0, 2**24)
 def test_flipped_bytes_are_reported_or_read(
     sound: Path, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]
 ) -> None:
-    """Anywhere: in the head, in the tables' descriptions, in the trees, in the rows."""
+    """Anywhere in the file: header, schema, trees, rows."""
     damaged = bytearray(sound.read_bytes())
     for place, value in flips:
         damaged[place % len(damaged)] = value
@@ -238,7 +238,7 @@ def test_flipped_bytes_are_reported_or_read(
 def test_a_truncated_or_overwritten_database_is_reported_or_read(
     sound: Path, tmp_path_factory: pytest.TempPathFactory, place: int, blank: bool
 ) -> None:
-    """A full disk, a crash in the middle, a sector of nothing."""
+    """As after a full disk, a crash, or a lost sector."""
     data = sound.read_bytes()
     end = place % len(data)
     sector = end // 512 * 512
@@ -268,7 +268,7 @@ class Machine:
         return code, said.out, said.err
 
     def known(self) -> list[tuple[str, int, int]]:
-        """What the archive has of Hermes."""
+        """Hermes's sessions in the archive."""
         code, out, _ = self.run("sessions", "list", "--agent", "hermes", "--json")
         assert code == 0
         return sorted((each["session"], each["messages"], each["calls"]) for each in json.loads(out))
@@ -288,7 +288,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 @contextmanager
 def held(path: str, *statements: str) -> Iterator[None]:
-    """Another program has it, and lets nobody else in."""
+    """Another program has locked it."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         for statement in statements:
@@ -368,7 +368,7 @@ def test_a_damaged_database_does_not_affect_other_sources(machine: Machine, how:
 
 
 def test_an_empty_file_and_a_folder_have_no_sessions(machine: Machine) -> None:
-    """What is known stays known."""
+    """The sessions in the archive stay."""
     known = machine.known()
     for spoil in (lambda path: overwritten(path, lambda data: b""), a_folder):
         spoil(machine.path)
@@ -395,7 +395,7 @@ def test_a_database_without_permission_is_reported(machine: Machine, tmp_path: P
 
 
 def test_a_newer_schema_is_read_with_its_new_columns(machine: Machine) -> None:
-    """More columns, more tables, a version that nobody knows: the known part is read as ever."""
+    """More columns, more tables, an unknown version: the known part is still read."""
     changed(
         machine.path,
         "UPDATE schema_version SET version = 99",
@@ -411,7 +411,7 @@ def test_a_newer_schema_is_read_with_its_new_columns(machine: Machine) -> None:
 
 
 def test_a_session_deleted_in_hermes_stays_in_the_archive(machine: Machine) -> None:
-    """Deleted there, or lost with its log: the archive is what remembers."""
+    """Also one that was lost with its log."""
     known = machine.known()
     changed(machine.path, "DELETE FROM messages", "DELETE FROM sessions")
     assert machine.run("sync")[0] == 0
@@ -419,7 +419,7 @@ def test_a_session_deleted_in_hermes_stays_in_the_archive(machine: Machine) -> N
 
 
 def test_a_repaired_database_is_read_again(machine: Machine) -> None:
-    """A failure is not remembered as reading."""
+    """A failed reading is not recorded as done."""
     with open(machine.path, "rb") as stream:
         good = stream.read()
     overwritten(machine.path, lambda data: data[:5000])

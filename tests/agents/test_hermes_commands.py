@@ -1,4 +1,4 @@
-"""The plugin's commands and its tool outside Hermes: everything goes to Preheat, and whatever goes wrong there is an answer."""
+"""The plugin's commands and tool without Hermes: everything is passed to Preheat, and every failure becomes an answer."""
 
 import argparse
 import asyncio
@@ -23,7 +23,7 @@ ECHO = "import json, os, sys; print(json.dumps({'success': True, 'words': sys.ar
 
 @pytest.fixture
 def acting(tmp_path: Any) -> Any:
-    """Makes a program that does in Preheat's place what a few lines of Python say."""
+    """Makes a program that runs a few lines of Python instead of Preheat."""
 
     def made(code: str) -> Program:
         path = tmp_path / f"python-{len(os.listdir(tmp_path))}"
@@ -35,7 +35,7 @@ def acting(tmp_path: Any) -> Any:
 
 
 class Registry:
-    """What Hermes gives a plugin to register with, so far as it is of this version."""
+    """What Hermes gives a plugin to register with, without the methods in `lacking`."""
 
     def __init__(self, *lacking: str) -> None:
         self.found: dict[str, Any] = {}
@@ -65,7 +65,7 @@ class Registry:
     ids=" ".join,
 )
 def test_every_word_is_passed_to_preheat(words: list[str]) -> None:
-    """Also those that argparse would take for itself."""
+    """Also options that argparse would handle itself."""
     parser = argparse.ArgumentParser(prog="hermes")
     parser.add_argument("--model")
     below = parser.add_subparsers(dest="command")
@@ -75,7 +75,7 @@ def test_every_word_is_passed_to_preheat(words: list[str]) -> None:
 
 @pytest.mark.parametrize(("code", "wanted"), [("0", 0), ("3", 3), ("-9", 137)])
 def test_the_exit_code_is_that_of_preheat(acting: Any, code: str, wanted: int) -> None:
-    """By which a script tells how it went; a program that was killed ends as in a shell."""
+    """A killed program has the exit code that a shell gives it."""
     kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
     with pytest.raises(SystemExit) as ended:
         commands.command(acting(kill), argparse.Namespace(words=["list"]))
@@ -83,7 +83,7 @@ def test_the_exit_code_is_that_of_preheat(acting: Any, code: str, wanted: int) -
 
 
 def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """Preheat was moved or taken away since: it says what sets it right."""
+    """Preheat was moved or removed: the message names the command that repairs the plugin."""
     with pytest.raises(SystemExit) as ended:
         commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
     assert ended.value.code == 2
@@ -93,7 +93,6 @@ def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixt
 
 
 def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
-    """One kind of command less, and the other as usual."""
     for lacking in ("register_cli_command", "register_command"):
         registry = Registry(lacking)
         commands.register(registry, Program(sys.executable))
@@ -102,7 +101,7 @@ def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
 
 # In a chat.
 def test_a_command_in_a_chat_shows_its_output(acting: Any) -> None:
-    """What it prints and what it says beside, without colours, as wide as the screen at most."""
+    """Standard output and errors, without colours, at most as wide as the screen."""
     found = commands.shown(
         acting("import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"),
         'show "my one"',
@@ -113,7 +112,7 @@ def test_a_command_in_a_chat_shows_its_output(acting: Any) -> None:
 
 
 def test_a_long_output_is_cut_with_a_hint(acting: Any) -> None:
-    """At the end of a line."""
+    """The cut is at the end of a line."""
     found = commands.shown(acting("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
     assert len(found) < commands.LONGEST + 200
     assert found.splitlines()[-2].startswith("line ")
@@ -121,14 +120,13 @@ def test_a_long_output_is_cut_with_a_hint(acting: Any) -> None:
 
 
 def test_a_command_that_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chat goes on."""
     monkeypatch.setattr(commands, "SECONDS", 0.5)
     assert "was stopped" in commands.shown(acting("import time; time.sleep(3600)"), "list")
 
 
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
 def test_without_a_command_the_help_is_shown(line: str) -> None:
-    """Nothing is started for it; every command in it is one of Preheat's."""
+    """Nothing is started for it, and every command in it exists."""
     from preheat.cli.warm import COMMANDS
 
     found = commands.shown(Program("/nowhere/python"), line)
@@ -139,7 +137,7 @@ def test_without_a_command_the_help_is_shown(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["train x", "review x", "review x --accept", "show 'x"])
 def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
-    """Commands that ask, or run for long, and quotation marks that do not close."""
+    """Commands that ask questions or run long, and unclosed quotation marks."""
     found = commands.shown(Program("/nowhere/python"), line)
     assert "shell" in found or "quotation" in found
     assert "/nowhere" not in found
@@ -148,12 +146,11 @@ def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
 @given(st.text(max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_any_typed_line_gives_a_text(line: str) -> None:
-    """Whatever a person types behind `/warm`; nothing is raised."""
     assert commands.shown(Program("/nowhere/python"), line)
 
 
 def test_a_gateways_event_loop_is_not_blocked(acting: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an event loop the work is done beside it: here it ends only when the loop has gone on for a while."""
+    """The command runs in a thread: here it ends only after the loop has run several times."""
     monkeypatch.setattr(commands, "SECONDS", HUNG)
     over = tmp_path / "over"
     slow = acting(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
@@ -176,7 +173,7 @@ def test_a_gateways_event_loop_is_not_blocked(acting: Any, tmp_path: Any, monkey
 
 
 def test_a_loaded_template_is_kept_for_the_next_turn(acting: Any) -> None:
-    """Once, and of that chat only; not where loading failed, nothing fits, or it was for another project."""
+    """Once, for that chat only; not if loading failed, nothing fits, or it was for another project."""
     answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
     both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
     broken = "if sys.argv[1] == 'warm': print('loaded')\nelse: sys.exit('preheat: it broke')"
@@ -192,14 +189,14 @@ def test_a_loaded_template_is_kept_for_the_next_turn(acting: Any) -> None:
 
 
 class Chat:
-    """What is known of the chat in the interactive program."""
+    """The chat of the interactive program, as the plugin sees it."""
 
     def __init__(self, *said: str) -> None:
         self.session_id, self.conversation_history = "s7", list(said)
 
 
 def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(acting: Any) -> None:
-    """One that has not starts with what is loaded anyway; of a gateway's chats it is not known which one is meant."""
+    """A chat that has not begun starts with the template anyway; a gateway does not say which chat is meant."""
     both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
     for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
         ctx = argparse.Namespace(_manager=argparse.Namespace(_cli_ref=chat))
@@ -209,7 +206,7 @@ def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(acting: Any) -
 
 # The tool.
 def test_the_schema_is_that_of_preheats_own_tool() -> None:
-    """It stands twice, because a plugin's folder cannot import Preheat."""
+    """The plugin has a copy, because its folder cannot import Preheat."""
     assert WARM_SESSION.schema == tool.PARAMETERS
     assert (WARM_SESSION.name, WARM_SESSION.description) == (tool.NAME, tool.DESCRIPTION)
     registry = Registry()
@@ -219,7 +216,7 @@ def test_the_schema_is_that_of_preheats_own_tool() -> None:
 
 
 def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(acting: Any) -> None:
-    """As JSON, whole; what else Hermes tells a tool is not for it."""
+    """As JSON; the other arguments that Hermes gives a tool are ignored."""
     answer = json.loads(tool.called(acting(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
     assert answer["words"] == ["tool", "warm_session", "-"]
     assert json.loads(answer["given"]) == {"action": "list", "name": "ü"}
@@ -231,7 +228,6 @@ def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(acting: Any)
      "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
 )  # fmt: skip
 def test_an_invalid_answer_becomes_an_error_with_advice(acting: Any, code: str) -> None:
-    """Whatever a broken Preheat prints."""
     answer = json.loads(tool.called(acting(code), {"action": "list"}))
     assert answer["success"] is False
     assert answer["error"]
@@ -239,7 +235,6 @@ def test_an_invalid_answer_becomes_an_error_with_advice(acting: Any, code: str) 
 
 
 def test_a_program_that_does_not_start_or_end_becomes_an_error(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model reads why and goes on."""
     assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
     monkeypatch.setattr(tool, "SECONDS", 0.5)
     assert "was stopped" in json.loads(tool.called(acting("import time; time.sleep(3600)"), {}))["error"]
@@ -253,14 +248,14 @@ def test_a_program_that_does_not_start_or_end_becomes_an_error(acting: Any, monk
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_arguments_get_an_answer(arguments: Any) -> None:
-    """Also those that are no JSON at all."""
+    """Also arguments that are not JSON."""
     answer = json.loads(tool.called(Program("/nowhere/python"), arguments))
     assert answer["success"] is False
 
 
 # Which program.
 def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where Preheat keeps its things; without it, or where it is damaged, it is the one that runs us."""
+    """And Preheat's folder; if the file is missing or damaged, the running interpreter is used."""
     assert program.find(str(tmp_path)) == Program(sys.executable)
     for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):
         (tmp_path / program.BESIDE).write_text(text, encoding="utf-8")
@@ -278,7 +273,7 @@ def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, mon
 
 
 def test_a_file_of_the_project_is_not_run_in_place_of_a_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command runs in the project, where anything may lie."""
+    """The command runs in the project's folder, where files may be named like modules."""
     for name in ("preheat.py", "click.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('not this one')", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

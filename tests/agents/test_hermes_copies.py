@@ -62,7 +62,7 @@ def conversation(database: HermesDatabase, session: str, numbers: range) -> None
 
 
 def test_three_compactions_in_place_count_everything_once(database: HermesDatabase, path: str) -> None:
-    """Middle generations cannot be told by their flags: all of them are compacted away."""
+    """Flags do not tell the generations apart: all rows of the middle ones are compacted away."""
     database.session("s")
     for generation in range(3):
         conversation(database, "s", range(generation * 3, generation * 3 + 3))
@@ -91,7 +91,7 @@ def test_two_compactions_in_a_row_are_two_events(database: HermesDatabase, path:
 
 
 def test_a_compaction_may_keep_only_the_summary(database: HermesDatabase, path: str) -> None:
-    """`protect_first_n: 0`, and no tail: the summary is all there is."""
+    """With `protect_first_n: 0` and no tail."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, SUMMARY.format(1))
@@ -100,7 +100,7 @@ def test_a_compaction_may_keep_only_the_summary(database: HermesDatabase, path: 
 
 
 def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str) -> None:
-    """The first prompt again, before and after a compaction, is no copy; nor is `continue`."""
+    """Repeating the first prompt or `continue`, before and after a compaction, makes no copy."""
     database.session("s")
     for text in ("go", "yes", "continue", "well", "go", "yes", "continue", "fine"):
         database.message("s", "user" if text in ("go", "continue") else "assistant", text)
@@ -114,7 +114,7 @@ def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str
 
 
 def test_copies_with_the_times_of_the_originals_count_once(database: HermesDatabase, path: str) -> None:
-    """A session that was resumed before: its messages carry their own times into the new rows."""
+    """In a session that was resumed before, copies keep the originals' times."""
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 2, 4, SUMMARY.format(1))
@@ -142,7 +142,7 @@ def test_a_summary_is_neither_a_prompt_nor_an_answer(database: HermesDatabase, p
 
 
 def test_a_summary_merged_into_the_next_message_is_split_off(database: HermesDatabase, path: str) -> None:
-    """Newer programs put the old message first, under a heading; it is a copy like any other."""
+    """Newer versions put the old message first, under a heading; it is a copy."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 1, 1, "")
@@ -169,7 +169,7 @@ def test_a_merged_message_that_was_never_stored_before_is_kept(database: HermesD
 
 
 def test_a_prompt_before_a_summary_in_one_message_is_split_off(database: HermesDatabase, path: str) -> None:
-    """The newest prompt may lead a row whose rest is the summary: it is a copy, the rest no request."""
+    """The newest prompt may come before the summary in one row: the prompt is a copy, the summary no prompt."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, "")
@@ -184,7 +184,7 @@ def test_the_older_mark_of_a_summary_is_recognised(database: HermesDatabase, pat
 
 
 def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) -> None:
-    """Copies stored one by one, with times of their own; the child's own repeated words stay."""
+    """Copies are stored one by one, with new times; text that the child repeats itself is kept."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=13) as database:
         database.session("parent", end_reason="compression")
@@ -204,7 +204,7 @@ def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) ->
 
 
 def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: str) -> None:
-    """Also a branch of a session that was compacted: the parent's summary is no compaction of the branch."""
+    """Also a branch of a compacted session: the parent's summary is no compaction of the branch."""
     database.session("parent", end_reason="branched", cwd="/work", git_branch="main")
     conversation(database, "parent", range(2))
     database.compact("parent", 1, 2, SUMMARY.format(1))
@@ -220,7 +220,7 @@ def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: st
 
 
 def test_relations_are_distinguished(database: HermesDatabase, path: str) -> None:
-    """A parent alone says nothing: subagents, branches and compactions all have one."""
+    """Subagents, branches and compactions all have a parent."""
     database.session("p", end_reason="compression")
     delegated = {"_delegate_from": "p"}
     database.session("a", parent_session_id="p", source="subagent", model_config=delegated)
@@ -261,7 +261,7 @@ def test_rewound_messages_are_read_and_removed(database: HermesDatabase, path: s
 
 
 def test_messages_rewound_at_the_end_of_a_session_are_removed(tmp_path: object) -> None:
-    """Schema 16 has `active` but no `compacted`: inactive means taken back."""
+    """Schema 16 has `active` but no `compacted`: inactive means rewound."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=16) as database:
         database.session("s")
@@ -272,7 +272,7 @@ def test_messages_rewound_at_the_end_of_a_session_are_removed(tmp_path: object) 
 
 
 def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path: str) -> None:
-    """After a compaction the person goes back to a message of the kept tail."""
+    """After a compaction the person rewinds to a message of the kept tail."""
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 1, 4, SUMMARY.format(1))
@@ -286,7 +286,7 @@ def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path
 
 
 def test_a_result_belongs_to_the_newest_call_with_its_id(database: HermesDatabase, path: str) -> None:
-    """Models that number their calls anew in each answer: no copies, since nothing was compacted."""
+    """Some models count calls again in each response: these are not copies, since nothing was compacted."""
     database.session("s")
     for number in range(3):
         database.message("s", "assistant", tool_calls=[call("call_0", command=f"echo {number}")])

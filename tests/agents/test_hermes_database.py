@@ -56,7 +56,7 @@ def test_every_schema_is_read_by_the_columns_it_has(path: str, version: int) -> 
 
 
 def test_a_newer_schema_keeps_its_new_columns(database: HermesDatabase, path: str) -> None:
-    """Columns and tables that are not known yet do no harm and are not lost."""
+    """Unknown columns and tables are kept."""
     database.session("s")
     database.message("s", "user", "go")
     database.connection.execute("UPDATE schema_version SET version = 99")
@@ -68,7 +68,7 @@ def test_a_newer_schema_keeps_its_new_columns(database: HermesDatabase, path: st
 
 
 def test_rows_only_in_the_log_are_read(database: HermesDatabase, path: str) -> None:
-    """The program is running: the file is nearly empty, everything is in the log, which stays as it is."""
+    """While the program runs, nearly everything is in the log, which is not changed."""
     database.session("s")
     database.message("s", "user", "not checkpointed")
     assert os.path.getsize(f"{path}-wal") > 0
@@ -84,7 +84,7 @@ def test_rows_only_in_the_log_are_read(database: HermesDatabase, path: str) -> N
 
 
 def test_a_session_is_read_from_one_consistent_state(database: HermesDatabase, path: str) -> None:
-    """Rows that are written while the lines are taken do not tear it."""
+    """Rows written during the reading are not in it."""
     database.session("s")
     database.message("s", "user", "one")
     lines = hermes.dump(path, "s")
@@ -108,7 +108,7 @@ def test_a_write_to_the_log_alone_is_a_change(database: HermesDatabase, path: st
 
 
 def test_reading_does_not_change_the_stamp(path: str) -> None:
-    """SQLite leaves an empty log beside a database that was closed well and is then read."""
+    """SQLite leaves an empty log beside a closed database that is read."""
     with HermesDatabase(path) as database:
         database.session("s")
     (before,) = PLACES.discover(os.path.dirname(path))
@@ -118,7 +118,7 @@ def test_reading_does_not_change_the_stamp(path: str) -> None:
 
 
 def test_a_stamp_changes_only_with_its_session(database: HermesDatabase, path: str) -> None:
-    """New rows, rewinds, compactions, totals, titles, ends, children; and never another session's."""
+    """With new rows, rewinds, compactions, totals, titles, ends and children of the session."""
     database.session("s")
     database.session("other")
     first = database.message("s", "user", "one")
@@ -147,7 +147,7 @@ def test_a_stamp_changes_only_with_its_session(database: HermesDatabase, path: s
 
 
 def test_the_stamps_of_all_sessions_come_from_an_index(database: HermesDatabase, path: str) -> None:
-    """Where the program's own index is there, no message is read."""
+    """With Hermes's own index, no message is read."""
     database.connection.execute("CREATE INDEX i ON messages(session_id, active, timestamp)")
     query = hermes._message_counts_query({"active", "timestamp"})
     plan = " ".join(str(row[3]) for row in database.connection.execute(f"EXPLAIN QUERY PLAN {query}"))
@@ -190,7 +190,7 @@ def test_damaged_evidence_is_a_problem_of_the_session(database: HermesDatabase, 
 def test_a_locked_database_is_reported_as_locked(
     database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Filesystems without shared memory have no log: there a writer shuts readers out."""
+    """On filesystems without shared memory there is no log, and a writer locks readers out."""
     monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
     database.session("s")
     database.connection.execute("PRAGMA journal_mode = DELETE")
@@ -226,7 +226,7 @@ def test_a_truncated_database_is_reported_as_damaged(path: str) -> None:
 
 
 def test_another_programs_database_is_not_detected(path: str) -> None:
-    """The name alone does not make it one."""
+    """Although it has the same name."""
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE sessions (id, name)")
     other.execute("CREATE TABLE messages (id, body)")
@@ -254,7 +254,7 @@ def test_missing_permission_is_reported(database: HermesDatabase, path: str) -> 
 
 
 def test_the_archived_lines_give_the_same_session(database: HermesDatabase, path: str) -> None:
-    """The lines parsed again without the database give the same session."""
+    """Parsed again without the database."""
     database.session("p", end_reason="compression")
     database.message("p", "user", "go")
     database.turn("p", "c1")

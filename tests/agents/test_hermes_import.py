@@ -15,7 +15,7 @@ from tests.provisioning.made import NOW
 
 # When it cannot be made.
 def placed(folder: Path, version: str) -> dict[str, str]:
-    """An installed Hermes of a version, as far as it can be seen without starting it."""
+    """An installed Hermes of a version, with the files that can be seen without starting it."""
     venv = folder / "venv"
     (venv / "lib" / "python3.11" / "site-packages" / f"hermes_agent-{version}.dist-info").mkdir(parents=True)
     (venv / "bin").mkdir()
@@ -33,7 +33,7 @@ def refused(environment: dict[str, str], folder: Path) -> str:
 
 
 def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
-    """Where it was looked for, and what can be had without it."""
+    """The error names the places searched, and the alternative."""
     said = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
     assert "Hermes was not found" in said
     assert "on the PATH" in said
@@ -43,7 +43,7 @@ def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
 def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) -> None:
-    """The version and the ways that it does have."""
+    """The error names the version and the alternatives."""
     said = refused(placed(tmp_path, version), tmp_path)
     assert f"Hermes {version} takes no sessions in (that came with 0.19)" in said
     assert "hermes-prefill" in said
@@ -51,7 +51,7 @@ def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) 
 
 
 def test_a_missing_home_is_a_user_error(tmp_path: Path) -> None:
-    """Its folder is for Hermes to make."""
+    """Preheat does not make Hermes's folder."""
     said = refused(placed(tmp_path, "0.19.0"), tmp_path)
     assert "start it once" in said
     assert not (tmp_path / "own").exists()
@@ -68,7 +68,7 @@ def test_a_broken_interpreter_is_a_user_error(tmp_path: Path) -> None:
     [(b"no database " * 99, "damaged"), (b"SQLite format 3\x00" + b"\xff" * 4096, "damaged"), (None, "is no file")],
 )
 def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None, why: str) -> None:
-    """Hermes's code, which would repair it, is not even started."""
+    """Hermes's code, which would repair it, is not started."""
     environment = placed(tmp_path, "0.19.0")
     store = tmp_path / "own" / "state.db"
     store.parent.mkdir()
@@ -84,7 +84,7 @@ def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None,
 
 
 def test_the_rendered_document_gets_a_new_id_and_title_each_time() -> None:
-    """The same context gives the same document; ids and moments come when it is put into the store."""
+    """Two imports of one document differ in id and title."""
     made = in_form(warm(), "hermes-import")
     assert set(made.document) == {"source", "title", "messages"}
     assert made.document["title"] == "warm: fix the lint"

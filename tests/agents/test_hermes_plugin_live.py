@@ -43,7 +43,7 @@ def engine(data: str) -> Engine:
 
 @pytest.mark.parametrize("form", ["text", "messages"])
 def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form: str) -> None:
-    """In the form that the person wants; also in a daemon that never heard of the session, and for a prompt without words."""
+    """In the form that is set; also in a daemon that does not know the session, and for an empty prompt."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
     Path(data, "settings.toml").write_text(f'[live]\nstart_as = "{form}"\n')
@@ -60,7 +60,7 @@ def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form
 
 
 def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project: str) -> None:
-    """For the plugin to put it into the result."""
+    """So that the plugin can insert it into the result."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
     found = engine(data)
@@ -74,7 +74,7 @@ def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project:
 
 
 def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) -> None:
-    """The same calls by hook and out of the database, with a word of ours stored in each result: nothing differs."""
+    """The same calls by hook and from the database, with an advisory stored in each result."""
     path = str(tmp_path / "state.db")
     commands = {
         "c1": ("pytest", 1, "1 failed"),
@@ -106,7 +106,7 @@ def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) 
 
 
 def test_the_score_is_read_from_the_session_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database holds every session there ever was; and where no person sits nothing is counted at all."""
+    """Not from the other sessions in the database; without a person attending, no score is computed."""
     with HermesDatabase(str(tmp_path / "state.db")) as made:
         for session in (SESSION, "another"):
             made.session(session, cwd="/w")
@@ -131,7 +131,7 @@ def test_the_score_is_read_from_the_session_alone(tmp_path: Path, monkeypatch: p
 
 
 def test_a_score_that_cannot_be_computed_is_none(tmp_path: Path) -> None:
-    """No database, one that is damaged, one without the session: the session ends without a line."""
+    """Without a database, with a damaged one, or without the session in it."""
     found = engine(str(tmp_path / "data"))
     ends = payload("on_session_finalize", home=str(tmp_path), attended=True)
     assert found.handle("hermes", ends, 1.0) == b""
@@ -140,7 +140,7 @@ def test_a_score_that_cannot_be_computed_is_none(tmp_path: Path) -> None:
 
 
 def test_a_stop_is_held_once_if_the_setting_is_on(tmp_path: Path) -> None:
-    """By the hook that can; the end of the turn, which comes after it, says nothing."""
+    """By `pre_verify`; the end of the turn after it answers nothing."""
     data = str(tmp_path / "data")
     os.makedirs(data)
     Path(data, "settings.toml").write_text("[live]\nhold_stop = true\n")

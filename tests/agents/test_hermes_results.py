@@ -60,7 +60,7 @@ TERMINAL_REFUSED = {"output": "", "exit_code": -1, "error": "Command denied", "s
 def test_success_and_error_are_read_for_every_shape_of_result(
     tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None
 ) -> None:
-    """Only structure counts: `"error": null` is none, and words in the output are not looked at."""
+    """Only the structure counts: `"error": null` is no error, and the text of the output is not read."""
     facts = facts_of(json.dumps(result), tool)
     assert (facts.is_error, facts.exit_code) == (is_error, exit_code)
 
@@ -94,7 +94,7 @@ def test_calls_that_never_reached_a_tool_are_rejected(text: str, detail: dict[st
     ],
 )
 def test_a_result_shortened_by_a_compaction_has_no_error_flag(text: str, tool: str, exit_code: int | None) -> None:
-    """`wrote to` is printed for a failed write as well; only the terminal's exit code survives."""
+    """`wrote to` is printed for a failed write too; only the terminal's exit code is kept."""
     facts = facts_of(text, tool)
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, exit_code, {"pruned": True})
 
@@ -126,7 +126,7 @@ def test_an_untrusted_result_is_unwrapped() -> None:
 
 
 def test_a_cut_result_is_not_read() -> None:
-    """The JSON is cut: no exit code is better than a wrong one. A whole one in the preview is read."""
+    """No exit code is better than a wrong one. A whole JSON value in the preview is read."""
     before = "<persisted-output>\nThis tool result was too large.\n\nPreview (first 1,500 chars):\n"
     cut = facts_of(f'{before}{{"output": "line\\nline\n...\n</persisted-output>', "terminal")
     assert (cut.is_error, cut.exit_code, cut.detail) == (None, None, {"persisted": True})

@@ -1,4 +1,4 @@
-"""OpenCode, trap by trap: what stands in its messages and parts, whichever form they come in."""
+"""OpenCode's messages and parts: every difficulty of the format."""
 
 import os
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ def prompts(session: Session) -> list[tuple[str, str]]:
 
 # The outcome of a call.
 def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
-    """`completed` speaks of the tool, `metadata.exit` of the command; a missing file is an `error` of the tool."""
+    """`completed` is the tool's status, `metadata.exit` the command's; a missing file is an `error` of the tool."""
     (session,) = recorded("ordinary/opencode.db")
     assert [
         (call.tool, call.kind, result.is_error, result.exit_code) for call, result in joined(session) if result
@@ -133,7 +133,7 @@ def test_the_reason_of_a_failed_call_is_in_its_detail(state: dict[str, Any], det
 
 
 def test_truncation_pruning_and_diagnostics_are_in_the_detail() -> None:
-    """Cut output, output that the model does not see any more, and what language servers found after an edit."""
+    """Cut output, output no longer sent to the model, and errors of language servers after an edit."""
     found = {"a.py": [{"severity": 1}, {"severity": 2}], "b.py": [{"severity": 1}]}
     metadata = {"truncated": True, "diagnostics": found}
     part = tool("edit", "completed", output="ok", metadata=metadata)
@@ -155,7 +155,7 @@ def test_arguments_that_are_still_being_written_are_kept() -> None:
 
 
 def test_text_added_by_a_plugin_is_not_part_of_the_output() -> None:
-    """`metadata.output` keeps a command's output as it was; the program's own note belongs to it."""
+    """`metadata.output` keeps a command's output unchanged; the program's own note belongs to it."""
     note = "\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
     session = session_of(
         message(
@@ -184,7 +184,7 @@ def test_a_command_that_the_person_ran_is_marked() -> None:
 
 
 def test_a_repeated_call_id_is_two_calls() -> None:
-    """Small models number their calls anew in each response."""
+    """Small models count their calls again in each response."""
     (session,) = recorded("ordinary/opencode.db")
     assert [call.call_id for call, _ in joined(session)][::7] == ["call_1", "call_1 2"]
 
@@ -217,7 +217,7 @@ def test_a_subagent_is_a_child_whose_prompt_is_injected() -> None:
 
 
 def test_the_starter_is_known_by_parent_and_permissions() -> None:
-    """`opencode run` forbids the model to ask questions."""
+    """`opencode run` denies the model questions."""
     rules = [{"permission": "question", "pattern": "*", "action": "deny"}]
     assert session_of(permission=rules).starter == "headless"
     assert session_of().starter == "human"
@@ -244,7 +244,7 @@ def test_a_retry_is_kept() -> None:
 
 
 def test_reverted_messages_are_removed() -> None:
-    """They stay stored until the person goes on, and can be had back until then."""
+    """They stay stored, and can be restored, until the person continues."""
     messages = [
         message(1, "user", text("One")),
         message(2, "assistant", text("First.")),
@@ -293,7 +293,7 @@ def test_a_failed_compaction_is_not_a_compaction() -> None:
 
 # Tokens.
 def test_reasoning_is_added_to_the_stored_output() -> None:
-    """Unless the total says that it is."""
+    """Unless the total shows that it is included."""
     session = session_of(
         message(1, "assistant", finish(total=116, input=100, output=10, reasoning=6)),
         message(2, "assistant", finish(total=110, input=100, output=10, reasoning=6)),
@@ -308,7 +308,7 @@ def test_reasoning_is_added_to_the_stored_output() -> None:
 
 
 def test_every_step_of_a_message_counts() -> None:
-    """A message states only the tokens of its last step; older versions took several in one message."""
+    """A message has only the tokens of its last step; older versions put several steps into one message."""
     begin = {"type": "step-start"}
     step = finish(input=100, output=10)
     session = session_of(message(1, "assistant", begin, step, begin, text("So."), step, tokens=step["tokens"]))
@@ -323,7 +323,7 @@ def test_the_tokens_add_up_to_the_sessions_own_totals() -> None:
 
 
 def test_a_fork_is_marked_and_its_copies_keep_their_names() -> None:
-    """Messages get new ids in a fork: a response goes by its time, so that the archive can count it once."""
+    """Messages get new ids in a fork, so a response is named by its time and the archive counts it once."""
     first, fork = recorded("forked/opencode.db")
     assert (first.relation, fork.relation, fork.parent) == (None, "fork", None)
     assert fork.events[1 : len(first.events)] == first.events[1:]

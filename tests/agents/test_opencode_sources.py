@@ -1,4 +1,4 @@
-"""OpenCode's database and its older tree of files: found, told apart, read while the program writes, never touched."""
+"""OpenCode's database and its older tree of files: found, distinguished, read while the program writes, never changed."""
 
 import os
 import shutil
@@ -62,7 +62,7 @@ def test_the_data_folder_is_the_same_on_every_system() -> None:
 
 
 def test_a_database_can_be_named_by_a_variable() -> None:
-    """`OPENCODE_DB`: absolute, or below the program's folder; what is kept in memory is nowhere."""
+    """By `OPENCODE_DB`: absolute, or below the program's folder; `:memory:` is ignored."""
     base = {"XDG_DATA_HOME": os.path.join(os.sep, "d")}
     own = os.path.join(os.sep, "d", "opencode")
     elsewhere = os.path.join(os.sep, "x", "mine.db")
@@ -132,7 +132,7 @@ def test_a_row_that_is_not_json_does_not_affect_the_others(path: str, writer: sq
 
 
 def test_a_newer_table_is_kept_as_it_is(path: str, writer: sqlite3.Connection) -> None:
-    """`session_message` stands ready to take the place of messages and parts; 1.18 leaves it empty."""
+    """`session_message` is meant to replace messages and parts; it is still empty in 1.18."""
     parent = next(iter(stamps(path)))
     writer.execute("DELETE FROM message WHERE session_id = ?", (parent,))
     writer.execute("INSERT INTO session_message VALUES ('m', ?, 'user', 1, 1, 1, '{\"text\":\"hi\"}')", (parent,))
@@ -194,7 +194,7 @@ def pieces(tree: str, kind: str) -> list[str]:
 
 
 def later(path: str, by: int) -> None:
-    """As if the file had been written again a moment later."""
+    """Set the file's time a moment later."""
     status = os.stat(path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + by))
 
@@ -214,7 +214,7 @@ def test_an_unchanged_session_keeps_its_stamp(tree: str) -> None:
 
 
 def test_a_change_of_the_newest_message_changes_the_stamp(tree: str) -> None:
-    """Parts are written again in place: no folder's time tells of that."""
+    """Parts are rewritten in place, which changes no folder's time."""
     newest = pieces(tree, "message")[-1]
     parts = os.path.join(root_of(tree), "storage", "part", os.path.basename(newest)[: -len(".json")])
     changed = [tree, newest, *(os.path.join(parts, name) for name in os.listdir(parts))]
@@ -269,7 +269,7 @@ def test_only_a_sessions_own_file_is_detected() -> None:
 
 # All of it in the archive.
 def test_a_session_in_tree_and_database_is_kept_once(tmp_path: Any) -> None:
-    """A version that took the tree over left it where it was, under the same ids."""
+    """A version that imported the tree left it in place, with the same ids."""
     machine = Machine(tmp_path)
     own = os.path.join(machine.home, ".local", "share", "opencode")
     shutil.copytree(os.path.join(RECORDED, "ordinary"), own)

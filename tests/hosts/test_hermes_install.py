@@ -1,4 +1,4 @@
-"""`preheat install hermes` and `uninstall`: each way, what is there already, what goes wrong, and no trace afterwards."""
+"""`preheat install hermes` and `uninstall`: each way, earlier installations, failures, and complete removal."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_without_pip_a_folder_is_installed_with_the_reason(place: Place, capsys:
 @pytest.mark.parametrize("how", ["directory", "hook"])
 @pytest.mark.parametrize("config", [None, "", MINE, MINE.replace("\n", "\r\n")])
 def test_uninstalling_restores_every_file(place: Place, capsys: Output, how: str, config: str | None) -> None:
-    """Home and Python are as they were, to the byte and the folder, whatever was in the settings; a dry run changes nothing."""
+    """Home and Python are restored to the byte, whatever was in the settings; a dry run changes nothing."""
     if config is not None:
         place.config.write_bytes(config.encode())
         place.config.chmod(0o640)
@@ -106,7 +106,7 @@ def test_uninstalling_restores_every_file(place: Place, capsys: Output, how: str
 
 
 def test_uninstalling_removes_a_home_that_installing_made(place: Place) -> None:
-    """Hermes is installed and was never started."""
+    """Hermes is installed but was never started."""
     place.own.rmdir()
     assert main(["install", "hermes", "--how", "directory"]) == 0
     assert place.plugin.is_dir()
@@ -115,7 +115,7 @@ def test_uninstalling_removes_a_home_that_installing_made(place: Place) -> None:
 
 
 def test_uninstalling_keeps_later_changes_of_the_settings(place: Place, capsys: Output) -> None:
-    """Hermes writes its settings anew whenever something is set: theirs stays, ours goes."""
+    """Hermes rewrites its settings whenever something is set: only our entry is removed."""
     place.config.write_text(MINE)
     main(["install", "hermes", "--how", "directory"])
     place.config.write_text("model: {default: small}\nplugins:\n  enabled: [mine, preheat, third]\n")
@@ -126,7 +126,7 @@ def test_uninstalling_keeps_later_changes_of_the_settings(place: Place, capsys: 
 
 
 def test_uninstalling_keeps_foreign_and_changed_files(place: Place, capsys: Output) -> None:
-    """A file of theirs, and one of ours that they changed, are left and named."""
+    """A foreign file, and one of ours that was changed, are kept and named."""
     main(["install", "hermes", "--how", "directory"])
     (place.plugin / "notes.txt").write_text("mine")
     (place.plugin / "plugin.yaml").write_text("name: changed\n")
@@ -136,7 +136,7 @@ def test_uninstalling_keeps_foreign_and_changed_files(place: Place, capsys: Outp
 
 
 def test_installing_another_way_replaces_the_first(place: Place, capsys: Output) -> None:
-    """Never two at a time: what the other way has put there is taken away; and back, to the byte."""
+    """Never two at a time; uninstalling afterwards restores everything to the byte."""
     place.config.write_text(MINE)
     before = tree(place.own)
     main(["install", "hermes", "--how", "hook"])
@@ -151,7 +151,7 @@ def test_installing_another_way_replaces_the_first(place: Place, capsys: Output)
 
 
 def test_installing_takes_the_plugin_out_of_the_disabled_ones(place: Place, capsys: Output) -> None:
-    """`plugins.disabled` wins in Hermes; who installs wants it. Taking back gives even that back."""
+    """`plugins.disabled` outranks `enabled` in Hermes. Uninstalling restores the entry."""
     before = "plugins:\n  disabled:\n    - preheat\n    - loud\n"
     place.config.write_text(before)
     main(["install", "hermes", "--how", "directory"])
@@ -173,7 +173,7 @@ def test_installing_takes_the_plugin_out_of_the_disabled_ones(place: Place, caps
 def test_settings_that_cannot_be_edited_safely_change_nothing(
     place: Place, capsys: Output, config: str, line: str
 ) -> None:
-    """The line is named; neither the settings nor anything else was changed. The status and the doctor do not fail on it."""
+    """The error names the line. `status` and `doctor` do not fail on such settings."""
     place.config.write_bytes(config.encode(errors="surrogateescape"))
     before = tree(place.own, place.venv)
     for how in ([], ["--how", "directory"]):
@@ -188,7 +188,7 @@ def test_settings_that_cannot_be_edited_safely_change_nothing(
 
 
 def test_settings_broken_after_installing_are_reported(place: Place, capsys: Output) -> None:
-    """Hermes then loads nothing; status and doctor say where to mend it, and mending is enough."""
+    """Hermes then loads nothing; `status` and `doctor` name the line, and repairing the file is enough."""
     main(["install", "hermes", "--how", "directory"])
     fine = place.config.read_text()
     place.config.write_text(fine + "model: [\n")
@@ -202,7 +202,7 @@ def test_settings_broken_after_installing_are_reported(place: Place, capsys: Out
 
 
 def test_a_foreign_folder_is_not_changed(place: Place, capsys: Output) -> None:
-    """Somebody's own plugin of that name, or a link to a checkout."""
+    """Somebody's own plugin of that name."""
     place.plugin.mkdir(parents=True)
     (place.plugin / "__init__.py").write_text("def register(ctx): ...\n")
     before = tree(place.own)
@@ -215,7 +215,7 @@ def test_a_foreign_folder_is_not_changed(place: Place, capsys: Output) -> None:
 def test_missing_old_and_new_versions_are_reported(
     place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What was looked for and where; which version is needed; what an older one lacks; that a newer one was not tried."""
+    """With the places searched, the version needed, what an older version lacks, and that a newer one was not tried."""
     for version, code, says in (
         ("0.12.3", 2, "too old: plugins like ours are loaded from 0.13 on"),
         ("0.15.2", 0, "lets nobody add messages"),
@@ -236,7 +236,7 @@ def test_missing_old_and_new_versions_are_reported(
 
 
 def test_wrong_options_are_reported_in_one_line(place: Place, capsys: Output) -> None:
-    """A way that there is not, a way for an agent that has one only, a project."""
+    """An unknown way, a way for an agent that has only one, a project, a way that is impossible."""
     for words, says in (
         (["hermes", "--how", "magic"], "there is no way `magic` for Hermes Agent; there are pip, directory, hook"),
         (["codex", "--how", "pip"], "one way only"),
@@ -251,7 +251,7 @@ def test_wrong_options_are_reported_in_one_line(place: Place, capsys: Output) ->
 def test_other_homes_of_the_same_hermes_are_named(
     place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The active profile is the one that is set up; with `HERMES_HOME` another is, and both are undone on their own."""
+    """The active profile is set up, or the one in `HERMES_HOME`; each is uninstalled separately."""
     coder = place.own / "profiles" / "coder"
     coder.mkdir(parents=True)
     place.config.write_text(MINE)
@@ -273,7 +273,7 @@ def test_other_homes_of_the_same_hermes_are_named(
 
 # How it stands.
 def test_status_reports_what_is_loaded_and_out_of_date(place: Place, capsys: Output) -> None:
-    """A copy of an older Preheat, a Python that is gone, one that is not enabled: each with what to do."""
+    """A copy of an older Preheat, a missing Python, a plugin that is not enabled: each with the remedy."""
     main(["install", "hermes", "--how", "directory"])
     found = hermes_status(capsys)
     assert found["program"] == f"Hermes Agent 0.19.0, run by {python_of(place.venv)}"
@@ -304,7 +304,7 @@ def test_status_reports_safe_mode(place: Place, capsys: Output, monkeypatch: pyt
 
 
 def test_an_installed_package_is_only_enabled(place: Place, capsys: Output) -> None:
-    """Nothing is fetched for it, and nothing of it is taken out again: we have not put it there."""
+    """Nothing is fetched, and uninstalling does not remove a package that we did not install."""
     add_package(place.venv, "preheat", __version__, POINTS)
     before = tree(place.own, place.venv)
     found = run_json(capsys, "install", "hermes")
@@ -315,7 +315,7 @@ def test_an_installed_package_is_only_enabled(place: Place, capsys: Output) -> N
 
 
 def test_an_older_package_is_reported_and_outranks_a_folder(place: Place, capsys: Output) -> None:
-    """The package wins over a folder of the same name: a folder beside it would not be loaded. So it is said."""
+    """Hermes loads the package and not a folder of the same name."""
     add_package(place.venv, "preheat", "0.0.1", POINTS)
     assert main(["install", "hermes"]) == 2
     assert "`--how pip` cannot be done: " in capsys.readouterr().err
@@ -327,7 +327,7 @@ def test_an_older_package_is_reported_and_outranks_a_folder(place: Place, capsys
 
 
 def test_a_shell_hook_needs_consent_and_doubles_a_plugin(place: Place, capsys: Output) -> None:
-    """Hermes keeps what the person has agreed to; a hook beside a plugin answers twice, and installing leaves one."""
+    """Hermes stores the consent; a hook beside a plugin would answer twice, and installing again leaves one."""
     main(["install", "hermes", "--how", "hook"])
     (seen,) = hermes_status(capsys)["places"]
     assert (seen["events"], seen["active"], "not agreed" in seen["reason"]) == (["pre_llm_call"], "no", True)
@@ -349,7 +349,7 @@ def test_a_shell_hook_needs_consent_and_doubles_a_plugin(place: Place, capsys: O
 
 # Packages.
 def test_a_uv_tools_python_is_not_changed(place: Place, capsys: Output) -> None:
-    """What `uv tool` made is made anew when it upgrades: the folder is taken, without pip being asked."""
+    """`uv tool` rebuilds it at every upgrade, so the folder is installed instead."""
     (place.venv / "uv-receipt.toml").write_text("[tool]\n")
     found = run_json(capsys, "install", "hermes", "--dry-run")
     assert found["how"] == "directory"
@@ -368,7 +368,7 @@ esac
 
 
 def test_a_failing_pip_falls_back_to_the_folder(place: Place, capsys: Output) -> None:
-    """It said that it could, and then the disk was full: the folder is put there, or nothing where pip was asked for."""
+    """The dry run worked, then the disk was full: the folder is installed, or nothing with `--how pip`."""
     python_of(place.venv).unlink()
     launcher(python_of(place.venv), PIP)
     add_package(place.venv, "pip", "23.2")
@@ -386,7 +386,7 @@ def test_a_failing_pip_falls_back_to_the_folder(place: Place, capsys: Output) ->
 
 
 def test_packages_that_others_need_are_not_removed(tmp_path: Path) -> None:
-    """Of what was added, a package goes only if it is as we added it and nothing that stays needs it."""
+    """A package that we added is removed only in the version we added, and if no remaining package needs it."""
     python = make_python(tmp_path / "venv")
     for name, needs in (("preheat", "left"), ("left", ""), ("theirs", "shared[x]>=1; python_version > '3'"), ("shared", "deep"), ("deep", ""), ("changed", "")):  # fmt: skip # noqa: E501
         add_package(tmp_path / "venv", name, "2.0" if name == "changed" else "1.0", needs=needs)
@@ -403,7 +403,7 @@ def test_packages_that_others_need_are_not_removed(tmp_path: Path) -> None:
     ("what", "says"), [({"managed": True}, "managed by the system"), ({"writable": False}, "written to")]
 )
 def test_a_managed_or_read_only_python_is_refused(tmp_path: Path, what: dict[str, bool], says: str) -> None:
-    """The system's own, or one whose folder is closed: as it says of itself."""
+    """As the interpreter reports of itself."""
     said = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
     python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**said, **what})}'\n")
     with pytest.raises(packages.Cannot, match=says):
@@ -411,7 +411,6 @@ def test_a_managed_or_read_only_python_is_refused(tmp_path: Path, what: dict[str
 
 
 def test_a_python_that_does_not_run_or_keep_packages_is_refused(tmp_path: Path) -> None:
-    """Each with its reason."""
     with pytest.raises(packages.Cannot, match="does not run"):
         packages.addition(Package(str(tmp_path / "python"), "x"), os.environ)
     python = make_python(tmp_path / "venv")
@@ -420,7 +419,7 @@ def test_a_python_that_does_not_run_or_keep_packages_is_refused(tmp_path: Path) 
 
 
 def test_the_package_is_installed_from_the_same_source() -> None:
-    """Ours is a checkout here: the same folder, as it is installed."""
+    """In these tests Preheat is a checkout: its folder is the source."""
     *how, where = packages.origin()
     assert os.path.exists(os.path.join(where, "pyproject.toml")) or where == f"preheat=={__version__}"
     assert how in ([], ["--editable"])

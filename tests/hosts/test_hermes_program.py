@@ -31,7 +31,7 @@ LAUNCHERS: dict[str, Callable[[Path], str]] = {
 
 @pytest.mark.parametrize("kind", LAUNCHERS)
 def test_the_interpreter_is_found_through_launcher_scripts(kind: str, venv: Path, tmp_path: Path) -> None:
-    """Installers write scripts around it, of several shapes."""
+    """Installers write launcher scripts of several shapes."""
     launcher(tmp_path / "bin" / "hermes", LAUNCHERS[kind](venv))
     program = found(surroundings(tmp_path, tmp_path / "bin"))
     assert program is not None
@@ -41,7 +41,7 @@ def test_the_interpreter_is_found_through_launcher_scripts(kind: str, venv: Path
 
 
 def test_the_interpreter_is_found_through_a_link_and_in_the_environment(venv: Path, tmp_path: Path) -> None:
-    """As older installers and `uv tool` link it, and with the environment's own folder on the PATH."""
+    """A link as older installers and `uv tool` make it; or the environment's own folder is on the PATH."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hermes").symlink_to(venv / "bin" / "hermes")
     for folder in (tmp_path / "bin", venv / "bin"):
@@ -52,7 +52,7 @@ def test_the_interpreter_is_found_through_a_link_and_in_the_environment(venv: Pa
 
 
 def test_another_program_named_hermes_is_skipped(venv: Path, tmp_path: Path) -> None:
-    """There are others called `hermes`; the first on the PATH may be one of them, or a script that starts itself."""
+    """The first `hermes` on the PATH may be another program, or a script that starts itself."""
     launcher(tmp_path / "one" / "hermes", "\x7fELF no script at all")
     launcher(tmp_path / "two" / "hermes", f'#!/bin/sh\nexec "{tmp_path}/two/hermes" "$@"\n')
     program = found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two", venv / "bin"))
@@ -62,7 +62,7 @@ def test_another_program_named_hermes_is_skipped(venv: Path, tmp_path: Path) -> 
 
 
 def test_usual_places_are_searched_without_a_path(tmp_path: Path) -> None:
-    """In its home, and where tools that install programs put theirs; all of them are named when nothing is found."""
+    """In Hermes's home, and where `uv` and `pipx` install; all places are named when nothing is found."""
     environment = surroundings(tmp_path)
     assert found(environment) is None
     places = looked_for(environment)
@@ -79,7 +79,7 @@ def test_usual_places_are_searched_without_a_path(tmp_path: Path) -> None:
 
 
 def test_an_interpreter_is_asked_for_a_version_installed_elsewhere(venv: Path, tmp_path: Path) -> None:
-    """Nothing beside the interpreter says that Hermes is there; it says so itself."""
+    """No file beside the interpreter shows Hermes, but the interpreter can import it."""
     python = make_python(tmp_path / "other")
     (packages_of(tmp_path / "other") / "more.pth").write_text(f"{packages_of(venv)}\n")
     launcher(tmp_path / "bin" / "hermes", f"#!{python}\nimport hermes_cli\n")
@@ -93,7 +93,7 @@ def test_an_interpreter_is_asked_for_a_version_installed_elsewhere(venv: Path, t
 
 
 def test_the_home_is_that_of_the_active_profile(tmp_path: Path) -> None:
-    """`HERMES_HOME`, the active profile, a profile that is gone: as Hermes itself decides it."""
+    """By `HERMES_HOME`, the active profile, or a missing profile, as Hermes itself decides."""
     own = tmp_path / ".hermes"
     coder = own / "profiles" / "coder"
     coder.mkdir(parents=True)

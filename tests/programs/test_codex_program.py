@@ -1,4 +1,4 @@
-"""The real Codex program, run now against the scripted model: what it writes is what the reader gives."""
+"""The real Codex program with the scripted model: the sessions it writes are read correctly."""
 
 import os
 from pathlib import Path

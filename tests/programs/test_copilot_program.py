@@ -1,4 +1,4 @@
-"""The real Copilot CLI, run now against the scripted model: what it writes is what the reader gives.
+"""The real Copilot CLI with the scripted model: the sessions it writes are read correctly.
 
 CI does not install it (`scripts/install-agents copilot` does): what it writes is recorded in the fixtures.
 """

@@ -86,17 +86,17 @@ def asks(**arguments: Any) -> Reply:
 
 
 def sent(finished: hermes.Finished) -> list[dict[str, Any]]:
-    """The requests to the model, each as it was."""
+    """The requests to the model."""
     return [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
 
 
 def results(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the tools gave, as it stands before the model."""
+    """The tools' results as the model got them."""
     return [json.loads(each["content"]) for each in request["messages"] if each["role"] == "tool"]
 
 
 def test_the_model_can_call_every_action(home: Home) -> None:
-    """Each answer stands in the next request; what was built can be loaded; the newest session is the one that is running."""
+    """Each answer is in the next request; a built template can be loaded; the newest session is the running one."""
     learned(home.data, home.project, os.path.join(home.folder, "earlier"))
     calls: Sequence[dict[str, Any]] = (
         {"action": "list"},
@@ -138,14 +138,14 @@ def test_the_model_can_call_every_action(home: Home) -> None:
 
 
 def test_the_tool_can_be_switched_off(home: Home) -> None:
-    """By Hermes's own means, one toolset; the rest of the plugin stays."""
+    """By Hermes's own setting for a toolset; the rest of the plugin still works."""
     finished = home.chat(Reply("Done."), settings=f"{hermes.PLUGIN}\nagent: {{disabled_toolsets: [preheat]}}")
     assert "warm_session" not in [each["function"]["name"] for each in sent(finished)[0]["tools"]]
     assert home.warm("list", "--json").code == 0
 
 
 def test_a_preheat_that_cannot_be_started_does_not_disturb_the_session(home: Home) -> None:
-    """The tool's answer says so, and the session ends as it would have."""
+    """The tool's answer is an error, and the session ends as without it."""
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "preheat.json")
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"interpreter": "/nowhere/python", "home": home.data}, stream)
@@ -221,7 +221,7 @@ class Terminal:
         os.close(screen)
 
     def sees(self, word: str) -> None:
-        """Wait until it shows a word that it had not shown when we last looked."""
+        """Wait until it shows a new occurrence of a word."""
         import select
 
         end = time.monotonic() + HUNG
@@ -295,7 +295,7 @@ def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
 
 
 def test_leaving_a_chat_shows_its_score(home: Home) -> None:
-    """One line with the scorecard, behind what the program itself says of the session."""
+    """One line with the score, after Hermes's own closing lines."""
     home.chat(Reply("Done."))
     patient(home)
     work = [shell(f"echo {number}") for number in range(6)]  # fewer are not scored
@@ -308,7 +308,7 @@ def test_leaving_a_chat_shows_its_score(home: Home) -> None:
 
 
 def patient(home: Home) -> None:
-    """A busy machine may take longer for the line than a person is kept waiting."""
+    """Raise the time limit for the closing line, because the machine may be busy."""
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watching.__file__))
     with open(path, encoding="utf-8") as stream:
         text = stream.read()

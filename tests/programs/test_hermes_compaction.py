@@ -17,7 +17,7 @@ from tests.programs import seeds
 pytestmark = pytest.mark.program
 
 FULL = Usage(input=62_000, output=20)
-"""As many tokens as make a window of 64,000 too full, whatever was really said."""
+"""Enough reported tokens to overfill a window of 64,000."""
 CALLS = 13
 SCRIPT = tuple(
     Reply(
@@ -46,11 +46,11 @@ def add(request=None, **given):
 def register(ctx):
     ctx.register_middleware("llm_request", add)
 """
-"""The channels by themselves; Preheat's own plugin uses the same two."""
+"""A plugin for each of the two channels that Preheat's own plugin uses."""
 
 
 class Left(NamedTuple):
-    """What stands in a request: facts, and example calls."""
+    """The facts and example calls in a request."""
 
     facts: bool
     calls: bool
@@ -96,7 +96,7 @@ def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]
 @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "rotation"])
 @pytest.mark.parametrize("way", SURVIVES)
 def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
-    """And read back: every call of the agent counts once, none of ours does, the person asked once."""
+    """In the session that is read, every call of the agent counts once, no example call, and one prompt."""
     home = str(tmp_path)
     arguments, settings = started(way, home)
     finished = hermes.run(

@@ -77,7 +77,7 @@ class Machine:
         return done.stdout
 
     def asked(self, *words: str, script: tuple[Reply, ...] = WORK) -> hermes.Finished:
-        """Hermes in one question."""
+        """Run Hermes with one question."""
         return hermes.run(
             hermes.Job(program=seeds.program(), home=self.home, arguments=["chat", *words, "-Q"], script=script)
         )
@@ -107,7 +107,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) -> None:
-    """Made, gone on with, read, judged, learned from, deleted: our messages reach the model as history and count nowhere."""
+    """Imported, resumed, read, judged, learned from, deleted: our messages reach the model as history and are not counted."""
     machine.taught()
     before = machine.asked("-q", "Look around", script=(Reply("Looked."),)).session
     begun = machine.begun()
@@ -196,7 +196,7 @@ def damaged(store: str) -> None:
 
 @contextmanager
 def no_room(store: str) -> Iterator[None]:
-    """Files cannot grow: what a full disk is to a program."""
+    """Files cannot grow, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, before[1]))
     try:
@@ -215,7 +215,7 @@ REFUSALS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], 
 
 @pytest.mark.parametrize("how", REFUSALS)
 def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> None:
-    """One line that says why; every session that was there is there, and nothing else."""
+    """The error is one line with the reason; the store has the same sessions as before."""
     kept = seeds.imported(machine.home).session
     spoil, why = REFUSALS[how]
     around = spoil(machine.store)
@@ -254,7 +254,7 @@ cp -p "$own"/state.db* "$kept"; exit $code
 
 @pytest.mark.parametrize(("how", "why"), [("read-only", "or a read-only disk"), ("full", "is the disk full?")])
 def test_a_full_disk_leaves_the_store_unchanged(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
-    """A real one, mounted for the command alone: one line, exit code 2, and the store is what it was."""
+    """A real full disk, mounted for the command: one line, exit code 2, and the same store."""
     machine.taught()
     machine.begun()
     before, copy = contents(machine.store), tmp_path / "copy"

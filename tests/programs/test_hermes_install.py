@@ -27,7 +27,7 @@ def program() -> str:
 
 
 def preheat(home: Path, program: str, *words: str) -> Any:
-    """A command of Preheat in the person's surroundings, with the index that the machine has."""
+    """Run a command of Preheat in the person's environment, with the machine's package index."""
     path = os.pathsep.join([os.path.dirname(program), "/usr/bin", "/bin"])
     more = {
         "HERMES_HOME": str(home / ".hermes"),
@@ -69,7 +69,7 @@ def heard(home: Path) -> str:
 
 
 def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) -> None:
-    """The model is offered our tool, the daemon hears of the session, another plugin's entry stays; then all is as before."""
+    """The model is offered our tool, the daemon gets the session's events, another plugin's entry stays; uninstalling restores all."""
     own = tmp_path / ".hermes"
     finished = session(tmp_path, program, "directory", settings="plugins: {enabled: [mine]} # mine")
     assert "warm_session" in tools(finished)
@@ -93,7 +93,7 @@ def test_safe_mode_loads_no_plugin(program: str, tmp_path: Path) -> None:
 
 
 def test_the_shell_hook_is_called_after_consent(program: str, tmp_path: Path) -> None:
-    """Not before: Hermes skips it without a word, and the session is as ever."""
+    """Before consent Hermes skips it silently."""
     finished = session(tmp_path, program, "hook")
     assert "Hello." in finished.output
     assert heard(tmp_path) == ""

@@ -32,14 +32,14 @@ TASK = "Make the next checkout step work."
 WRONG, WORKS = "rspec spec", "bin/rspec spec"
 LONG = "for n in $(seq 400); do echo line $n of a build; done"
 REFUSED = "git push --force origin main"
-"""Meets a critical rule, and does no harm where nothing refuses it: there is no repository."""
+"""A command that a critical rule refuses; harmless if it runs, since there is no repository."""
 FULL = Usage(input=62_000, output=20)
-"""As many tokens as make a window of 64,000 too full."""
+"""Enough reported tokens to overfill a window of 64,000."""
 ENDED = "All done."
 
 
 class Machine:
-    """A person's: Hermes with a home of its own, our plugin in it, and Preheat's folder."""
+    """A person's machine: Hermes with a home, our plugin in it, and Preheat's folder."""
 
     def __init__(self, program: str, folder: Path) -> None:
         self.program = program
@@ -84,7 +84,7 @@ class Machine:
             connection.close()
 
     def lessons(self) -> list[dict[str, Any]]:
-        """What is known after everything was read and learned."""
+        """The lessons after everything was read and learned."""
         self.preheat("sync", "--quiet")
         self.preheat("learn", "--quiet")
         found: list[dict[str, Any]] = json.loads(self.preheat("lessons", "list", "--json"))
@@ -92,7 +92,7 @@ class Machine:
 
 
 class Ran:
-    """What came of a run."""
+    """A finished run."""
 
     def __init__(self, finished: hermes.Finished) -> None:
         self.finished = finished
@@ -102,7 +102,7 @@ class Ran:
 
     @property
     def results(self) -> dict[str, dict[str, Any]]:
-        """What tools gave, as it went to the model, by the calls' ids."""
+        """The tools' results as the model got them, by call id."""
         return {
             each["tool_call_id"]: json.loads(each["content"])
             for each in self.requests[-1].body["messages"]
@@ -201,7 +201,7 @@ def marking(event: HookEvent) -> HookAnswer:
 
 
 def test_subagents_are_not_watched(machine: Machine) -> None:
-    """Parent and child ask the model at once: only the parent's requests have a word of ours in them."""
+    """Parent and child run at once: only the parent's requests contain a text of ours."""
     script = [
         Reply("I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]),
         Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
@@ -219,7 +219,7 @@ def test_subagents_are_not_watched(machine: Machine) -> None:
 
 
 def test_hermes_own_review_is_not_watched(machine: Machine) -> None:
-    """The program reviews a session in the background under the session's own id: nothing is given, and nothing told."""
+    """Hermes reviews a session in the background under the session's id: it gets nothing, and nothing is reported."""
     waits = machine.plugin.parent / "waits"
     waits.mkdir()
     (waits / "plugin.yaml").write_text("name: waits\nversion: 1.0.0\ndescription: Lets a review begin.\n")
@@ -270,7 +270,7 @@ BAD = (b"", b"preheat 1 9\n{}", b"\x00\xff", b"preheat 1 4\nnull", b'preheat 1 1
 
 
 def undisturbed(ran: Ran, preheat: bool = False) -> None:
-    """The session ended as it would have without us."""
+    """Assert that the session ended as without the plugin."""
     assert ENDED in ran.finished.output
     assert len(ran.requests) == len(CALLS) + 1
     codes = [result.get("exit_code") for result in ran.results.values()]
@@ -279,7 +279,7 @@ def undisturbed(ran: Ran, preheat: bool = False) -> None:
 
 
 def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machine) -> None:
-    """Half an answer, none, no JSON, and one that never comes."""
+    """With half an answer, none, invalid JSON, and an answer that never comes."""
     answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
     with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
         undisturbed(machine.run(CALLS))
@@ -287,7 +287,7 @@ def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machin
 
 
 def test_an_unusable_folder_does_not_disturb_the_session(machine: Machine) -> None:
-    """A file where Preheat's folder should be: no socket, no client, no place for anything."""
+    """A file in the place of Preheat's folder: no socket and no client."""
     shutil.rmtree(machine.data)
     Path(machine.data).write_text("")
     undisturbed(machine.run(CALLS))
@@ -309,7 +309,7 @@ def register(ctx):
 
 @pytest.mark.parametrize("broken", ["callbacks", "register", "import"])
 def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, broken: str) -> None:
-    """In each callback, where it registers, and where it is loaded; another plugin works on beside it."""
+    """In each callback, when registering, and when loading; another plugin still works."""
     if broken == "callbacks":
         names = (
             "pre_llm_call",
@@ -344,7 +344,7 @@ def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, bro
 
 
 def test_safe_mode_loads_no_plugin(machine: Machine) -> None:
-    """Hermes's own switch for all plugins; nothing is told and nothing given."""
+    """Nothing is reported and nothing is added."""
     # It leaves the settings out as well, so the model is named beside them.
     named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}
     options = ("-q", TASK, "--safe-mode", "--provider", "custom", "--model", "scripted")

@@ -1,4 +1,4 @@
-"""Our hooks in the real Codex program, against the scripted model: what they say is heard, and nothing they do breaks it."""
+"""Our hooks in the real Codex program with the scripted model: answers reach the model, and failures do not disturb it."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_a_call_is_reported_like_in_the_rollout_with_its_exit_code(tmp_path: Pat
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
-    """The session ends as scripted, also with a hook that never would."""
+    """The session ends as scripted, even with a hook that never ends."""
     _, items = ran(tmp_path, mode)
     assert "Process exited with code 2" in said(items)
     assert "good" in said(items)
@@ -85,7 +85,7 @@ def test_an_output_is_replaced_and_the_session_continues(tmp_path: Path) -> None
 
 
 def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
+    """The model gets the reason."""
     hooked, items = ran(tmp_path, "block")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
     assert len(outputs) == 2
@@ -95,7 +95,7 @@ def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
 
 
 def test_hooks_run_only_when_trusted_and_status_reports_it(tmp_path: Path) -> None:
-    """The hash that we take is the program's own: with it in the person's configuration the hooks run."""
+    """Our hash equals the program's: with it in the configuration the hooks run."""
     with ModelServer([*SCRIPT, *SCRIPT]) as server:
         home = CodexHome(str(tmp_path), server.url)
         hooked = Hooked(str(tmp_path / "data"), "codex", home.environment)
@@ -112,7 +112,7 @@ def test_hooks_run_only_when_trusted_and_status_reports_it(tmp_path: Path) -> No
 
 
 def _trust(home: CodexHome, path: str, settings: dict[str, Any]) -> None:
-    """What the person does with `/hooks`."""
+    """Trust the hooks, as the person does with `/hooks`."""
     lines = []
     for event, groups in settings["hooks"].items():
         for index, group in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Our hooks in the real Copilot CLI, against the scripted model: what they say is heard, and nothing they do breaks it.
+"""Our hooks in the real Copilot CLI, with the scripted model: answers reach the model, and failures do not disturb it.
 
 CI does not install it (`scripts/install-agents copilot` does): what it tells is recorded in the fixtures.
 """
@@ -77,14 +77,14 @@ def test_events_report_what_happened(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
-    """Before a call the program takes a failing hook for a refusal: ours never fails, whatever becomes of it."""
+    """Copilot CLI treats a failing hook before a call as a refusal, so ours never fails."""
     _, messages = ran(tmp_path, mode)
     assert "exit code 2" in results(messages)[0]
     assert "good" in results(messages)[2]
 
 
 def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
-    """Neither the script nor its Python is there any more: every call still runs."""
+    """Neither the script nor its Python exists any more: every call still runs."""
     with ModelServer([Reply(calls=[bash("echo good")]), Reply("Done.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
         hooked = Hooked(str(tmp_path / "data"), "copilot", home.environment)
@@ -103,7 +103,7 @@ def test_an_output_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
+    """The model gets the reason."""
     hooked, messages = ran(tmp_path, "block")
     assert REFUSED in results(messages)[0]
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

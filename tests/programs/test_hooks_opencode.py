@@ -1,4 +1,4 @@
-"""Our plugin in the real OpenCode, against the scripted model: what it says is heard, and nothing it does breaks a session."""
+"""Our plugin in the real OpenCode with the scripted model: answers reach the model, and failures do not disturb it."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Ho
 
 
 def test_context_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
-    """The context stands in the system prompt of every request; advice after a call stands behind its output."""
+    """The context is in the system prompt of every request; an advisory comes after the call's output."""
     hooked, requests = answered
     names = [event.name for event in hooked.events]
     assert names[:4] == ["session_start", "prompt", "before_tool", "after_tool"]
@@ -85,7 +85,7 @@ def test_context_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
 
 
 def test_events_report_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
-    """Outputs, exit codes, and a tool's error, which the program's own hook after calls does not tell."""
+    """Outputs, exit codes, and a tool's error, which OpenCode's own hook does not report."""
     hooked, _ = answered
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
     assert sorted((call.tool, call.is_error, call.exit_code) for call in calls if call.tool == "bash") == [
@@ -99,14 +99,14 @@ def test_events_report_what_happened(answered: tuple[Hooked, list[Any]]) -> None
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, program: str, mode: Mode) -> None:
-    """The program itself has no limit for a plugin: the plugin has one."""
+    """OpenCode has no time limit for a plugin, but our plugin has one."""
     _, requests = ran(tmp_path, program, mode)
     assert "missing-folder" in results(requests[-1])[0]
     assert "good" in results(requests[-1])[2]
 
 
 def test_a_missing_client_does_not_disturb_the_session(tmp_path: Path, program: str) -> None:
-    """Neither the script nor its Python is there any more."""
+    """Neither the script nor its Python exists any more."""
     home = str(tmp_path / "home")
     settled(home)
     hooked = Hooked(str(tmp_path / "data"), "opencode", clean_environment(home))
@@ -125,13 +125,13 @@ def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
 
 
 def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
+    """The model gets the reason."""
     _, requests = ran(tmp_path, program, "block")
     assert REFUSED in results(requests[-1])[0]
 
 
 def test_subagents_are_not_watched(tmp_path: Path, program: str) -> None:
-    """Nothing is told of a session that another one has started."""
+    """No event of a subagent's session is reported."""
     task = Call("task", {"description": "Count", "prompt": "Count the files.", "subagent_type": "general"})
     script = [Reply("Ask.", [task]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]
     hooked, _ = ran(tmp_path, program, more=script)

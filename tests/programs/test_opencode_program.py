@@ -1,4 +1,4 @@
-"""The real OpenCode against the scripted model: what it writes today is read right."""
+"""The real OpenCode with the scripted model: the sessions it writes are read correctly."""
 
 import os
 
@@ -51,7 +51,7 @@ def run(
 
 
 def test_a_session_its_continuation_and_its_export_are_read(program: str, tmp_path: object) -> None:
-    """Calls, exit codes, texts and totals; the second run goes on in the same session, and an export says the same."""
+    """Calls, exit codes, texts and totals; the second run continues the session, and an export gives the same."""
     home = str(tmp_path)
     finished, (session,) = run(program, home, ["run", "Do some work"], SCRIPT)
     assert "All done." in finished.output
