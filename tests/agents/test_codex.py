@@ -274,8 +274,8 @@ def test_a_roll_back_removes_the_last_turns() -> None:
     rollout.event("thread_rolled_back", num_turns=2).turn().prompt("Four.")
     session = read(rollout)
     assert len(all_of(session, Rewind)) == 1
-    left = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
-    assert left == ["One.", "One. Done.", "Four."]
+    remaining = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
+    assert remaining == ["One.", "One. Done.", "Four."]
 
 
 def test_a_second_roll_back_counts_from_the_remaining_turns() -> None:

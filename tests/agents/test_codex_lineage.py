@@ -188,8 +188,8 @@ def test_text_and_calls_of_one_response_have_the_same_response_name() -> None:
     session = read(rollout)
     names = [call.response for call, _ in joined(session)]
     assert names[0] == names[1] != names[2]
-    said = next(event for event in session.events if isinstance(event, AssistantMessage))
-    assert said.response == names[0]
+    reply = next(event for event in session.events if isinstance(event, AssistantMessage))
+    assert reply.response == names[0]
 
 
 # Old rollouts.

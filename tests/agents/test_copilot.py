@@ -206,11 +206,11 @@ def test_a_message_of_another_source_is_injected(more: dict[str, Any]) -> None:
 def test_texts_of_hooks_are_injected_and_not_part_of_a_result() -> None:
     """Recorded: the program puts a hook's text below the result."""
     (session,) = recorded("hooked")
-    said = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
+    texts = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
     notes = [
         f"A note at {name}." for name in ("sessionStart", "userPromptSubmitted", "postToolUse", "postToolUseFailure")
     ]
-    assert said[:4] == notes
+    assert texts[:4] == notes
     assert results(session)["call_1"].text == "ls: cannot access 'missing-folder': No such file or directory"
     assert not [result for result in all_of(session, ToolResult) if "guidance" in result.text]
 

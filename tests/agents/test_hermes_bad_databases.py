@@ -29,7 +29,7 @@ from preheat.testing.hermes_database import HermesDatabase
 from tests.shared import bound_by_permissions, needs_permissions
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """The state of one file on disk."""
 
     contents: str
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
     mode: int
 
 
-def files(folder: str) -> dict[str, Seen]:
+def files(folder: str) -> dict[str, FileState]:
     """The state of every file in a folder, to see whether one was touched."""
     found = {}
     for parent, _, names in os.walk(folder):
@@ -47,7 +47,7 @@ def files(folder: str) -> dict[str, Seen]:
             status = os.stat(path)
             with open(path, "rb") as stream:
                 digest = sha256(stream.read()).hexdigest()
-            found[os.path.relpath(path, folder)] = Seen(digest, status.st_mtime_ns, status.st_ino, status.st_mode)
+            found[os.path.relpath(path, folder)] = FileState(digest, status.st_mtime_ns, status.st_ino, status.st_mode)
     return found
 
 
@@ -148,7 +148,7 @@ def test_an_index_without_its_log_does_no_harm(tmp_path: Path) -> None:
     assert sessions(path) == {"s": 6}
     after = files(str(tmp_path))
     assert {name: after[name] for name in before if name != "state.db-shm"} == {
-        name: seen for name, seen in before.items() if name != "state.db-shm"
+        name: state for name, state in before.items() if name != "state.db-shm"
     }
 
 

@@ -25,13 +25,13 @@ ECHO = "import json, os, sys; print(json.dumps({'success': True, 'words': sys.ar
 def acting(tmp_path: Any) -> Any:
     """Makes a program that runs a few lines of Python instead of Preheat."""
 
-    def made(code: str) -> Program:
+    def make(code: str) -> Program:
         path = tmp_path / f"python-{len(os.listdir(tmp_path))}"
         path.write_text(f"#!{sys.executable}\nimport sys\nsys.argv[1:] = sys.argv[4:]\n{code}\n", encoding="utf-8")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return Program(str(path))
 
-    return made
+    return make
 
 
 class Registry:
@@ -44,8 +44,8 @@ class Registry:
                 setattr(self, name, self._taking(name))
 
     def _taking(self, name: str) -> Any:
-        def take(*given: Any, **named: Any) -> None:
-            self.found[name] = (given, named)
+        def take(*arguments: Any, **named: Any) -> None:
+            self.found[name] = (arguments, named)
 
         return take
 
@@ -87,9 +87,9 @@ def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixt
     with pytest.raises(SystemExit) as ended:
         commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
     assert ended.value.code == 2
-    said = capfd.readouterr().err
-    assert said.count("\n") == 1
-    assert "preheat install hermes" in said
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert "preheat install hermes" in error
 
 
 def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
@@ -191,8 +191,8 @@ def test_a_loaded_template_is_kept_for_the_next_turn(acting: Any) -> None:
 class Chat:
     """The chat of the interactive program, as the plugin sees it."""
 
-    def __init__(self, *said: str) -> None:
-        self.session_id, self.conversation_history = "s7", list(said)
+    def __init__(self, *history: str) -> None:
+        self.session_id, self.conversation_history = "s7", list(history)
 
 
 def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(acting: Any) -> None:

@@ -41,7 +41,7 @@ def sessions(path: str) -> dict[str, Session]:
     return {session.id: session for session in read(path, READER)}
 
 
-def said(session: Session) -> list[str]:
+def contents(session: Session) -> list[str]:
     """User and assistant texts, and the calls, in order."""
     found = []
     for event in session.events:
@@ -73,7 +73,7 @@ def test_three_compactions_in_place_count_everything_once(database: HermesDataba
     for number in range(10):
         expected += [f"ask {number}", f"c{number}", f"answer {number}"]
         expected += ["COMPACTED"] if number in (2, 5, 8) else []
-    assert said(session) == expected
+    assert contents(session) == expected
     assert [result.exit_code for _, result in joined(session) if result] == list(range(10))
     assert sum(isinstance(event, ToolResult) for event in session.events) == 10
     summaries = [event.summary for event in session.events if isinstance(event, Compaction)]
@@ -85,7 +85,7 @@ def test_two_compactions_in_a_row_are_two_events(database: HermesDatabase, path:
     conversation(database, "s", range(3))
     database.compact("s", 2, 3, SUMMARY.format(1))
     database.compact("s", 2, 2, SUMMARY.format(2))
-    assert [each for each in said(sessions(path)["s"]) if each != "COMPACTED"] == [
+    assert [each for each in contents(sessions(path)["s"]) if each != "COMPACTED"] == [
         f"{what}{n}" for n in range(3) for what in ("ask ", "c", "answer ")
     ]
 
@@ -96,7 +96,7 @@ def test_a_compaction_may_keep_only_the_summary(database: HermesDatabase, path: 
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, SUMMARY.format(1))
     database.message("s", "user", "ask 0")
-    assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask 0"]
+    assert contents(sessions(path)["s"])[-2:] == ["COMPACTED", "ask 0"]
 
 
 def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str) -> None:
@@ -107,7 +107,7 @@ def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str
     database.compact("s", 2, 3, SUMMARY.format(1))
     for text in ("continue", "fine", "go", "yes"):
         database.message("s", "user" if text in ("go", "continue") else "assistant", text)
-    assert said(sessions(path)["s"]) == [
+    assert contents(sessions(path)["s"]) == [
         *("go", "yes", "continue", "well", "go", "yes", "continue", "fine"),
         *("COMPACTED", "continue", "fine", "go", "yes"),
     ]
@@ -118,14 +118,14 @@ def test_copies_with_the_times_of_the_originals_count_once(database: HermesDatab
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 2, 4, SUMMARY.format(1))
-    # The prompts keep theirs; what was said in the newest turn has none yet and gets the moment of storing.
+    # The prompts keep theirs; messages of the newest turn have no time yet and get the time of storing.
     database.connection.execute(
         "UPDATE messages AS copy SET timestamp = (SELECT first.timestamp FROM messages AS first"
         " WHERE first.content = copy.content AND first.compacted = 1)"
         " WHERE copy.active = 1 AND copy.content IN ('ask 0', 'ask 2')"
     )
     conversation(database, "s", range(3, 4))
-    assert said(sessions(path)["s"]) == [
+    assert contents(sessions(path)["s"]) == [
         *(f"{what}{n}" for n in range(3) for what in ("ask ", "c", "answer ")),
         *("COMPACTED", "ask 3", "c3", "answer 3"),
     ]
@@ -137,8 +137,8 @@ def test_a_summary_is_neither_a_prompt_nor_an_answer(database: HermesDatabase, p
     conversation(database, "s", range(2))
     database.compact("s", 1, 2, SUMMARY.format(1), role)
     session = sessions(path)["s"]
-    assert said(session).count("COMPACTED") == 1
-    assert not any("COMPACTION" in text for text in said(session))
+    assert contents(session).count("COMPACTED") == 1
+    assert not any("COMPACTION" in text for text in contents(session))
 
 
 def test_a_summary_merged_into_the_next_message_is_split_off(database: HermesDatabase, path: str) -> None:
@@ -152,7 +152,7 @@ def test_a_summary_merged_into_the_next_message_is_split_off(database: HermesDat
     )
     database.connection.execute("UPDATE messages SET content = ? WHERE active = 1 AND content = 'answer 1'", (merged,))
     session = sessions(path)["s"]
-    assert said(session) == ["ask 0", "c0", "answer 0", "ask 1", "c1", "answer 1", "COMPACTED"]
+    assert contents(session) == ["ask 0", "c0", "answer 0", "ask 1", "c1", "answer 1", "COMPACTED"]
     (compaction,) = (event for event in session.events if isinstance(event, Compaction))
     assert "answer 1" not in compaction.summary
     assert "Part 1." in compaction.summary
@@ -165,7 +165,7 @@ def test_a_merged_message_that_was_never_stored_before_is_kept(database: HermesD
     merged = {"session_id": "s", "role": "user", "content": f"{SUMMARY.format(1)}\n\nask again"}
     database.compact("s", 0, 0, "")
     database.store_together([merged])
-    assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask again"]
+    assert contents(sessions(path)["s"])[-2:] == ["COMPACTED", "ask again"]
 
 
 def test_a_prompt_before_a_summary_in_one_message_is_split_off(database: HermesDatabase, path: str) -> None:
@@ -174,13 +174,13 @@ def test_a_prompt_before_a_summary_in_one_message_is_split_off(database: HermesD
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, "")
     database.store_together([{"session_id": "s", "role": "user", "content": f"ask 1\n\n{SUMMARY.format(1)}"}])
-    assert said(sessions(path)["s"])[-4:] == ["ask 1", "c1", "answer 1", "COMPACTED"]
+    assert contents(sessions(path)["s"])[-4:] == ["ask 1", "c1", "answer 1", "COMPACTED"]
 
 
 def test_the_older_mark_of_a_summary_is_recognised(database: HermesDatabase, path: str) -> None:
     database.session("s")
     database.message("s", "user", "[CONTEXT SUMMARY]: We did things.")
-    assert said(sessions(path)["s"]) == ["COMPACTED"]
+    assert contents(sessions(path)["s"]) == ["COMPACTED"]
 
 
 def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) -> None:
@@ -200,7 +200,7 @@ def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) ->
         database.turn("child", "c9")
     found = sessions(path)
     assert (found["child"].relation, found["child"].parent) == ("compaction", "parent")
-    assert said(found["child"]) == ["COMPACTED", "ask 0", "c9"]
+    assert contents(found["child"]) == ["COMPACTED", "ask 0", "c9"]
 
 
 def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: str) -> None:
@@ -216,7 +216,7 @@ def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: st
     database.message("parent", "user", "ask 5")
     branch = sessions(path)["branch"]
     assert (branch.relation, branch.parent, branch.project) == ("fork", "parent", "/work")
-    assert said(branch) == ["ask 5", "c5", "answer 5"]
+    assert contents(branch) == ["ask 5", "c5", "answer 5"]
 
 
 def test_relations_are_distinguished(database: HermesDatabase, path: str) -> None:
@@ -253,7 +253,7 @@ def test_rewound_messages_are_read_and_removed(database: HermesDatabase, path: s
     database.rewind("s", to)
     conversation(database, "s", range(2, 3))
     session = sessions(path)["s"]
-    assert "bad idea" in said(session)
+    assert "bad idea" in contents(session)
     kept = standing(session)
     assert not any(isinstance(event, UserMessage) and event.text == "bad idea" for event in kept)
     assert [event.call_id for event in kept if isinstance(event, ToolCall)] == ["c0", "c2"]
@@ -280,7 +280,7 @@ def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path
     database.rewind("s", copy)
     conversation(database, "s", range(7, 8))
     session = sessions(path)["s"]
-    assert said(session).count("ask 2") == 1
+    assert contents(session).count("ask 2") == 1
     kept = [event.call_id for event in standing(session) if isinstance(event, ToolCall)]
     assert kept == ["c0", "c1", "c7"]
 

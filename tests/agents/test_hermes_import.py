@@ -34,26 +34,26 @@ def refused(environment: dict[str, str], folder: Path) -> str:
 
 def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
     """The error names the places searched, and the alternative."""
-    said = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
-    assert "Hermes was not found" in said
-    assert "on the PATH" in said
-    assert "--print" in said
+    message = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
+    assert "Hermes was not found" in message
+    assert "on the PATH" in message
+    assert "--print" in message
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
 def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) -> None:
     """The error names the version and the alternatives."""
-    said = refused(placed(tmp_path, version), tmp_path)
-    assert f"Hermes {version} takes no sessions in (that came with 0.19)" in said
-    assert "hermes-prefill" in said
-    assert "preheat install hermes" in said
+    message = refused(placed(tmp_path, version), tmp_path)
+    assert f"Hermes {version} takes no sessions in (that came with 0.19)" in message
+    assert "hermes-prefill" in message
+    assert "preheat install hermes" in message
 
 
 def test_a_missing_home_is_a_user_error(tmp_path: Path) -> None:
     """Preheat does not make Hermes's folder."""
-    said = refused(placed(tmp_path, "0.19.0"), tmp_path)
-    assert "start it once" in said
+    message = refused(placed(tmp_path, "0.19.0"), tmp_path)
+    assert "start it once" in message
     assert not (tmp_path / "own").exists()
 
 
@@ -76,9 +76,9 @@ def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None,
         store.mkdir()
     else:
         store.write_bytes(contents)
-    said = refused(environment, tmp_path)
-    assert str(store) in said
-    assert why in said
+    message = refused(environment, tmp_path)
+    assert str(store) in message
+    assert why in message
     assert [each.name for each in store.parent.iterdir()] == ["state.db"]
     assert contents is None or store.read_bytes() == contents
 

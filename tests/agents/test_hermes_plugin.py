@@ -117,8 +117,8 @@ class Context:
         if not name.startswith("register_") or name in self._fails:
             raise AttributeError(name)
 
-        def register(*given: Any, **more: Any) -> None:
-            self.done.append(f"{name} {given[0] if given else more.get('name')}")
+        def register(*arguments: Any, **more: Any) -> None:
+            self.done.append(f"{name} {arguments[0] if arguments else more.get('name')}")
 
         return register
 
@@ -424,14 +424,14 @@ def test_messages_are_sent_with_every_request_of_their_session(folder: str) -> N
     """The same messages each time, before the task, also after a compaction; in no other session, and not in a review."""
     for plugged in connected(folder, lambda event: HookAnswer(messages=SEEDS)):
         assert plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=True) is None
-        asked = []
+        requests = []
         for session, turn in (("s1", "s1:t1:ab"), ("s2", "s1:t1:ab"), ("s2", "s2:t1:cd")):
             request = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
             event = {"request": request, "session_id": session, "turn_id": turn, "task_id": "t1", "api_mode": "chat"}
             assert plugged.watcher.requested(**event) is None
-            asked.append(json.dumps(request))
-        assert asked == [asked[0]] * 3
-        assert [each["role"] for each in json.loads(asked[0])["messages"]] == ["system", "user", "assistant", "user"]
+            requests.append(json.dumps(request))
+        assert requests == [requests[0]] * 3
+        assert [each["role"] for each in json.loads(requests[0])["messages"]] == ["system", "user", "assistant", "user"]
         other = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
         plugged.watcher.requested(request=other, session_id="else", turn_id="else:t1:ab", task_id="t1")
         plugged.hook("pre_llm_call", user_message=f"{REVIEW} x", turn_id="s1:t9:ff", task_id="t9")
@@ -444,13 +444,13 @@ def test_a_provider_that_refuses_the_messages_gets_none_from_then_on(folder: str
     for plugged in connected(folder, lambda event: HookAnswer(messages=SEEDS)):
         lengths = []
         for session, taken in (("s1", False), ("s2", True)):
-            whose = {"session_id": session, "turn_id": f"{session}:t1:ab"}
-            plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=True, **whose)
+            ids = {"session_id": session, "turn_id": f"{session}:t1:ab"}
+            plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=True, **ids)
             if taken:
-                plugged.hook("on_session_end", completed=True, **whose)
-            plugged.hook("api_request_error", status_code=400, **whose)
+                plugged.hook("on_session_end", completed=True, **ids)
+            plugged.hook("api_request_error", status_code=400, **ids)
             request: Any = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-            plugged.watcher.requested(request=request, **whose)
+            plugged.watcher.requested(request=request, **ids)
             lengths.append(len(request["messages"]))
         assert lengths == [2, 4]
 
@@ -459,9 +459,9 @@ def test_a_pending_text_comes_with_the_next_turn_once(silent: Connected) -> None
     """The text of a template that a command in the chat has loaded."""
     waiting = {"s1": "A template."}
     silent.watcher.also(lambda session: waiting.pop(session, ""))
-    asked = {"user_message": "Go on", "is_first_turn": False}
-    assert silent.hook("pre_llm_call", **asked) == {"context": "A template."}
-    assert silent.hook("pre_llm_call", **asked) is None
+    turn = {"user_message": "Go on", "is_first_turn": False}
+    assert silent.hook("pre_llm_call", **turn) == {"context": "A template."}
+    assert silent.hook("pre_llm_call", **turn) is None
 
 
 # Failures.
@@ -490,10 +490,10 @@ def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monk
             assert plugged.call(number, "read_file", '{"content": ""}') is None
         assert isinstance(plugged.daemon, Counting)
         assert plugged.daemon.waited == STRIKES
-        until(lambda: kept(folder) == STRIKES + 4, "all events, kept for later")
+        until(lambda: stored_events(folder) == STRIKES + 4, "all events, kept for later")
 
 
-def kept(folder: str) -> int:
+def stored_events(folder: str) -> int:
     return sum(name.endswith(".event") for name in spooled(folder))
 
 

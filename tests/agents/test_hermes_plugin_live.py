@@ -23,8 +23,8 @@ SESSION = "20270101_100000_abcdef"
 
 
 def payload(name: str, call_: dict[str, Any] | None = None, home: str = "", cwd: str = "/w", **more: Any) -> bytes:
-    told = {"hook_event_name": name, "session_id": SESSION, "cwd": cwd, "home": home, "extra": more, **(call_ or {})}
-    return json.dumps(told).encode()
+    event = {"hook_event_name": name, "session_id": SESSION, "cwd": cwd, "home": home, "extra": more, **(call_ or {})}
+    return json.dumps(event).encode()
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form
     Path(data, "settings.toml").write_text(f'[live]\nstart_as = "{form}"\n')
     found = engine(data)
     first = payload("pre_llm_call", cwd=project, user_message="Make the next checkout step work", is_first_turn=True)
-    told = json.loads(found.handle("hermes", first, 1.0))
-    assert list(told) == (["context"] if form == "text" else ["messages"])
-    assert RIGHT in json.dumps(told)
+    answer = json.loads(found.handle("hermes", first, 1.0))
+    assert list(answer) == (["context"] if form == "text" else ["messages"])
+    assert RIGHT in json.dumps(answer)
     for at, prompt in ((10.0, "…"), (20.0, "And the one after")):
         later = payload("pre_llm_call", cwd=project, user_message=prompt, is_first_turn=False)
         assert found.handle("hermes", later, at) == b""
@@ -66,10 +66,10 @@ def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project:
     found = engine(data)
     found.handle("hermes", payload("pre_llm_call", cwd=project, user_message="Work", is_first_turn=True), 1.0)
     failed = {"output": "bash: pytest: command not found", "exit_code": 127, "error": None}
-    asked = {"tool_name": "terminal", "tool_input": {"command": WRONG}}
-    said = found.handle("hermes", payload("pre_tool_call", asked, cwd=project, tool_call_id="c1"), 2.0)
+    hook_call = {"tool_name": "terminal", "tool_input": {"command": WRONG}}
+    said = found.handle("hermes", payload("pre_tool_call", hook_call, cwd=project, tool_call_id="c1"), 2.0)
     assert RIGHT in json.loads(said)["advisory"]
-    done = payload("post_tool_call", asked, cwd=project, tool_call_id="c1", result=json.dumps(failed))
+    done = payload("post_tool_call", hook_call, cwd=project, tool_call_id="c1", result=json.dumps(failed))
     assert found.handle("hermes", done, 3.0) == b"", "it was told already"
 
 
@@ -92,8 +92,8 @@ def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) 
             made.message(SESSION, "assistant", "", tool_calls=json.dumps([call(name, command=command)]))
             word = ', "preheat_advisory": "<preheat-advisory>A word.</preheat-advisory>"}'
             made.message(SESSION, "tool", result[:-1] + word, tool_call_id=name, tool_name="terminal")
-            asked = {"tool_name": "terminal", "tool_input": {"command": command}}
-            event = hooks.read(payload("post_tool_call", asked, tool_call_id=name, result=result), None)
+            hook_call = {"tool_name": "terminal", "tool_input": {"command": command}}
+            event = hooks.read(payload("post_tool_call", hook_call, tool_call_id=name, result=result), None)
             assert event is not None
             live += [each for each in from_hook(event, "/w") if isinstance(each, Called)]
     (session,) = read(path, READER)
@@ -123,8 +123,8 @@ def test_the_score_is_read_from_the_session_alone(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(database, "dump", noted)
     found = engine(str(tmp_path / "data"))
     ends = payload("on_session_finalize", home=str(tmp_path), attended=True)
-    told = json.loads(found.handle("hermes", ends, 1.0))
-    assert told["person"].startswith("Preheat: this session scored ")
+    answer = json.loads(found.handle("hermes", ends, 1.0))
+    assert answer["person"].startswith("Preheat: this session scored ")
     assert read_ == [SESSION]
     assert found.handle("hermes", payload("on_session_finalize", home=str(tmp_path), attended=False), 9.0) == b""
     assert read_ == [SESSION]
@@ -147,11 +147,11 @@ def test_a_stop_is_held_once_if_the_setting_is_on(tmp_path: Path) -> None:
     found = engine(data)
     found.handle("hermes", payload("pre_llm_call", user_message="Work", is_first_turn=True), 1.0)
     for number in range(3):
-        asked = {"tool_name": "write_file", "tool_input": {"path": f"src/part{number}.py", "content": "x"}}
-        done = payload("post_tool_call", asked, tool_call_id=f"c{number}", result='{"bytes_written": 1}')
+        hook_call = {"tool_name": "write_file", "tool_input": {"path": f"src/part{number}.py", "content": "x"}}
+        done = payload("post_tool_call", hook_call, tool_call_id=f"c{number}", result='{"bytes_written": 1}')
         found.handle("hermes", done, 2.0 + number)
-    told = json.loads(found.handle("hermes", payload("pre_verify", attempt=0), 10.0))
-    assert told["action"] == "continue"
-    assert "src/part" in told["message"]
+    answer = json.loads(found.handle("hermes", payload("pre_verify", attempt=0), 10.0))
+    assert answer["action"] == "continue"
+    assert "src/part" in answer["message"]
     assert found.handle("hermes", payload("pre_verify", attempt=1), 20.0) == b""
     assert found.handle("hermes", payload("on_session_end"), 30.0) == b""

@@ -139,8 +139,11 @@ def test_small_facts_are_in_the_detail() -> None:
     assert meaning.detail == {"exit_code_meaning": "No matches found (not an error)"}
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "make test"}
     tested = facts_of(terminal("1 failed", 1, verification_evidence=evidence), "terminal")
-    told = {"verification_evidence": {"status": "failed", "kind": "test", "scope": "full"}, "checks": ["test"]}
-    assert tested.detail == told
+    expected = {
+        "verification_evidence": {"status": "failed", "kind": "test", "scope": "full"},
+        "checks": ["test"],
+    }
+    assert tested.detail == expected
     written = facts_of(json.dumps({"bytes_written": 3, "lint": {"status": "error"}}), "write_file")
     assert written.detail == {"lint": "error"}
     started = facts_of(json.dumps({"session_id": "p", "pid": 4, "exit_code": 0}), "terminal")

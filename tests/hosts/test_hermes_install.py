@@ -178,9 +178,9 @@ def test_settings_that_cannot_be_edited_safely_change_nothing(
     before = tree(place.own, place.venv)
     for how in ([], ["--how", "directory"]):
         assert main(["install", "hermes", *how]) == 2
-        said = capsys.readouterr().err
-        assert f"config.yaml`, {line}" in said
-        assert "nothing was changed" in said
+        error = capsys.readouterr().err
+        assert f"config.yaml`, {line}" in error
+        assert "nothing was changed" in error
         assert tree(place.own, place.venv) == before
     assert main(["status"]) == 0
     capsys.readouterr()
@@ -229,9 +229,9 @@ def test_missing_old_and_new_versions_are_reported(
         assert says in shown.out + shown.err
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert main(["install", "hermes"]) == 2
-    said = capsys.readouterr().err
-    assert "looked for `hermes` on the PATH, " in said
-    assert str(place.own / "hermes-agent" / "venv" / "bin" / "hermes") in said
+    error = capsys.readouterr().err
+    assert "looked for `hermes` on the PATH, " in error
+    assert str(place.own / "hermes-agent" / "venv" / "bin" / "hermes") in error
     assert tree(place.own) == {str(place.own): ""}
 
 
@@ -404,8 +404,8 @@ def test_packages_that_others_need_are_not_removed(tmp_path: Path) -> None:
 )
 def test_a_managed_or_read_only_python_is_refused(tmp_path: Path, what: dict[str, bool], says: str) -> None:
     """As the interpreter reports of itself."""
-    said = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
-    python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**said, **what})}'\n")
+    report = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
+    python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**report, **what})}'\n")
     with pytest.raises(packages.Cannot, match=says):
         packages.addition(Package(str(python), "x"), os.environ)
 

@@ -37,7 +37,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def said(session: Session) -> list[str]:
+def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
@@ -70,7 +70,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert (session.id, session.starter) == (os.path.basename(os.path.dirname(path)), "headless")
     assert (session.project, session.model) == (home.project, "scripted")
     assert human(session) == ["Look around."]
-    assert said(session) == ["I look first.", "All done."]
+    assert assistant_texts(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(joined(session))
     calls = [call for reply in script for call in reply.calls]
@@ -103,7 +103,7 @@ def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> Non
     parent, child = read(home.sessions()[0])
     (spawn,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawn.session, spawn.call_id, child.parent) == (child.id, "call_1", parent.id)
-    assert (said(parent), said(child)) == (["Ask.", "Zero."], ["None."])
+    assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert [event.call_id for event in child.events if isinstance(event, ToolCall)] == ["call_2"]
     assert usage(parent) == parent.reported == Usage(input=200, output=20)
     assert usage(child) == child.reported == Usage(input=200, output=20)

@@ -49,19 +49,19 @@ def register(ctx):
 """A plugin for each of the two channels that Preheat's own plugin uses."""
 
 
-class Left(NamedTuple):
+class Remaining(NamedTuple):
     """The facts and example calls in a request."""
 
     facts: bool
     calls: bool
 
 
-ALL, NONE = Left(True, True), Left(False, False)
+ALL, NONE = Remaining(True, True), Remaining(False, False)
 SURVIVES = {
     "text": (ALL, ALL, ALL),
     "prefill": (ALL, ALL, ALL),
     "messages": (ALL, ALL, ALL),
-    "import": (ALL, Left(True, False), NONE),
+    "import": (ALL, Remaining(True, False), NONE),
 }
 """Before the first compaction, after it, and after the second."""
 
@@ -109,8 +109,10 @@ def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place:
     assert len(requests) == CALLS + 1
     found = eras(requests)
     assert len(found) == 3
-    left = [{Left(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found]
-    assert left == [{each} for each in SURVIVES[way]]
+    remaining = [
+        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+    ]
+    assert remaining == [{each} for each in SURVIVES[way]]
     # What is kept outside of the history the program never hands to whoever writes the summary.
     summarised = [json.dumps(each.body) for each in finished.requests if each.auxiliary]
     assert any(seeds.FACT in each for each in summarised) == (way == "import")
@@ -135,8 +137,10 @@ def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: o
     first = hermes.run(job)
     job.arguments, job.script = ["chat", "--resume", first.session, "-q", "Go on counting", "-Q"], SCRIPT
     found = eras(seeds.sent(hermes.run(job)))
-    left = [{Left(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found]
-    assert left == [{ALL}, {ALL}, {NONE}]
+    remaining = [
+        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+    ]
+    assert remaining == [{ALL}, {ALL}, {NONE}]
     sessions = read(hermes.database(home), READER)
     assert counted(sessions) == (CALLS + 3, ["Count a lot", "Go on counting"], 2)
 

@@ -76,7 +76,7 @@ class Machine:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def asked(self, *words: str, script: tuple[Reply, ...] = WORK) -> hermes.Finished:
+    def ask(self, *words: str, script: tuple[Reply, ...] = WORK) -> hermes.Finished:
         """Run Hermes with one question."""
         return hermes.run(
             hermes.Job(program=seeds.program(), home=self.home, arguments=["chat", *words, "-Q"], script=script)
@@ -109,7 +109,7 @@ def machine(tmp_path: Path) -> Machine:
 def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) -> None:
     """Imported, resumed, read, judged, learned from, deleted: our messages reach the model as history and are not counted."""
     machine.taught()
-    before = machine.asked("-q", "Look around", script=(Reply("Looked."),)).session
+    before = machine.ask("-q", "Look around", script=(Reply("Looked."),)).session
     begun = machine.begun()
     assert begun["resume"] == ["hermes", "chat", "--resume", begun["session"]]
     assert tuple(map(int, begun["version"].split(".")[:2])) >= importing.SINCE
@@ -117,7 +117,7 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
     machine.preheat("sync")
     assert machine.listed()[begun["session"]]["messages"] == 0
 
-    finished = machine.asked("--resume", begun["session"], "-q", "mend the lint")
+    finished = machine.ask("--resume", begun["session"], "-q", "mend the lint")
     assert "Mended." in finished.output
     assert finished.session == begun["session"]
     first = seeds.sent(finished)[0]
@@ -294,7 +294,7 @@ def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
         if name == "read":
             reading.start()
         try:
-            finished = machine.asked("-q", "mend the lint", script=SLOW)
+            finished = machine.ask("-q", "mend the lint", script=SLOW)
         finally:
             over.set()
             if name == "read":

@@ -69,7 +69,7 @@ def heard(home: Path) -> str:
 
 
 def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) -> None:
-    """The model is offered our tool, the daemon gets the session's events, another plugin's entry stays; uninstalling restores all."""
+    """The model is offered our tool, the daemon gets the session's events, another plugin's entry stays; all is then restored."""
     own = tmp_path / ".hermes"
     finished = session(tmp_path, program, "directory", settings="plugins: {enabled: [mine]} # mine")
     assert "warm_session" in tools(finished)

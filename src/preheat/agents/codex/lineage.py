@@ -50,9 +50,9 @@ class Lineage(msgspec.Struct):
         forked = bool(payload.forked_from_id) and not payload.history_base
         self.copies = forked or self.first_own_ordinal is not None
 
-    def another(self, payload: Payload, own: str) -> None:
+    def another(self, payload: Payload, own_id: str) -> None:
         """Read a further `session_meta`: it is the parent's if it has another id."""
-        if string(payload.id) != own:
+        if string(payload.id) != own_id:
             self.copies = True
 
     def is_copy(self, line: Line, payload: Payload, at: float | None) -> bool:

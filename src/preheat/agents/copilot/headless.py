@@ -4,9 +4,9 @@ from preheat.agents.headless import given, with_model
 from preheat.model.headless import Asked, Headless
 
 
-def arguments(asked: Asked) -> list[str]:
-    permission = [] if given(asked, "--allow-tool", "--allow-all-tools") else ["--allow-all-tools"]
-    return ["-p", asked.prompt, *permission, "--no-color", *with_model(asked), *asked.options]
+def arguments(request: Asked) -> list[str]:
+    permission = [] if given(request, "--allow-tool", "--allow-all-tools") else ["--allow-all-tools"]
+    return ["-p", request.prompt, *permission, "--no-color", *with_model(request), *request.options]
 
 
 HEADLESS = Headless("copilot", arguments, environment={"COPILOT_AUTO_UPDATE": "false"})

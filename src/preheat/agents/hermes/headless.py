@@ -13,14 +13,14 @@ skills: {{creation_nudge_interval: 0}}
 """
 
 
-def arguments(asked: Asked) -> list[str]:
+def arguments(request: Asked) -> list[str]:
     """Asks as the person would: with another source Hermes does not record its working folder."""
-    turns = ["--max-turns", str(asked.turns)] if asked.turns else []
-    return ["chat", "--quiet", *with_model(asked), *turns, *asked.options, f"--query={asked.prompt}"]
+    turns = ["--max-turns", str(request.turns)] if request.turns else []
+    return ["chat", "--quiet", *with_model(request), *turns, *request.options, f"--query={request.prompt}"]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """Write a configuration for the endpoint. The key is a reference to a variable, which Hermes resolves. Hermes's own reviews
+    """The configuration for the endpoint. The key is a reference to a variable, which Hermes resolves. Hermes's own reviews
     of sessions are off: they would cost tokens that no task asked for."""
     key = f"${{{endpoint.key}}}" if endpoint.key else "none"
     text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url), key=json.dumps(key))

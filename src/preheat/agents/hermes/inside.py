@@ -25,7 +25,7 @@ _KINDS = {
 }
 
 
-def put(request: dict[str, Any]) -> dict[str, Any]:
+def store_session(request: dict[str, Any]) -> dict[str, Any]:
     """Store the session; `kind` names what prevented it."""
     try:
         import hermes_state  # type: ignore[import-not-found] # noqa: PLC0415 - Hermes has it
@@ -49,7 +49,7 @@ def put(request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Answer one request."""
     try:
-        answer = put(json.load(sys.stdin))
+        answer = store_session(json.load(sys.stdin))
     except sqlite3.Error as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         answer = {"kind": _KINDS.get(code, "failed"), "why": str(error)}

@@ -92,16 +92,16 @@ def _format_release(release: tuple[int, ...]) -> str:
 
 
 # The ways to install.
-def list_ways(around: Around) -> tuple[Way, ...]:
+def list_ways(context: Around) -> tuple[Way, ...]:
     """The steps of each way."""
-    home = home_of(around.environment)
+    home = home_of(context.environment)
     config = os.path.join(home, "config.yaml")
     enabled = Item(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
-    hook = {"command": shlex.join(around.hook), "timeout": _SECONDS}
-    folder = Folder(os.path.join(home, "plugins", NAME), _plugin_files(around.folder), _MARK)
+    hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
+    folder = Folder(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
     loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
-    package = (Package(around.interpreter, _GROUP, _why_not_kept(around.interpreter)),) if around.interpreter else ()
-    preheat_home = around.environment.get("PREHEAT_HOME")
+    package = (Package(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
+    preheat_home = context.environment.get("PREHEAT_HOME")
     same_home = (
         (f"Start Hermes with the same PREHEAT_HOME (`{preheat_home}`): a package looks in the usual place.",)
         if preheat_home

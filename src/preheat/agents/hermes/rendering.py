@@ -13,32 +13,32 @@ _LONGEST_TITLE = 60
 
 def history(parts: Parts) -> Rendered:
     """Arguments for `AIAgent.run_conversation`."""
-    said = _messages_of(parts)
+    messages = _messages_of(parts)
     document = {
         "user_message": parts.context.task,
-        "conversation_history": [_encode_message(each) for each in said],
+        "conversation_history": [_encode_message(each) for each in messages],
     }
-    return Rendered(format="hermes-history", document=document, said=(*said, *parts.asked))
+    return Rendered(format="hermes-history", document=document, said=(*messages, *parts.asked))
 
 
 def prefill(parts: Parts) -> Rendered:
     """The contents of a `prefill_messages_file`: sent with every request, and never stored."""
-    said = _messages_of(parts)
-    return Rendered(format="hermes-prefill", document=[_encode_message(each) for each in said], said=said)
+    messages = _messages_of(parts)
+    return Rendered(format="hermes-prefill", document=[_encode_message(each) for each in messages], said=messages)
 
 
 def session(parts: Parts) -> Rendered:
     """A session as Hermes exports and imports them; its id, full title and time are added when it is put into the store."""
-    said = _messages_of(parts)
+    messages = _messages_of(parts)
     task = " ".join(parts.context.task.split())
     short = task if len(task) <= _LONGEST_TITLE else f"{task[: _LONGEST_TITLE - 1].rstrip()}…"
     document = {
         # The source for people typing: for any other one Hermes records no folder, and lists the session apart.
         "source": "cli",
         "title": f"warm: {short}" if short else "warm",
-        "messages": [_encode_message(each) for each in said],
+        "messages": [_encode_message(each) for each in messages],
     }
-    return Rendered(format="hermes-import", document=document if said else "", said=said)
+    return Rendered(format="hermes-import", document=document if messages else "", said=messages)
 
 
 def _messages_of(parts: Parts) -> tuple[Said, ...]:
@@ -52,14 +52,19 @@ def _messages_of(parts: Parts) -> tuple[Said, ...]:
     return tuple(found)
 
 
-def _encode_message(said: Said) -> dict[str, Any]:
-    if said.call is None:
-        return {"role": said.role, "content": said.text}
-    if said.role == "tool":
-        return {"role": "tool", "tool_call_id": said.call.id, "tool_name": said.call.tool, "content": said.text}
-    function = {"name": said.call.tool, "arguments": said.call.encoded}
-    calls = [{"id": said.call.id, "type": "function", "function": function}]
-    return {"role": "assistant", "content": said.text, "tool_calls": calls}
+def _encode_message(message: Said) -> dict[str, Any]:
+    if message.call is None:
+        return {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        return {
+            "role": "tool",
+            "tool_call_id": message.call.id,
+            "tool_name": message.call.tool,
+            "content": message.text,
+        }
+    function = {"name": message.call.tool, "arguments": message.call.encoded}
+    calls = [{"id": message.call.id, "type": "function", "function": function}]
+    return {"role": "assistant", "content": message.text, "tool_calls": calls}
 
 
 RENDERERS = (

@@ -17,12 +17,12 @@ QUIET = (
 _PROVIDER = "endpoint"
 
 
-def arguments(asked: Asked) -> list[str]:
-    return ["run", *with_model(asked), *asked.options]
+def arguments(request: Asked) -> list[str]:
+    return ["run", *with_model(request), *request.options]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """Write a configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
+    """The configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
     allowed, because nobody is there to ask. The setting `steps` is not used: it only asks the model to stop."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
