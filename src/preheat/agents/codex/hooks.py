@@ -112,7 +112,7 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".codex", "hooks.json")
 
 
-def hook_files(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     return [user_file(environment), *([project_file(project)] if project else [])]
 
 
@@ -188,7 +188,7 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         entries=entries,
-        obeys=hook_files,
+        obeys=settings_files,
         next_steps=(
             "Codex runs no hook that you have not trusted, and says nothing about it: start `codex`, open `/hooks`, look at "
             "Preheat's and trust them. After every change of this file it asks for that again.",

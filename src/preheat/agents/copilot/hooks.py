@@ -133,7 +133,7 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".github", "hooks", _FILE)
 
 
-def hook_files(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     """Copilot's own files, and Claude Code's settings in the project."""
     return [
         user_file(environment),
@@ -156,7 +156,7 @@ HOOKS = Hooks(
         project_file=project_file,
         entries=entries,
         beside={"version": 1},
-        obeys=hook_files,
+        obeys=settings_files,
         double="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls unanswered, so "
         "they cost a few milliseconds and no more. `preheat uninstall claude_code --project` takes them out.",
         next_steps=("New sessions have them at once.",),

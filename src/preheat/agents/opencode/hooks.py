@@ -110,7 +110,7 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".opencode", "plugins", _FILE)
 
 
-def hook_files(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     return [user_file(environment), *([project_file(project)] if project else [])]
 
 
@@ -126,7 +126,7 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         whole=plugin_text,
-        obeys=hook_files,
+        obeys=settings_files,
         next_steps=(
             "OpenCode loads plugins when it starts: sessions that are open now do not have it yet. Before it loads its first "
             "plugin it fetches a package of its own, once; without a network that attempt takes about a minute at each start.",
