@@ -61,11 +61,9 @@ def hermes_status(capsys: Output) -> Any:
 def test_without_pip_a_folder_is_installed_with_the_reason(place: Place, capsys: Output) -> None:
     """Without an index: the folder is chosen, Hermes's Python is untouched, and the reason is one line."""
     before = tree(place.venv)
-    assert main(["install", "hermes"]) == 0
-    shown = capsys.readouterr().out
-    assert "Hermes Agent 0.19.0: Preheat is put in as a folder in Hermes's home" in shown
-    assert "not as a package: " in shown
-    assert "~/.hermes/config.yaml: made" in shown
+    found = run_json(capsys, "install", "hermes")
+    assert (found["how"], bool(found["why"]), found["program"]["version"]) == ("directory", True, "0.19.0")
+    assert [(step["kind"], step["action"]) for step in found["steps"]] == [("folder", "create"), ("file", "create")]
     assert tree(place.venv) == before
     assert place.config.read_text() == "plugins:\n  enabled:\n    - preheat\n"
     start = json.loads((place.plugin / "preheat.json").read_text())
@@ -101,8 +99,7 @@ def test_uninstalling_restores_every_file(place: Place, capsys: Output, how: str
     assert main(["uninstall", "hermes"]) == 0
     assert tree(place.own, place.venv) == before
     assert config is None or place.config.stat().st_mode & 0o777 == 0o640
-    assert main(["uninstall", "hermes"]) == 0
-    assert "does not call Preheat" in capsys.readouterr().out
+    assert run_json(capsys, "uninstall", "hermes")["action"] == "nothing"
 
 
 def test_uninstalling_removes_a_home_that_installing_made(place: Place) -> None:
@@ -119,9 +116,8 @@ def test_uninstalling_keeps_later_changes_of_the_settings(place: Place, capsys: 
     place.config.write_text(MINE)
     main(["install", "hermes", "--how", "directory"])
     place.config.write_text("model: {default: small}\nplugins:\n  enabled: [mine, preheat, third]\n")
-    assert main(["uninstall", "hermes"]) == 0
+    assert run_json(capsys, "uninstall", "hermes")["action"] == "change"
     assert place.config.read_text() == "model: {default: small}\nplugins:\n  enabled: [mine, third]\n"
-    assert "what else was changed there since stays" in capsys.readouterr().out
     assert not place.plugin.exists()
 
 
@@ -163,11 +159,11 @@ def test_installing_takes_the_plugin_out_of_the_disabled_ones(place: Place, caps
 @pytest.mark.parametrize(
     ("config", "line"),
     [
-        ("a: 1\nplugins:\n  enabled: preheat\n", "line 3: `plugins.enabled` is no list"),
+        ("a: 1\nplugins:\n  enabled: preheat\n", "line 3: `plugins.enabled`"),
         ("a: [\n", "line 2: "),
-        ("plugins:\n  enabled: [a]\nplugins: {}\n", "line 3: `plugins` stands there a second time"),
-        ("a: 1\n---\nb: 1\n", "line 2: a second document"),
-        ("a: \udcff\n", "line 1: no UTF-8"),
+        ("plugins:\n  enabled: [a]\nplugins: {}\n", "line 3: `plugins`"),
+        ("a: 1\n---\nb: 1\n", "line 2: "),
+        ("a: \udcff\n", "line 1: "),
     ],
 )
 def test_settings_that_cannot_be_edited_safely_change_nothing(
@@ -217,10 +213,10 @@ def test_missing_old_and_new_versions_are_reported(
 ) -> None:
     """With the places searched, the version needed, what an older version lacks, and that a newer one was not tried."""
     for version, code, says in (
-        ("0.12.3", 2, "too old: plugins like ours are loaded from 0.13 on"),
-        ("0.15.2", 0, "lets nobody add messages"),
+        ("0.12.3", 2, "0.13"),
+        ("0.15.2", 0, "start_as"),
         ("0.17.0", 0, "`hold_stop` does nothing"),
-        ("0.21.0", 0, "Tried with Hermes up to 0.19.0; this one is newer"),
+        ("0.21.0", 0, "up to 0.19.0"),
     ):
         make_hermes(tmp_path / version, version)
         monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / version / "bin"), "/usr/bin", "/bin"]))
@@ -238,7 +234,7 @@ def test_missing_old_and_new_versions_are_reported(
 def test_wrong_options_are_reported_in_one_line(place: Place, capsys: Output) -> None:
     """An unknown way, a way for an agent that has only one, a project, a way that is impossible."""
     for words, says in (
-        (["hermes", "--how", "magic"], "there is no way `magic` for Hermes Agent; there are pip, directory, hook"),
+        (["hermes", "--how", "magic"], "pip, directory, hook"),
         (["codex", "--how", "pip"], "one way only"),
         (["hermes", "--project"], "for all projects"),
         (["hermes", "--how", "pip"], "`--how pip` cannot be done: "),
@@ -281,8 +277,9 @@ def test_status_reports_what_is_loaded_and_out_of_date(place: Place, capsys: Out
     (seen,) = found["places"]
     assert (seen["how"], seen["active"], seen["current"], seen["version"]) == ("directory", "yes", True, __version__)
     (place.plugin / "commands.py").write_text("# of an older one\n")
+    assert hermes_status(capsys)["places"][0]["current"] is False
     assert main(["status"]) == 0
-    assert "`preheat install hermes --how directory` brings it up to date" in capsys.readouterr().out
+    assert "preheat install hermes --how directory" in capsys.readouterr().out
     main(["install", "hermes"])
     assert hermes_status(capsys)["places"][0]["current"] is True
     place.config.write_text("plugins: {enabled: []}\n")
