@@ -22,7 +22,7 @@ ECHO = "import json, os, sys; print(json.dumps({'success': True, 'words': sys.ar
 
 
 @pytest.fixture
-def acting(tmp_path: Any) -> Any:
+def make_program(tmp_path: Any) -> Any:
     """Makes a program that runs a few lines of Python instead of Preheat."""
 
     def make(code: str) -> Program:
@@ -74,11 +74,11 @@ def test_every_word_is_passed_to_preheat(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("0", 0), ("3", 3), ("-9", 137)])
-def test_the_exit_code_is_that_of_preheat(acting: Any, code: str, wanted: int) -> None:
+def test_the_exit_code_is_that_of_preheat(make_program: Any, code: str, wanted: int) -> None:
     """A killed program has the exit code that a shell gives it."""
     kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
     with pytest.raises(SystemExit) as ended:
-        commands.command(acting(kill), argparse.Namespace(words=["list"]))
+        commands.command(make_program(kill), argparse.Namespace(words=["list"]))
     assert ended.value.code == wanted
 
 
@@ -100,10 +100,12 @@ def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
 
 
 # In a chat.
-def test_a_command_in_a_chat_shows_its_output(acting: Any) -> None:
+def test_a_command_in_a_chat_shows_its_output(make_program: Any) -> None:
     """Standard output and errors, without colours, at most as wide as the screen."""
     found = commands.shown(
-        acting("import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"),
+        make_program(
+            "import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"
+        ),
         'show "my one"',
     )
     first, second = found.splitlines()
@@ -111,17 +113,17 @@ def test_a_command_in_a_chat_shows_its_output(acting: Any) -> None:
     assert second == "bad: x"
 
 
-def test_a_long_output_is_cut_with_a_hint(acting: Any) -> None:
+def test_a_long_output_is_cut_with_a_hint(make_program: Any) -> None:
     """The cut is at the end of a line."""
-    found = commands.shown(acting("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
+    found = commands.shown(make_program("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
     assert len(found) < commands.LONGEST + 200
     assert found.splitlines()[-2].startswith("line ")
     assert "`hermes warm show x` in a shell shows all" in found.splitlines()[-1]
 
 
-def test_a_command_that_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_takes_too_long_is_stopped(make_program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "SECONDS", 0.5)
-    assert "was stopped" in commands.shown(acting("import time; time.sleep(3600)"), "list")
+    assert "was stopped" in commands.shown(make_program("import time; time.sleep(3600)"), "list")
 
 
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
@@ -149,11 +151,13 @@ def test_any_typed_line_gives_a_text(line: str) -> None:
     assert commands.shown(Program("/nowhere/python"), line)
 
 
-def test_a_gateways_event_loop_is_not_blocked(acting: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateways_event_loop_is_not_blocked(
+    make_program: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The command runs in a thread: here it ends only after the loop has run several times."""
     monkeypatch.setattr(commands, "SECONDS", HUNG)
     over = tmp_path / "over"
-    slow = acting(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
+    slow = make_program(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
 
     async def typed() -> tuple[str, int]:
         found = commands.typed(slow, None, "list")
@@ -172,19 +176,19 @@ def test_a_gateways_event_loop_is_not_blocked(acting: Any, tmp_path: Any, monkey
     assert commands.typed(slow, None, "list") == "done"
 
 
-def test_a_loaded_template_is_kept_for_the_next_turn(acting: Any) -> None:
+def test_a_loaded_template_is_kept_for_the_next_turn(make_program: Any) -> None:
     """Once, for that chat only; not if loading failed, nothing fits, or it was for another project."""
     answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
     both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
     broken = "if sys.argv[1] == 'warm': print('loaded')\nelse: sys.exit('preheat: it broke')"
-    assert "goes on without it: preheat: it broke" in commands.shown(acting(broken), "load mine", "s1")
-    assert "next message" in commands.shown(acting(both), "load mine@-1", "s1")
+    assert "goes on without it: preheat: it broke" in commands.shown(make_program(broken), "load mine", "s1")
+    assert "next message" in commands.shown(make_program(both), "load mine@-1", "s1")
     assert commands.pending("s2") == ""
     assert commands.pending("s1") == "text of mine@-1"
     assert commands.pending("s1") == ""
     for code, line in (("sys.exit(2)", "load mine"), ("print('no JSON')", "load mine"), (both, "load"), (both, "load --none"),
                        (both, "load mine --project x"), (both, "show mine")):  # fmt: skip
-        assert "next message" not in commands.shown(acting(code), line, "s1")
+        assert "next message" not in commands.shown(make_program(code), line, "s1")
         assert commands.pending("s1") == ""
 
 
@@ -195,12 +199,12 @@ class Chat:
         self.session_id, self.conversation_history = "s7", list(history)
 
 
-def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(acting: Any) -> None:
+def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(make_program: Any) -> None:
     """A chat that has not begun starts with the template anyway; a gateway does not say which chat is meant."""
     both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
     for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
         ctx = argparse.Namespace(_manager=argparse.Namespace(_cli_ref=chat))
-        assert "loaded" in str(commands.typed(acting(both), ctx, "load mine"))
+        assert "loaded" in str(commands.typed(make_program(both), ctx, "load mine"))
         assert commands.pending("s7") == wanted
 
 
@@ -215,9 +219,9 @@ def test_the_schema_is_that_of_preheats_own_tool() -> None:
     assert named["schema"]["parameters"] == WARM_SESSION.schema
 
 
-def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(acting: Any) -> None:
+def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(make_program: Any) -> None:
     """As JSON; the other arguments that Hermes gives a tool are ignored."""
-    answer = json.loads(tool.called(acting(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
+    answer = json.loads(tool.called(make_program(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
     assert answer["words"] == ["tool", "warm_session", "-"]
     assert json.loads(answer["given"]) == {"action": "list", "name": "ü"}
 
@@ -227,17 +231,19 @@ def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(acting: Any)
     ["print('no JSON')", "print('[]')", "print('{}')", "print('{\"success\": 1}')", "sys.exit('preheat: it broke')", "pass",
      "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
 )  # fmt: skip
-def test_an_invalid_answer_becomes_an_error_with_advice(acting: Any, code: str) -> None:
-    answer = json.loads(tool.called(acting(code), {"action": "list"}))
+def test_an_invalid_answer_becomes_an_error_with_advice(make_program: Any, code: str) -> None:
+    answer = json.loads(tool.called(make_program(code), {"action": "list"}))
     assert answer["success"] is False
     assert answer["error"]
     assert "go on without" in answer["next"]
 
 
-def test_a_program_that_does_not_start_or_end_becomes_an_error(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_start_or_end_becomes_an_error(
+    make_program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
     monkeypatch.setattr(tool, "SECONDS", 0.5)
-    assert "was stopped" in json.loads(tool.called(acting("import time; time.sleep(3600)"), {}))["error"]
+    assert "was stopped" in json.loads(tool.called(make_program("import time; time.sleep(3600)"), {}))["error"]
 
 
 @given(

@@ -14,7 +14,7 @@ from tests.provisioning.made import NOW
 
 
 # When it cannot be made.
-def placed(folder: Path, version: str) -> dict[str, str]:
+def install_hermes(folder: Path, version: str) -> dict[str, str]:
     """An installed Hermes of a version, with the files that can be seen without starting it."""
     venv = folder / "venv"
     (venv / "lib" / "python3.11" / "site-packages" / f"hermes_agent-{version}.dist-info").mkdir(parents=True)
@@ -26,7 +26,7 @@ def placed(folder: Path, version: str) -> dict[str, str]:
     return {"HOME": str(folder), "HERMES_HOME": str(folder / "own"), "PATH": str(venv / "bin")}
 
 
-def refused(environment: dict[str, str], folder: Path) -> str:
+def refusal(environment: dict[str, str], folder: Path) -> str:
     with pytest.raises(UserError) as caught:
         importing.begin(in_form(warm(), "hermes-import"), str(folder), environment)
     return str(caught.value)
@@ -34,7 +34,7 @@ def refused(environment: dict[str, str], folder: Path) -> str:
 
 def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
     """The error names the places searched, and the alternative."""
-    message = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
+    message = refusal({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
     assert "Hermes was not found" in message
     assert "on the PATH" in message
     assert "--print" in message
@@ -44,7 +44,7 @@ def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
 def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) -> None:
     """The error names the version and the alternatives."""
-    message = refused(placed(tmp_path, version), tmp_path)
+    message = refusal(install_hermes(tmp_path, version), tmp_path)
     assert f"Hermes {version} " in message
     assert "0.19" in message
     assert "hermes-prefill" in message
@@ -53,15 +53,15 @@ def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) 
 
 def test_a_missing_home_is_a_user_error(tmp_path: Path) -> None:
     """Preheat does not make Hermes's folder."""
-    message = refused(placed(tmp_path, "0.19.0"), tmp_path)
+    message = refusal(install_hermes(tmp_path, "0.19.0"), tmp_path)
     assert "start it once" in message
     assert not (tmp_path / "own").exists()
 
 
 def test_a_broken_interpreter_is_a_user_error(tmp_path: Path) -> None:
-    environment = placed(tmp_path, "0.19.0")
+    environment = install_hermes(tmp_path, "0.19.0")
     (tmp_path / "own").mkdir()
-    assert "it ended with 1 and said nothing" in refused(environment, tmp_path)
+    assert "it ended with 1 and said nothing" in refusal(environment, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_a_broken_interpreter_is_a_user_error(tmp_path: Path) -> None:
 )
 def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None, why: str) -> None:
     """Hermes's code, which would repair it, is not started."""
-    environment = placed(tmp_path, "0.19.0")
+    environment = install_hermes(tmp_path, "0.19.0")
     store = tmp_path / "own" / "state.db"
     store.parent.mkdir()
     if contents is None:
         store.mkdir()
     else:
         store.write_bytes(contents)
-    message = refused(environment, tmp_path)
+    message = refusal(environment, tmp_path)
     assert str(store) in message
     assert why in message
     assert [each.name for each in store.parent.iterdir()] == ["state.db"]
@@ -86,11 +86,11 @@ def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None,
 
 def test_the_rendered_document_gets_a_new_id_and_title_each_time() -> None:
     """Two imports of one document differ in id and title."""
-    made = in_form(warm(), "hermes-import")
-    assert set(made.document) == {"source", "title", "messages"}
-    assert made.document["title"] == "warm: fix the lint"
-    assert made.text == in_form(warm(), "hermes-import").text
-    first, second = (importing._make_session(made, "/w/shop", 1.0) for _ in range(2))
+    rendered = in_form(warm(), "hermes-import")
+    assert set(rendered.document) == {"source", "title", "messages"}
+    assert rendered.document["title"] == "warm: fix the lint"
+    assert rendered.text == in_form(warm(), "hermes-import").text
+    first, second = (importing._make_session(rendered, "/w/shop", 1.0) for _ in range(2))
     assert first["id"] != second["id"]
     assert first["title"] != second["title"]
     assert (first["cwd"], first["started_at"]) == ("/w/shop", 1.0)

@@ -285,14 +285,14 @@ def folder(tmp_path: Path) -> str:
 
 
 def connected(folder: str, answering: Answering, line: type[Daemon] = Patient) -> Iterator[Connected]:
-    with Listening(short(folder), "hermes", answering) as listening:
+    with Listening(make_short_link(folder), "hermes", answering) as listening:
         found = Connected(listening, folder, line)
         yield found
         listening.end()
         found.settle()
 
 
-def short(folder: str) -> str:
+def make_short_link(folder: str) -> str:
     """The same folder by a name that a socket can be made at."""
     link = f"{os.path.dirname(folder)}/l"
     os.makedirs(folder)
@@ -300,7 +300,7 @@ def short(folder: str) -> str:
     return link
 
 
-def advising(event: HookEvent) -> HookAnswer:
+def advise(event: HookEvent) -> HookAnswer:
     return HookAnswer(context=f"<preheat-advisory>{event.told_as} {event.call_id}</preheat-advisory>")
 
 
@@ -311,7 +311,7 @@ def silent(folder: str) -> Iterator[Connected]:
 
 @pytest.fixture
 def advised(folder: str) -> Iterator[Connected]:
-    yield from connected(folder, advising)
+    yield from connected(folder, advise)
 
 
 def test_every_event_of_a_session_is_reported_once(silent: Connected) -> None:
@@ -485,7 +485,7 @@ def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monk
     """After two late answers nobody waits for a while; the events are stored for the daemon."""
     monkeypatch.setattr(wire, "PATIENCE", 1000 * HUNG)
     for plugged in connected(folder, lambda event: Raw(b"", HUNG), Counting):
-        unhurried(installed(folder, no_start()))
+        remove_time_limit(installed(folder, no_start()))
         for number in range(STRIKES + 4):
             assert plugged.call(number, "read_file", '{"content": ""}') is None
         assert isinstance(plugged.daemon, Counting)
@@ -497,7 +497,7 @@ def stored_events(folder: str) -> int:
     return sum(name.endswith(".event") for name in spooled(folder))
 
 
-def unhurried(client: str) -> None:
+def remove_time_limit(client: str) -> None:
     """Give the hook client all the time it needs to store its event."""
     text = Path(client).read_text()
     assert text.count("ITIMER_REAL, 0.2") == 1

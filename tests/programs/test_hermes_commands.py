@@ -59,7 +59,7 @@ class Home(NamedTuple):
         return run([sys.executable, "-m", "preheat", "warm", *words], self.project, environment, expect=None)
 
 
-def made(folder: Any) -> Home:
+def make_home(folder: Any) -> Home:
     program = real_program(hermes.find_hermes(), "hermes")
     home = Home(program, str(folder), os.path.join(str(folder), "data"))
     os.makedirs(home.project)
@@ -71,7 +71,7 @@ def made(folder: Any) -> Home:
 @pytest.fixture
 def home(tmp_path: Any) -> Iterator[Home]:
     """A session starts a daemon, which must not outlive the test."""
-    home = made(tmp_path)
+    home = make_home(tmp_path)
     yield home
     environment = {**home.environment, "PREHEAT_HOME": home.data}
     run([sys.executable, "-m", "preheat", "serve", "--stop"], home.project, environment, expect=None)
@@ -81,11 +81,11 @@ def shell(command: str) -> Reply:
     return Reply(calls=[Call("terminal", {"command": command})])
 
 
-def asks(**arguments: Any) -> Reply:
+def call_tool(**arguments: Any) -> Reply:
     return Reply(calls=[Call("warm_session", arguments)])
 
 
-def sent(finished: hermes.Finished) -> list[dict[str, Any]]:
+def main_requests(finished: hermes.Finished) -> list[dict[str, Any]]:
     """The requests to the model."""
     return [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
 
@@ -109,8 +109,8 @@ def test_the_model_can_call_every_action(home: Home) -> None:
         {"action": "bake"},
         {"action": "load"},
     )
-    finished = home.chat(shell("ls"), *(asks(**each) for each in calls), Reply("Done."))
-    requests = sent(finished)
+    finished = home.chat(shell("ls"), *(call_tool(**each) for each in calls), Reply("Done."))
+    requests = main_requests(finished)
     (offered,) = [each for each in requests[0]["tools"] if each["function"]["name"] == "warm_session"]
     assert offered["function"]["parameters"] == WARM_SESSION.schema
     _, listed, built, loaded, profiled, checked, compared, deleted, wrong, missing = results(requests[-1])
@@ -140,7 +140,7 @@ def test_the_model_can_call_every_action(home: Home) -> None:
 def test_the_tool_can_be_switched_off(home: Home) -> None:
     """By Hermes's own setting for a toolset; the rest of the plugin still works."""
     finished = home.chat(Reply("Done."), settings=f"{hermes.PLUGIN}\nagent: {{disabled_toolsets: [preheat]}}")
-    assert "warm_session" not in [each["function"]["name"] for each in sent(finished)[0]["tools"]]
+    assert "warm_session" not in [each["function"]["name"] for each in main_requests(finished)[0]["tools"]]
     assert home.warm("list", "--json").code == 0
 
 
@@ -149,9 +149,9 @@ def test_a_preheat_that_cannot_be_started_does_not_disturb_the_session(home: Hom
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "preheat.json")
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"interpreter": "/nowhere/python", "home": home.data}, stream)
-    finished = home.chat(asks(action="list"), Reply("Done all the same."))
+    finished = home.chat(call_tool(action="list"), Reply("Done all the same."))
     assert "Done all the same." in finished.output
-    (answer,) = results(sent(finished)[-1])
+    (answer,) = results(main_requests(finished)[-1])
     assert answer["success"] is False
     assert "could not be started" in answer["error"]
     done = home.warm("list")
@@ -194,7 +194,7 @@ def test_a_loaded_template_reaches_the_model_in_the_next_session(home: Home) -> 
     assert home.warm("extract", "latest", "--name", "pier").code == 0
     done = home.warm("load", "pier")
     assert done.code == 0, done.errors
-    first = sent(home.chat(Reply("Done.")))[0]
+    first = main_requests(home.chat(Reply("Done.")))[0]
     said = str(first["messages"][-1]["content"])
     assert said.startswith("Mend the pier.")
     assert "`pytset` is not there" in said
@@ -220,7 +220,7 @@ class Terminal:
         )  # fmt: skip
         os.close(screen)
 
-    def sees(self, word: str) -> None:
+    def wait_for(self, word: str) -> None:
         """Wait until it shows a new occurrence of a word."""
         import select
 
@@ -232,17 +232,17 @@ class Terminal:
                 )
             if select.select([self._screen], [], [], 0.2)[0]:
                 try:
-                    came = os.read(self._screen, 65536)
+                    chunk = os.read(self._screen, 65536)
                 except OSError:  # nobody is left who could show anything
-                    came, self._over = b"", True
-                if b"\x1b[6n" in came:  # it asks where the cursor is
+                    chunk, self._over = b"", True
+                if b"\x1b[6n" in chunk:  # it asks where the cursor is
                     os.write(self._screen, b"\x1b[10;1R")
-                self._seen += came
+                self._seen += chunk
         self._seen = b""
 
-    def types(self, line: str) -> None:
+    def type_line(self, line: str) -> None:
         os.write(self._screen, line.encode())
-        self.sees(line.split()[-1])
+        self.wait_for(line.split()[-1])
         os.write(self._screen, b"\r")
 
     def close(self) -> None:
@@ -252,7 +252,7 @@ class Terminal:
 
 
 @contextmanager
-def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer]]:
+def open_chat(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer]]:
     """A chat that waits for its first line, and the model that answers in it. There was a session before."""
     config = os.path.join(home.folder, ".hermes", "config.yaml")
     with ModelServer(script) as answering:
@@ -262,7 +262,7 @@ def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer
             stream.write(text)
         terminal = Terminal(home)
         try:
-            terminal.sees("❯")
+            terminal.wait_for("❯")
             time.sleep(1)
             yield terminal, answering
         finally:
@@ -275,19 +275,19 @@ def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
     home.chat(shell("pytset --version"), Reply("Done."))
     assert home.warm("extract", "latest", "--name", "pier").code == 0
     script = (Reply("The first answer."), Reply("The second answer."), Reply("The third answer."))
-    with chatting(home, *script) as (terminal, answering):
-        terminal.types("/warm")
-        terminal.sees("in a shell has all of them")
-        terminal.types("/warm list")
-        terminal.sees("not used yet")
-        terminal.types("hello there")
-        terminal.sees("The first answer.")
-        terminal.types("/warm load pier")
-        terminal.sees("This chat gets it with your next message.")
-        terminal.types("go on")
-        terminal.sees("The second answer.")
-        terminal.types("and now")
-        terminal.sees("The third answer.")
+    with open_chat(home, *script) as (terminal, answering):
+        terminal.type_line("/warm")
+        terminal.wait_for("in a shell has all of them")
+        terminal.type_line("/warm list")
+        terminal.wait_for("not used yet")
+        terminal.type_line("hello there")
+        terminal.wait_for("The first answer.")
+        terminal.type_line("/warm load pier")
+        terminal.wait_for("This chat gets it with your next message.")
+        terminal.type_line("go on")
+        terminal.wait_for("The second answer.")
+        terminal.type_line("and now")
+        terminal.wait_for("The third answer.")
     requests = [each.body for each in answering.requests if not each.auxiliary and isinstance(each.body, dict)]
     said = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
     assert ["`pytset` is not there" in each for each in said] == [False, True, False]
@@ -297,17 +297,17 @@ def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
 def test_leaving_a_chat_shows_its_score(home: Home) -> None:
     """One line with the score, after Hermes's own closing lines."""
     home.chat(Reply("Done."))
-    patient(home)
+    raise_time_limit(home)
     work = [shell(f"echo {number}") for number in range(6)]  # fewer are not scored
-    with chatting(home, *work, Reply("The first answer.")) as (terminal, _):
-        terminal.types("hello there")
-        terminal.sees("The first answer.")
-        terminal.types("/exit")
-        terminal.sees("Preheat: this session scored ")
+    with open_chat(home, *work, Reply("The first answer.")) as (terminal, _):
+        terminal.type_line("hello there")
+        terminal.wait_for("The first answer.")
+        terminal.type_line("/exit")
+        terminal.wait_for("Preheat: this session scored ")
         assert terminal.process.wait(HUNG) == 0
 
 
-def patient(home: Home) -> None:
+def raise_time_limit(home: Home) -> None:
     """Raise the time limit for the closing line, because the machine may be busy."""
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watching.__file__))
     with open(path, encoding="utf-8") as stream:

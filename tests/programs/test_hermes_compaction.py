@@ -66,7 +66,7 @@ SURVIVES = {
 """Before the first compaction, after it, and after the second."""
 
 
-def started(way: str, home: str) -> tuple[list[str], str]:
+def start_arguments(way: str, home: str) -> tuple[list[str], str]:
     """The arguments and settings with which a session starts warm."""
     plain = ["chat", "-q", "Count a lot", "-Q"]
     if way == "import":
@@ -81,7 +81,7 @@ def started(way: str, home: str) -> tuple[list[str], str]:
     return plain, seeds.plugin(home, MIDDLEWARE.format(seeds.rendered("hermes-prefill").text))
 
 
-def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]]]:
+def split_at_compactions(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]]]:
     """The requests between two compactions: there the history grows no further."""
     found: list[list[list[dict[str, Any]]]] = [[]]
     for messages in requests:
@@ -98,7 +98,7 @@ def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]
 def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
     """In the session that is read, every call of the agent counts once, no example call, and one prompt."""
     home = str(tmp_path)
-    arguments, settings = started(way, home)
+    arguments, settings = start_arguments(way, home)
     finished = hermes.run(
         hermes.Job(
             program=seeds.program(), home=home, arguments=arguments, script=SCRIPT, window=64_000,
@@ -107,7 +107,7 @@ def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place:
     )  # fmt: skip
     requests = seeds.sent(finished)
     assert len(requests) == CALLS + 1
-    found = eras(requests)
+    found = split_at_compactions(requests)
     assert len(found) == 3
     remaining = [
         {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
@@ -119,7 +119,7 @@ def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place:
 
     sessions = read(hermes.database(home), READER)
     assert len(sessions) == (1 if in_place else 3)
-    assert counted(sessions) == (CALLS, ["Count a lot"], 2)
+    assert count_calls_and_prompts(sessions) == (CALLS, ["Count a lot"], 2)
     assert not [each for session in sessions for each in session.problems]
 
 
@@ -128,7 +128,7 @@ def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: o
     """Hermes keeps the first messages through one compaction and the newest prompt through all: text that came with an older
     prompt is gone after the second. A resumed session's own work counts once, though its calls are numbered anew."""
     home = str(tmp_path)
-    arguments, settings = started("text", home)
+    arguments, settings = start_arguments("text", home)
     settings = SETTINGS.format(str(in_place).lower()) + settings
     few = (*SCRIPT[:3], Reply("Counted."))
     job = hermes.Job(
@@ -136,16 +136,16 @@ def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: o
     )
     first = hermes.run(job)
     job.arguments, job.script = ["chat", "--resume", first.session, "-q", "Go on counting", "-Q"], SCRIPT
-    found = eras(seeds.sent(hermes.run(job)))
+    found = split_at_compactions(seeds.sent(hermes.run(job)))
     remaining = [
         {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
     ]
     assert remaining == [{ALL}, {ALL}, {NONE}]
     sessions = read(hermes.database(home), READER)
-    assert counted(sessions) == (CALLS + 3, ["Count a lot", "Go on counting"], 2)
+    assert count_calls_and_prompts(sessions) == (CALLS + 3, ["Count a lot", "Go on counting"], 2)
 
 
-def counted(sessions: list[Session]) -> tuple[int, list[str], int]:
+def count_calls_and_prompts(sessions: list[Session]) -> tuple[int, list[str], int]:
     events = [event for session in sessions for event in session.events]
     return (
         sum(isinstance(event, ToolCall) for event in events),

@@ -53,7 +53,7 @@ class Machine:
         self.environment = {**seeds.environment(self.home), "PREHEAT_HOME": self.data}
         self.store = hermes.database(self.home)
 
-    def taught(self) -> None:
+    def add_template(self) -> None:
         now = time.time()
         common: dict[str, Any] = {
             "scope": Scope(project="project"), "last_seen": now - DAY, "first_seen": now - 30 * DAY, "score": 0.6,
@@ -82,7 +82,7 @@ class Machine:
             hermes.Job(program=seeds.program(), home=self.home, arguments=["chat", *words, "-Q"], script=script)
         )
 
-    def begun(self) -> dict[str, Any]:
+    def begin_session(self) -> dict[str, Any]:
         words = (
             "warm",
             "start",
@@ -97,7 +97,7 @@ class Machine:
         found: dict[str, Any] = json.loads(self.preheat(*words))["begun"]
         return found
 
-    def listed(self) -> dict[str, dict[str, Any]]:
+    def list_sessions(self) -> dict[str, dict[str, Any]]:
         return {each["session"]: each for each in json.loads(self.preheat("sessions", "list", "--json"))}
 
 
@@ -108,14 +108,14 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) -> None:
     """Imported, resumed, read, judged, learned from, deleted: our messages reach the model as history and are not counted."""
-    machine.taught()
+    machine.add_template()
     before = machine.ask("-q", "Look around", script=(Reply("Looked."),)).session
-    begun = machine.begun()
+    begun = machine.begin_session()
     assert begun["resume"] == ["hermes", "chat", "--resume", begun["session"]]
     assert tuple(map(int, begun["version"].split(".")[:2])) >= importing.SINCE
     seeds.sound(machine.store)
     machine.preheat("sync")
-    assert machine.listed()[begun["session"]]["messages"] == 0
+    assert machine.list_sessions()[begun["session"]]["messages"] == 0
 
     finished = machine.ask("--resume", begun["session"], "-q", "mend the lint")
     assert "Mended." in finished.output
@@ -137,7 +137,7 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
     assert first[-1]["content"].endswith("mend the lint")
 
     machine.preheat("sync")
-    known = machine.listed()
+    known = machine.list_sessions()
     assert set(known) == {before, begun["session"]}
     session = known[begun["session"]]
     assert (session["calls"], session["prompts"], session["opening"]) == (3, 1, "mend the lint")
@@ -152,11 +152,11 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
     assert seeds.COMMAND not in machine.preheat("sessions", "show", begun["session"])
 
     run([seeds.program(), *begun["undo"][1:], "--yes"], machine.project, machine.environment)
-    assert stored(machine.store) == [before]
+    assert session_ids(machine.store) == [before]
     seeds.sound(machine.store)
 
 
-def stored(store: str) -> list[str]:
+def session_ids(store: str) -> list[str]:
     connection = sqlite3.connect(f"{Path(store).as_uri()}?mode=ro", uri=True)
     try:
         return sorted(row[0] for row in connection.execute("SELECT id FROM sessions"))
@@ -166,7 +166,7 @@ def stored(store: str) -> list[str]:
 
 # Where it cannot be made.
 @contextmanager
-def held(store: str) -> Iterator[None]:
+def hold_lock(store: str) -> Iterator[None]:
     connection = sqlite3.connect(store, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -176,13 +176,13 @@ def held(store: str) -> Iterator[None]:
         connection.close()
 
 
-def newer(store: str) -> None:
+def make_newer(store: str) -> None:
     connection = sqlite3.connect(store, isolation_level=None)
     connection.execute("UPDATE schema_version SET version = 99")
     connection.close()
 
 
-def damaged(store: str) -> None:
+def damage(store: str) -> None:
     """The root page of a table is overwritten; the head is whole."""
     connection = sqlite3.connect(store, isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
@@ -195,7 +195,7 @@ def damaged(store: str) -> None:
 
 
 @contextmanager
-def no_room(store: str) -> Iterator[None]:
+def forbid_growth(store: str) -> Iterator[None]:
     """Files cannot grow, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, before[1]))
@@ -206,10 +206,10 @@ def no_room(store: str) -> Iterator[None]:
 
 
 REFUSALS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], str]] = {
-    "locked": (held, "another program is writing to"),
-    "newer": (newer, "was made by a newer Hermes than the one at"),
-    "damaged": (damaged, "was left alone: it is damaged"),
-    "full": (no_room, "is the disk full?"),
+    "locked": (hold_lock, "another program is writing to"),
+    "newer": (make_newer, "was made by a newer Hermes than the one at"),
+    "damaged": (damage, "was left alone: it is damaged"),
+    "full": (forbid_growth, "is the disk full?"),
 }
 
 
@@ -217,10 +217,10 @@ REFUSALS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], 
 def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> None:
     """The error is one line with the reason; the store has the same sessions as before."""
     kept = seeds.imported(machine.home).session
-    spoil, why = REFUSALS[how]
-    around = spoil(machine.store)
+    break_store, why = REFUSALS[how]
+    context = break_store(machine.store)
     before = contents(machine.store) if how != "damaged" else files(machine.own)
-    with around or nullcontext(), pytest.raises(UserError) as caught:
+    with context or nullcontext(), pytest.raises(UserError) as caught:
         seeds.imported(machine.home)
     assert why in str(caught.value)
     assert machine.store in str(caught.value)
@@ -229,7 +229,7 @@ def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> Non
         assert files(machine.own) == before
     else:
         assert contents(machine.store) == before
-        assert stored(machine.store) == [kept]
+        assert session_ids(machine.store) == [kept]
         seeds.sound(machine.store)
 
 
@@ -255,8 +255,8 @@ cp -p "$own"/state.db* "$kept"; exit $code
 @pytest.mark.parametrize(("how", "why"), [("read-only", "or a read-only disk"), ("full", "is the disk full?")])
 def test_a_full_disk_leaves_the_store_unchanged(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
     """A real full disk, mounted for the command: one line, exit code 2, and the same store."""
-    machine.taught()
-    machine.begun()
+    machine.add_template()
+    machine.begin_session()
     before, copy = contents(machine.store), tmp_path / "copy"
     shutil.copytree(machine.own, copy)
     words = ("warm", "start", "--task", "mend the lint", "--template", "shop", "--format", "hermes-import")
@@ -290,7 +290,7 @@ def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
         machine = Machine(tmp_path / name)
         over = threading.Event()
         syncs: list[int] = []
-        reading = threading.Thread(target=kept_reading, args=(machine, over, syncs))
+        reading = threading.Thread(target=read_repeatedly, args=(machine, over, syncs))
         if name == "read":
             reading.start()
         try:
@@ -317,10 +317,10 @@ def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
             env=machine.environment, cwd=machine.project, capture_output=True, timeout=HUNG, check=False,
         )  # fmt: skip
     assert files(machine.own) == before
-    assert [each["calls"] for each in machine.listed().values()] == [5]
+    assert [each["calls"] for each in machine.list_sessions().values()] == [5]
 
 
-def kept_reading(machine: Machine, over: threading.Event, codes: list[int]) -> None:
+def read_repeatedly(machine: Machine, over: threading.Event, codes: list[int]) -> None:
     while not over.wait(0.1):
         done = subprocess.run(
             [sys.executable, "-m", "preheat", "sync", "--quiet"],

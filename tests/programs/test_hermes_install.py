@@ -59,7 +59,7 @@ def tools(finished: hermes.Finished) -> set[str]:
     return {tool["function"]["name"] for tool in asked.body.get("tools", [])}
 
 
-def heard(home: Path) -> str:
+def last_event(home: Path) -> str:
     """The last event that reached Preheat's daemon from Hermes."""
     try:
         told = json.loads((home / "data" / "live" / "last-seen.json").read_text())
@@ -73,7 +73,7 @@ def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) 
     own = tmp_path / ".hermes"
     finished = session(tmp_path, program, "directory", settings="plugins: {enabled: [mine]} # mine")
     assert "warm_session" in tools(finished)
-    assert heard(tmp_path)
+    assert last_event(tmp_path)
     assert "plugins: {enabled: [mine, preheat]} # mine" in (own / "config.yaml").read_text()
     before = (own / "config.yaml").read_text().replace("[mine, preheat]", "[mine]")
     preheat(tmp_path, program, "uninstall", "hermes")
@@ -96,10 +96,10 @@ def test_the_shell_hook_is_called_after_consent(program: str, tmp_path: Path) ->
     """Before consent Hermes skips it silently."""
     finished = session(tmp_path, program, "hook")
     assert "Hello." in finished.output
-    assert heard(tmp_path) == ""
+    assert last_event(tmp_path) == ""
     finished = session(tmp_path, program, "hook", "--accept-hooks")
     assert "Hello." in finished.output
-    assert heard(tmp_path) == "pre_llm_call"
+    assert last_event(tmp_path) == "pre_llm_call"
     seen = next(each for each in preheat(tmp_path, program, "status")["agents"] if each["agent"] == "hermes")
     assert [(place["how"], place["active"]) for place in seen["places"]] == [("hook", "yes")]
 
@@ -124,7 +124,7 @@ def test_the_package_is_loaded_and_removed_without_a_trace(program: str, tmp_pat
     assert len(_frozen(venv) - frozen) == len(added)
     finished = session(tmp_path, own, "pip")
     assert "warm_session" in tools(finished)
-    assert heard(tmp_path)
+    assert last_event(tmp_path)
     preheat(tmp_path, own, "uninstall", "hermes")
     assert _frozen(venv) == frozen
     after = tree(venv)

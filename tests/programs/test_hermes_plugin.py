@@ -196,7 +196,7 @@ def test_a_compacted_session_gets_its_start_once(machine: Machine, form: str, in
     assert "preheat" not in json.dumps([lesson["text"] for lesson in machine.lessons()])
 
 
-def marking(event: HookEvent) -> HookAnswer:
+def answer_with_mark(event: HookEvent) -> HookAnswer:
     return HookAnswer(context=f"<preheat-advisory>said at {event.told_as}</preheat-advisory>")
 
 
@@ -209,7 +209,7 @@ def test_subagents_are_not_watched(machine: Machine) -> None:
         Reply("Zero."),
         Reply("Waited.", delay=2),
     ]
-    with Listening(machine.data, "hermes", marking) as listening:
+    with Listening(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(script)
     assert {event.session for event in listening.events if not event.subagent} == {ran.finished.session}
     children = [body for body in ran.bodies if TASK not in body]
@@ -228,7 +228,7 @@ def test_hermes_own_review_is_not_watched(machine: Machine) -> None:
     )
     (waits / "__init__.py").write_text(waiting)
     for _ in range(4):  # it may end before its review has begun
-        with Listening(machine.data, "hermes", marking) as listening:
+        with Listening(machine.data, "hermes", answer_with_mark) as listening:
             ran = machine.run(commands("echo hello"), review=1, plugins="plugins: {enabled: [preheat, waits]}")
         assert [event.name for event in listening.events] == [
             "session_start", "before_tool", "after_tool", "stop", "session_end",
@@ -269,7 +269,7 @@ CALLS = [*commands("echo one", "ls nowhere; exit 2", "echo three"), Reply(calls=
 BAD = (b"", b"preheat 1 9\n{}", b"\x00\xff", b"preheat 1 4\nnull", b'preheat 1 15\n{"advisory": 7}\n')
 
 
-def undisturbed(ran: Ran, preheat: bool = False) -> None:
+def check_undisturbed(ran: Ran, preheat: bool = False) -> None:
     """Assert that the session ended as without the plugin."""
     assert ENDED in ran.finished.output
     assert len(ran.requests) == len(CALLS) + 1
@@ -282,7 +282,7 @@ def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machin
     """With half an answer, none, invalid JSON, and an answer that never comes."""
     answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
     with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
-        undisturbed(machine.run(CALLS))
+        check_undisturbed(machine.run(CALLS))
         listening.end()
 
 
@@ -290,7 +290,7 @@ def test_an_unusable_folder_does_not_disturb_the_session(machine: Machine) -> No
     """A file in the place of Preheat's folder: no socket and no client."""
     shutil.rmtree(machine.data)
     Path(machine.data).write_text("")
-    undisturbed(machine.run(CALLS))
+    check_undisturbed(machine.run(CALLS))
 
 
 RAISING = """
@@ -348,7 +348,7 @@ def test_safe_mode_loads_no_plugin(machine: Machine) -> None:
     # It leaves the settings out as well, so the model is named beside them.
     named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}
     options = ("-q", TASK, "--safe-mode", "--provider", "custom", "--model", "scripted")
-    with Listening(machine.data, "hermes", marking) as listening:
+    with Listening(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(CALLS, *options, environment=named)
-    undisturbed(ran)
+    check_undisturbed(ran)
     assert listening.payloads == []

@@ -27,7 +27,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def ran(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+def run_session(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
     """The hooks, and the messages of the last request to the model."""
     view = Call("view", {"path": str(folder / "proj" / "missing.txt")})
     script = [
@@ -50,7 +50,7 @@ def results(messages: list[Any]) -> list[str]:
 
 def test_context_reaches_the_model(tmp_path: Path) -> None:
     """At the start, at the prompt, before and after a call, and after a tool's error."""
-    hooked, messages = ran(tmp_path)
+    hooked, messages = run_session(tmp_path)
     names = [event.name for event in hooked.events]
     assert sorted(names[:2]) == ["prompt", "session_start"]  # the program starts both at once
     assert names[2:] == [
@@ -63,7 +63,7 @@ def test_context_reaches_the_model(tmp_path: Path) -> None:
 
 def test_events_report_what_happened(tmp_path: Path) -> None:
     """Tools by their names in the session, outputs without the program's own line, exit codes, and the transcript."""
-    hooked, _ = ran(tmp_path)
+    hooked, _ = run_session(tmp_path)
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
     assert [(call.tool, call.is_error, call.exit_code) for call in calls] == [
         ("bash", False, 2),
@@ -78,7 +78,7 @@ def test_events_report_what_happened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
 def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
     """Copilot CLI treats a failing hook before a call as a refusal, so ours never fails."""
-    _, messages = ran(tmp_path, mode)
+    _, messages = run_session(tmp_path, mode)
     assert "exit code 2" in results(messages)[0]
     assert "good" in results(messages)[2]
 
@@ -97,13 +97,13 @@ def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
 
 
 def test_an_output_is_replaced(tmp_path: Path) -> None:
-    _, messages = ran(tmp_path, "replace")
+    _, messages = run_session(tmp_path, "replace")
     assert REPLACED in results(messages)[0]
     assert "No such file" not in results(messages)[0]
 
 
 def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
     """The model gets the reason."""
-    hooked, messages = ran(tmp_path, "block")
+    hooked, messages = run_session(tmp_path, "block")
     assert REFUSED in results(messages)[0]
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]
