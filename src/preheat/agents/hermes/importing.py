@@ -54,7 +54,7 @@ def begin(rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Be
     schema = _check_store(store)
     for _ in range(_TRIES):
         session = _make_session(rendered, folder, time.time())
-        kind, why = _import(program, environment, {"store": store, "schema": schema, "session": session})
+        kind, why = _import_session(program, environment, {"store": store, "schema": schema, "session": session})
         if not kind:
             _verify(store, session)
             return _describe(program, environment, store, session)
@@ -126,7 +126,7 @@ def _check_store(store: str) -> int:
     return number if isinstance(number, int) else 0
 
 
-def _import(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
+def _import_session(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
     """Run Hermes's import: the kind of failure and the reason, both empty if the session was stored."""
     own = {**clean(environment), "HERMES_HOME": program.home}
     try:

@@ -11,7 +11,7 @@ from preheat.model.rendering import NOTED, Parts, Rendered, Renderer, Said
 _LONGEST_TITLE = 60
 
 
-def history(parts: Parts) -> Rendered:
+def render_history(parts: Parts) -> Rendered:
     """Arguments for `AIAgent.run_conversation`."""
     messages = _messages_of(parts)
     document = {
@@ -21,13 +21,13 @@ def history(parts: Parts) -> Rendered:
     return Rendered(format="hermes-history", document=document, said=(*messages, *parts.asked))
 
 
-def prefill(parts: Parts) -> Rendered:
+def render_prefill(parts: Parts) -> Rendered:
     """The contents of a `prefill_messages_file`: sent with every request, and never stored."""
     messages = _messages_of(parts)
     return Rendered(format="hermes-prefill", document=[_encode_message(each) for each in messages], said=messages)
 
 
-def session(parts: Parts) -> Rendered:
+def render_session(parts: Parts) -> Rendered:
     """A session as Hermes exports and imports them; its id, full title and time are added when it is put into the store."""
     messages = _messages_of(parts)
     task = " ".join(parts.context.task.split())
@@ -68,12 +68,12 @@ def _encode_message(message: Said) -> dict[str, Any]:
 
 
 RENDERERS = (
-    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", history, "hermes", messages=True),
-    Renderer("hermes-prefill", "a prefill file of Hermes", prefill, "hermes", messages=True),
+    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", render_history, "hermes", messages=True),
+    Renderer("hermes-prefill", "a prefill file of Hermes", render_prefill, "hermes", messages=True),
     Renderer(
         "hermes-import",
         "a session of Hermes to go on with; `--print` only shows it",
-        session,
+        render_session,
         "hermes",
         messages=True,
         begins=True,
