@@ -1,7 +1,7 @@
-"""The Codex reader: every trap of its format, one small rollout each.
+"""The Codex reader: every difficulty of its format, with one small rollout each.
 
-`fed` reads each rollout twice, whole and line by line with the state put away in between, so every test
-here also proves that a growing file gives the same events as a finished one.
+`fed` reads each rollout twice, whole and line by line with the state saved in between, so every test
+also proves that a growing file gives the same events as a finished one.
 """
 
 import json
@@ -41,7 +41,7 @@ def all_of(session: Session, kind: type[E]) -> list[E]:
 
 
 # The heading.
-def test_heading_says_what_the_first_record_says() -> None:
+def test_the_heading_is_filled_from_the_first_record() -> None:
     git = {"branch": "main", "commit_hash": "0"}
     session = read(Rollout(git=git).turn().prompt("Hello.").event("thread_name_updated", thread_name="Greeting"))
     assert (session.agent, session.id, session.version) == ("codex", THREAD, "0.100.0")
@@ -66,15 +66,15 @@ def test_heading_says_what_the_first_record_says() -> None:
         ("", None, "unknown"),
     ],
 )
-def test_originator_and_source_tell_the_starter(originator: str, source: object, starter: str) -> None:
+def test_originator_and_source_decide_the_starter(originator: str, source: object, starter: str) -> None:
     assert read(Rollout(originator=originator, source=source)).starter == starter
 
 
-def test_threads_for_the_programs_own_ends_are_background() -> None:
+def test_threads_the_program_starts_for_itself_are_background() -> None:
     assert read(Rollout(thread_source="memory_consolidation")).starter == "background"
 
 
-# What is stored twice counts once.
+# Messages that are stored twice.
 def test_legacy_messages_count_once() -> None:
     """A prompt comes as item then event, an answer as event then item."""
     session = read(Rollout().turn().prompt("Do it.").reply("Doing.").reply("Done.").event("task_complete"))
@@ -94,28 +94,28 @@ def test_paginated_messages_count_once() -> None:
     assert [event.text for event in all_of(session, Reasoning)] == ["I think."]
 
 
-def test_twins_that_differ_in_their_text_still_count_once() -> None:
-    """What is shown lacks citations and plans that the item has; the item counts."""
+def test_an_item_and_its_event_count_once_even_if_their_texts_differ() -> None:
+    """The event lacks citations and plans that the item has; the item is used."""
     rollout = Rollout().turn().prompt("Plan it.")
     rollout.event("agent_message", message="Here.").message("assistant", "Here. <proposed_plan>…</proposed_plan>")
     answers = all_of(read(rollout.event("task_complete")), AssistantMessage)
     assert [answer.text for answer in answers] == ["Here. <proposed_plan>…</proposed_plan>"]
 
 
-def test_the_same_words_twice_are_two_messages() -> None:
+def test_the_same_text_in_two_turns_is_two_messages() -> None:
     session = read(Rollout().turn().prompt("Go on.").reply("Yes.").turn().prompt("Go on.").reply("Yes."))
     assert len(all_of(session, UserMessage)) == 2
     assert len(all_of(session, AssistantMessage)) == 2
 
 
-def test_shown_messages_without_a_twin_count_themselves() -> None:
+def test_shown_messages_without_an_item_become_events() -> None:
     rollout = Rollout().turn().event("user_message", message="Only shown.").event("agent_message", message="Too.")
     session = read(rollout.event("task_complete"))
     assert [event.text for event in all_of(session, UserMessage)] == ["Only shown."]
     assert [event.text for event in all_of(session, AssistantMessage)] == ["Too."]
 
 
-# Whose words.
+# Who wrote a message.
 @pytest.mark.parametrize(
     "text",
     [
@@ -128,18 +128,18 @@ def test_shown_messages_without_a_twin_count_themselves() -> None:
         "<user_shell_command>\n<command>ls</command>\n</user_shell_command>",
     ],
 )
-def test_what_the_program_puts_in_is_not_human(text: str) -> None:
+def test_texts_of_the_program_are_injected(text: str) -> None:
     session = read(Rollout().turn().message("user", text).prompt("Hello."))
     assert [event.origin for event in all_of(session, UserMessage)] == ["injected", "human"]
 
 
-def test_developer_messages_are_not_human() -> None:
+def test_developer_messages_are_injected() -> None:
     (message,) = all_of(read(Rollout().message("developer", "<hook text>")), UserMessage)
     assert message.origin == "injected"
 
 
-def test_what_preheat_put_in_is_marked() -> None:
-    """Hook texts come as developer messages; Preheat must not learn from its own."""
+def test_texts_of_preheat_have_the_origin_preheat() -> None:
+    """Texts of hooks are developer messages; Preheat must not learn from its own."""
     metadata = {"content_item_kinds": ["hooks.additional_context"]}
     rollout = Rollout().item(
         "message",
@@ -151,8 +151,8 @@ def test_what_preheat_put_in_is_marked() -> None:
     assert message.origin == "preheat"
 
 
-def test_kinds_of_content_decide_before_the_text_does() -> None:
-    """Newer versions say what each piece is: a person may well type a tag."""
+def test_the_recorded_kind_of_content_outranks_its_text() -> None:
+    """Newer versions record the kind of each piece: a person may type a tag."""
     rollout = Rollout().turn()
     for kind in ("user.text", "hooks.additional_context"):
         metadata = {"content_item_kinds": [kind]}
@@ -160,19 +160,19 @@ def test_kinds_of_content_decide_before_the_text_does() -> None:
     assert [event.origin for event in all_of(read(rollout), UserMessage)] == ["human", "injected"]
 
 
-def test_one_message_can_hold_both() -> None:
+def test_one_message_may_hold_text_of_the_program_and_of_the_person() -> None:
     rollout = Rollout().turn().message("user", "<environment_context>x</environment_context>", "Fix it.")
     program, human = all_of(read(rollout), UserMessage)
     assert (program.origin, human.origin, human.text) == ("injected", "human", "Fix it.")
 
 
-def test_editors_put_their_context_before_the_request() -> None:
+def test_an_editors_context_is_split_from_the_request() -> None:
     text = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nFix it.\n"
     program, human = all_of(read(Rollout().turn().prompt(text)), UserMessage)
     assert (program.origin, human.text) == ("injected", "Fix it.")
 
 
-def test_images_are_counted_and_their_frames_left_out() -> None:
+def test_images_are_counted_and_their_tags_left_out() -> None:
     content = [
         {"type": "input_text", "text": '<image name="[Image #1]">'},
         {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
@@ -183,7 +183,7 @@ def test_images_are_counted_and_their_frames_left_out() -> None:
     assert (message.text, message.images) == ("What is it?", 1)
 
 
-def test_encrypted_reasoning_is_kept_as_empty() -> None:
+def test_encrypted_reasoning_is_an_empty_reasoning_event() -> None:
     rollout = Rollout().item("reasoning", summary=[], content=None, encrypted_content="gAAAA")
     (thought,) = all_of(read(rollout), Reasoning)
     assert thought.text == ""
@@ -214,8 +214,8 @@ def test_calls_of_every_form_get_their_result() -> None:
     ]
 
 
-def test_web_searches_are_call_and_result_at_once() -> None:
-    """They run at the provider and have no output record; the event beside it only repeats."""
+def test_a_web_search_is_a_call_with_its_result() -> None:
+    """It runs at the provider and has no output record; the event only repeats it."""
     action = {"type": "search", "query": "weather"}
     rollout = Rollout().turn().event("web_search_end", call_id="ws_1", query="weather", action=action)
     rollout.item("web_search_call", id="ws_1", status="completed", action=action)
@@ -234,14 +234,14 @@ def test_results_join_by_id_not_by_order() -> None:
     ]
 
 
-def test_ids_that_come_twice_count_once() -> None:
+def test_a_repeated_call_id_counts_once_and_is_a_problem() -> None:
     rollout = Rollout().turn().call("a", cmd="one").output("a", "1").call("a", cmd="one").output("a", "1")
     session = read(rollout)
     assert len(all_of(session, ToolCall)) == len(all_of(session, ToolResult)) == 1
     assert len(session.problems) == 1
 
 
-def test_arguments_that_are_no_json_are_kept_as_text() -> None:
+def test_arguments_that_are_not_json_are_kept_as_text() -> None:
     rollout = Rollout().item("function_call", call_id="a", name="exec_command", arguments='{"cmd": "ls')
     (call,) = all_of(read(rollout), ToolCall)
     assert call.input == {"text": '{"cmd": "ls'}
@@ -254,8 +254,8 @@ def test_tool_search_is_a_call() -> None:
     assert (call.tool, call.input, answer is not None) == ("tool_search", {"query": "x"}, True)
 
 
-# Turns and what is around them.
-def test_compaction_is_one_event_and_its_history_counts_nothing() -> None:
+# Turns.
+def test_a_compaction_is_one_event_and_its_copied_history_is_ignored() -> None:
     again = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Do it."}]}]
     rollout = Rollout().turn().prompt("Do it.").reply("Done.")
     rollout.tokens({"input_tokens": 900, "output_tokens": 100, "total_tokens": 1000})
@@ -267,18 +267,18 @@ def test_compaction_is_one_event_and_its_history_counts_nothing() -> None:
     assert len(all_of(session, UserMessage)) == 1
 
 
-def test_rolled_back_turns_are_taken_back() -> None:
+def test_a_roll_back_removes_the_last_turns() -> None:
     rollout = Rollout()
     for text in ("One.", "Two.", "Three."):
         rollout.turn().prompt(text).reply(f"{text} Done.")
     rollout.event("thread_rolled_back", num_turns=2).turn().prompt("Four.")
     session = read(rollout)
     assert len(all_of(session, Rewind)) == 1
-    left = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
-    assert left == ["One.", "One. Done.", "Four."]
+    remaining = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
+    assert remaining == ["One.", "One. Done.", "Four."]
 
 
-def test_a_second_roll_back_counts_from_what_is_left() -> None:
+def test_a_second_roll_back_counts_from_the_remaining_turns() -> None:
     rollout = Rollout()
     for text in ("One.", "Two."):
         rollout.turn().prompt(text)
@@ -303,7 +303,7 @@ def test_a_session_that_still_runs_has_calls_without_results() -> None:
 
 
 @pytest.mark.parametrize("form", ["event", "item", "activity", "output"])
-def test_spawned_agents_are_named_once(form: str) -> None:
+def test_a_spawned_agent_is_one_event(form: str) -> None:
     rollout = Rollout().turn().call("s", "spawn_agent", message="Look.")
     if form == "event":
         rollout.event("collab_agent_spawn_end", call_id="s", new_thread_id="child")
@@ -323,7 +323,7 @@ def test_spawned_agents_are_named_once(form: str) -> None:
     assert (spawn.session, spawn.call_id) == ("child", "s")
 
 
-def test_messages_between_agents_are_not_human() -> None:
+def test_messages_between_agents_are_injected() -> None:
     content = [{"type": "input_text", "text": "Found it."}]
     rollout = Rollout().item("agent_message", author="/root/one", recipient="/root", content=content)
     (message,) = all_of(read(rollout), UserMessage)
@@ -337,7 +337,7 @@ def test_unknown_records_are_kept_whole() -> None:
     assert kept[0].raw["payload"] == {"a": 1}
 
 
-def test_commands_the_person_ran_are_no_calls() -> None:
+def test_commands_the_person_ran_are_not_calls_of_the_model() -> None:
     rollout = Rollout().turn().done("CommandExecution", id="user_1", source="user_shell", exit_code=0)
     session = read(rollout)
     assert not all_of(session, ToolCall)

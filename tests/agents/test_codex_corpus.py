@@ -43,13 +43,13 @@ def payloads(path: str) -> Iterator[dict[str, Any]]:
                 yield record["payload"]
 
 
-def test_there_are_rollouts() -> None:
+def test_the_corpus_has_rollouts() -> None:
     assert len(ROLLOUTS) >= 8
 
 
 @each_rollout
-def test_real_rollouts_are_read_whole(path: str) -> None:
-    """No problem, nothing unknown but what is kept on purpose, and every result has its call."""
+def test_real_rollouts_are_read_without_problems(path: str) -> None:
+    """No problems, no unknown records except those kept on purpose, and every result has its call."""
     session = session_of(path)
     assert session.problems == ()
     calls = {event.call_id for event in session.events if isinstance(event, ToolCall)}

@@ -1,4 +1,4 @@
-"""The Codex reader on what should not be in a rollout: nothing raises, nothing else is lost."""
+"""The Codex reader on damaged rollouts: nothing raises, and nothing else is lost."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_broken_lines_become_problems_and_nothing_else_is_lost(line: bytes) -> N
     ],
 )
 @pytest.mark.parametrize("envelope", ["response_item", "event_msg", "compacted", "turn_context", "session_meta"])
-def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
+def test_fields_of_the_wrong_type_are_ignored(envelope: str, payload: dict[str, Any]) -> None:
     rollout = Rollout().turn().prompt("Before.").add(envelope, payload)
     if envelope == "session_meta":  # that is then a parent's: its own part begins with the next turn
         rollout.turn()
@@ -71,14 +71,14 @@ def test_wrong_types_do_no_harm(envelope: str, payload: dict[str, Any]) -> None:
     assert texts[-1] == "After."
 
 
-def test_lone_surrogates_and_bad_bytes_lose_nothing() -> None:
+def test_lone_surrogates_and_bad_bytes_are_replaced() -> None:
     line = rb'{"type":"response_item","payload":{"type":"message","role":"user","content":"\ud800 and ' + b'\xff"}}'
     (message,) = user_messages(read(Rollout().turn().raw(line)))
     assert message.text == "\ufffd and \ufffd"
 
 
 def test_two_records_on_one_line_are_both_read() -> None:
-    """Seen in the wild: a line end that was never written."""
+    """As in a real rollout with a missing line end."""
     rollout = Rollout().turn().prompt("Before.").message("user", "One.").message("user", "Two.")
     second = rollout.lines.pop()
     rollout.lines[-1] += second

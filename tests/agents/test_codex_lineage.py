@@ -52,8 +52,8 @@ SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}
         ({}, None),
     ],
 )
-def test_a_copied_history_counts_nothing(meta: dict[str, Any], relation: str | None) -> None:
-    """Neither its messages nor its calls nor its tokens; the child's totals go on from the parent's."""
+def test_a_copied_history_adds_no_events_or_tokens(meta: dict[str, Any], relation: str | None) -> None:
+    """The child's token totals continue from the parent's."""
     rollout = with_parents_history(Rollout(**meta))
     rollout.turn(OWN_TURN).prompt("Child's prompt.").reply("Child's answer.")
     rollout.tokens(counts(1000, 400, 50)).tokens(counts(1300, 500, 60), counts(300, 100, 10))
@@ -66,13 +66,13 @@ def test_a_copied_history_counts_nothing(meta: dict[str, Any], relation: str | N
     assert session.reported == usage(session) == Usage(input=200, cache_read=100, output=10)
 
 
-def test_a_subagents_prompt_is_not_a_persons() -> None:
+def test_a_subagents_prompt_is_injected() -> None:
     session = read(with_parents_history(Rollout(source=SPAWNED)).turn().prompt("Count the files."))
     assert [event.origin for event in session.events if isinstance(event, UserMessage)] == ["injected"]
 
 
-def test_the_ordinal_a_subagent_names_is_where_its_own_part_begins() -> None:
-    """Paginated rollouts say it outright: also records before the first turn are then its own."""
+def test_a_subagents_own_part_begins_at_the_ordinal_it_names() -> None:
+    """In paginated rollouts; records before the first turn then count too."""
     rollout = Rollout(source=SPAWNED, subagent_history_start_ordinal=12, history_mode="paginated")
     rollout.ordinal = 1
     with_parents_history(rollout)
@@ -82,7 +82,7 @@ def test_the_ordinal_a_subagent_names_is_where_its_own_part_begins() -> None:
 
 
 def test_a_fork_that_refers_to_its_parents_file_has_only_its_own_records() -> None:
-    """With a `history_base` nothing is copied, but the totals still go on from the parent's."""
+    """With a `history_base` nothing is copied, but the totals still continue from the parent's."""
     base = {"thread_id": PARENT, "end_ordinal_exclusive": 58, "end_byte_offset": 64855}
     rollout = Rollout(forked_from_id=PARENT, history_base=base).message("user", "At once.").turn()
     rollout.reply("Yes.").tokens(counts(1100, 0, 60), counts(100, 0, 10))
@@ -92,7 +92,7 @@ def test_a_fork_that_refers_to_its_parents_file_has_only_its_own_records() -> No
     assert session.reported == usage(session) == Usage(input=100, output=10)
 
 
-def test_a_copy_without_ids_in_its_turns_ends_with_the_burst_it_was_written_in() -> None:
+def test_copies_without_turn_ids_end_when_their_burst_of_writes_ends() -> None:
     lines = [
         ("00.000", "session_meta", {"id": THREAD, "forked_from_id": "b5f6c1c2"}),
         ("00.001", "session_meta", {"id": "b5f6c1c2"}),
@@ -109,18 +109,18 @@ def test_a_copy_without_ids_in_its_turns_ends_with_the_burst_it_was_written_in()
     assert texts(read(data)) == ["Child's."]
 
 
-def test_a_child_that_has_not_begun_yet_has_nothing_of_its_own() -> None:
+def test_a_child_with_only_copies_has_no_events() -> None:
     session = read(with_parents_history(Rollout(forked_from_id=PARENT)))
     assert (session.id, session.events, session.reported) == (THREAD, (), None)
 
 
 def test_the_same_first_record_again_changes_nothing() -> None:
-    """Some versions write it anew at a resume."""
+    """Some versions repeat it at a resume."""
     rollout = Rollout().turn().prompt("One.").meta(THREAD).turn().prompt("Two.")
     assert texts(read(rollout)) == ["One.", "Two."]
 
 
-def test_a_thread_set_back_goes_on_as_a_session_of_its_own() -> None:
+def test_a_thread_that_was_rolled_back_into_a_new_file_is_a_continuation() -> None:
     """The second file has the same thread id and a name of its own: it must not replace the first."""
     other = "019d0009-0000-7000-8000-000000000009"
     name = f"sessions/2026/03/01/rollout-2026-03-01T10-00-00-{THREAD}_{other}.jsonl"
@@ -131,8 +131,8 @@ def test_a_thread_set_back_goes_on_as_a_session_of_its_own() -> None:
 
 
 # Tokens.
-def test_totals_that_are_stated_again_count_once() -> None:
-    """The last response's tokens stand beside the total; both come again when a rate limit changes."""
+def test_repeated_totals_count_once() -> None:
+    """Each count has the total and the last response's tokens; both are repeated when a rate limit changes."""
     first, second = counts(100, 30, 25, 5), counts(240, 160, 50, 5)
     rollout = Rollout().turn().reply("One.").tokens(first).tokens(first)
     rollout.event("token_count", info=None, rate_limits={"primary": None})
@@ -145,7 +145,7 @@ def test_totals_that_are_stated_again_count_once() -> None:
     ]
 
 
-def test_the_size_of_the_model_s_window_is_told_when_it_is_new() -> None:
+def test_a_context_window_event_is_added_only_when_its_size_changes() -> None:
     rollout = Rollout().turn()
     for size in (258_400, 258_400, 400_000, None, "many", 400_000):
         rollout.event("token_count", info={"model_context_window": size})
@@ -167,7 +167,7 @@ def test_records_of_responses_and_totals_beside_them_count_once() -> None:
     assert session.reported == usage(session) == Usage(input=200, output=20)
 
 
-def test_a_total_that_was_set_anew_loses_nothing() -> None:
+def test_a_reset_total_loses_no_tokens() -> None:
     """When the context ran over, some versions set the total to the window's size."""
     rollout = Rollout().turn().reply("One.").tokens(counts(500, 0, 50))
     rollout.tokens({"input_tokens": 0, "output_tokens": 0, "total_tokens": 258_400})
@@ -176,20 +176,20 @@ def test_a_total_that_was_set_anew_loses_nothing() -> None:
     assert session.reported == usage(session) == Usage(input=600, output=60)
 
 
-def test_a_statement_that_was_lost_is_made_up_by_the_next_total() -> None:
+def test_a_lost_token_count_is_made_up_by_the_next_total() -> None:
     rollout = Rollout().turn().reply("One.").tokens(counts(100, 0, 10)).raw(b'{"type":"event_msg","payl')
     session = read(rollout.reply("Two.").tokens(counts(300, 0, 30), counts(100, 0, 10)))
     assert session.reported == usage(session) == Usage(input=300, output=30)
 
 
-def test_text_and_calls_of_one_response_share_its_name() -> None:
+def test_text_and_calls_of_one_response_have_the_same_response_name() -> None:
     rollout = Rollout().turn().reply("Both.").call("a", cmd="x").call("b", cmd="y").tokens(counts(10, 0, 1))
     rollout.output("a", "1").output("b", "2").call("c", cmd="z").tokens(counts(30, 0, 2))
     session = read(rollout)
     names = [call.response for call, _ in joined(session)]
     assert names[0] == names[1] != names[2]
-    said = next(event for event in session.events if isinstance(event, AssistantMessage))
-    assert said.response == names[0]
+    reply = next(event for event in session.events if isinstance(event, AssistantMessage))
+    assert reply.response == names[0]
 
 
 # Old rollouts.
@@ -212,7 +212,7 @@ def old_rollout() -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def test_old_rollouts_have_no_envelope() -> None:
+def test_old_rollouts_without_envelopes_are_read() -> None:
     session = read(old_rollout())
     assert (session.id, session.branch, session.started_at) == ("b5f6c1c2", "main", 1748772000.0)
     assert texts(session) == ["List it.", "It is not there."]
@@ -224,7 +224,7 @@ def test_old_rollouts_have_no_envelope() -> None:
 
 
 # Recognising and finding.
-def test_rollouts_are_recognised_by_what_they_hold() -> None:
+def test_rollouts_are_recognised_by_their_content() -> None:
     assert READER.detect(Rollout().data(), "x")
     assert READER.detect(old_rollout(), "x")
     long = Rollout(base_instructions={"text": "x" * 100_000}).data()
@@ -248,7 +248,7 @@ def test_other_files_are_not_taken_for_rollouts(head: bytes) -> None:
     assert not READER.detect(head, "rollout-x.jsonl")
 
 
-def test_places_are_sessions_and_archive_plain_and_compressed(tmp_path: Any) -> None:
+def test_sessions_and_archive_are_searched_for_plain_and_compressed_rollouts(tmp_path: Any) -> None:
     home = tmp_path / "codex"
     wanted = [
         "sessions/2026/03/01/rollout-a.jsonl",

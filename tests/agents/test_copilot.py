@@ -65,7 +65,7 @@ def only_result(events: Events) -> ToolResult:
 
 
 # The heading.
-def test_heading_says_what_the_start_says() -> None:
+def test_the_heading_is_filled_from_the_start_event() -> None:
     session = one(Events().add("session.title_changed", title="Greeting"))
     assert (session.id, session.version, session.model) == (SESSION, "1.0.50", "m")
     assert (session.project, session.branch, session.title) == ("/w/proj", "main", "Greeting")
@@ -79,20 +79,20 @@ def test_heading_says_what_the_start_says() -> None:
         ("You are something else.", "unknown"),
     ],
 )
-def test_who_started_it_is_known_by_the_programs_own_prompt(text: str, starter: str) -> None:
+def test_the_starter_is_known_by_the_system_prompt(text: str, starter: str) -> None:
     assert one(Events().add("system.message", role="system", content=text)).starter == starter
 
 
-def test_the_model_is_the_one_changed_to() -> None:
+def test_the_heading_has_the_model_after_a_change() -> None:
     assert one(Events().add("session.model_change", newModel="n")).model == "n"
 
 
-def test_a_run_detached_from_another_session_is_no_persons() -> None:
+def test_a_run_detached_from_another_session_is_background() -> None:
     session = one(Events(detachedFromSpawningParentSessionId="parent"))
     assert (session.parent, session.relation, session.starter) == ("parent", "continuation", "background")
 
 
-def test_events_without_a_beginning_belong_to_the_folders_session() -> None:
+def test_events_without_a_start_belong_to_the_session_named_by_the_folder() -> None:
     events = Events().ask("c1").done("c1", "x")
     del events.lines[0]
     session = one(events)
@@ -101,7 +101,7 @@ def test_events_without_a_beginning_belong_to_the_folders_session() -> None:
 
 
 # The truth of a call.
-def test_success_and_exit_code_are_two_facts() -> None:
+def test_success_and_exit_code_are_kept_apart() -> None:
     """The recorded program: a failing command is a success of the shell tool."""
     main = recorded("ordinary")[0]
     by_id = results(main)
@@ -121,18 +121,18 @@ def test_a_block_of_content_holds_the_exit_code_in_older_versions() -> None:
 
 
 @pytest.mark.parametrize("line", ["<shellId: 7 completed with exit code 5>", "<exited with exit code 5>"])
-def test_the_oldest_versions_only_wrote_a_last_line(line: str) -> None:
+def test_the_exit_code_of_the_oldest_versions_is_read_from_the_last_line(line: str) -> None:
     result = only_result(Events().ask("c1").done("c1", f"out\n{line}"))
     assert (result.exit_code, result.text, result.is_error) == (5, "out", False)
 
 
-def test_a_line_like_that_further_up_is_the_commands_own() -> None:
+def test_an_exit_line_before_the_end_is_the_commands_output() -> None:
     result = only_result(Events().ask("c1").done("c1", "<shellId: 7 completed with exit code 5>\nmore"))
     assert (result.exit_code, result.text) == (None, "<shellId: 7 completed with exit code 5>\nmore")
 
 
 @pytest.mark.parametrize("code", [True, "2", 1.5, 1e300, None, [2]])
-def test_an_exit_code_that_is_no_number_is_none(code: Any) -> None:
+def test_an_exit_code_that_is_not_a_number_is_ignored(code: Any) -> None:
     assert only_result(Events().ask("c1").done("c1", "x", shellExecution={"exitCode": code})).exit_code is None
 
 
@@ -148,8 +148,8 @@ def test_a_command_that_still_runs_has_no_exit_code(text: str) -> None:
     assert (result.exit_code, result.detail) == (None, {"running": "1"})
 
 
-def test_a_background_command_ends_later() -> None:
-    """Recorded: the notice is the program's, and so is the call that hands the output over."""
+def test_the_end_of_a_background_command_is_an_event() -> None:
+    """Recorded: the notice is the program's, and so is the call that returns the output."""
     (session,) = recorded("hooked")
     (late,) = (event for event in all_of(session, Other) if event.name == "late_ending")
     assert (late.raw["shellId"], late.raw["exitCode"]) == ("1", 4)
@@ -157,24 +157,24 @@ def test_a_background_command_ends_later() -> None:
     assert handed.exit_code == 4
 
 
-def test_a_denial_is_told_from_a_failure() -> None:
+def test_a_denial_is_distinguished_from_a_failure() -> None:
     (session,) = recorded("denied")
     (result,) = all_of(session, ToolResult)
     assert (result.is_error, result.detail["code"]) == (True, "denied")
     assert result.detail["permission"].startswith("denied-no-approval-rule")
 
 
-def test_time_is_from_start_to_completion() -> None:
+def test_the_duration_is_from_start_to_completion() -> None:
     assert only_result(Events().ask("c1").done("c1")).seconds == 1.0
 
 
-def test_the_same_id_twice_is_two_calls() -> None:
-    """Some models count their calls from nought in every response."""
+def test_a_repeated_call_id_is_two_calls() -> None:
+    """Some models count their calls from zero in every response."""
     pairs = list(joined(one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))))
     assert [(call.input["command"], result and result.text) for call, result in pairs] == [("a", "A"), ("b", "B")]
 
 
-def test_a_call_the_person_made_is_none_of_the_models() -> None:
+def test_a_call_the_person_made_is_not_a_call_of_the_model() -> None:
     events = Events().add("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "ls"})
     events.add("tool.execution_start", toolCallId="u1", toolName="bash", arguments={"command": "ls"}).done("u1", "x")
     session = one(events)
@@ -182,7 +182,7 @@ def test_a_call_the_person_made_is_none_of_the_models() -> None:
     assert [event.name for event in all_of(session, Other)] == ["tool.user_requested", "person's_call"]
 
 
-def test_the_older_editor_is_told_apart_by_its_command() -> None:
+def test_the_kind_of_the_older_editor_depends_on_its_command() -> None:
     events = Events()
     for name in ("view", "create", "str_replace"):
         events.ask(name, "str_replace_editor", command=name).done(name)
@@ -190,8 +190,8 @@ def test_the_older_editor_is_told_apart_by_its_command() -> None:
 
 
 # Whose words.
-def test_a_prompt_is_what_the_person_typed() -> None:
-    """`transformedContent` is what the program made of it."""
+def test_a_prompt_is_the_text_the_person_typed() -> None:
+    """`transformedContent` is the program's version of it."""
     events = Events().add("user.message", content="Hello.", transformedContent="<current_datetime>…\n\nHello.")
     (message,) = all_of(one(events), UserMessage)
     assert (message.text, message.origin) == ("Hello.", "human")
@@ -203,19 +203,19 @@ def test_a_message_of_another_source_is_injected(more: dict[str, Any]) -> None:
     assert message.origin == "injected"
 
 
-def test_what_hooks_say_is_injected_and_not_part_of_a_result() -> None:
-    """Recorded: the program puts a hook's words below the result."""
+def test_texts_of_hooks_are_injected_and_not_part_of_a_result() -> None:
+    """Recorded: the program puts a hook's text below the result."""
     (session,) = recorded("hooked")
-    said = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
+    texts = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
     notes = [
         f"A note at {name}." for name in ("sessionStart", "userPromptSubmitted", "postToolUse", "postToolUseFailure")
     ]
-    assert said[:4] == notes
+    assert texts[:4] == notes
     assert results(session)["call_1"].text == "ls: cannot access 'missing-folder': No such file or directory"
     assert not [result for result in all_of(session, ToolResult) if "guidance" in result.text]
 
 
-def test_what_preheat_said_through_a_hook_is_marked() -> None:
+def test_texts_of_preheat_have_the_origin_preheat() -> None:
     events = Events().add(
         "hook.end", hookType="sessionStart", success=True, output={"additionalContext": "<preheat-x>"}
     )
@@ -223,25 +223,25 @@ def test_what_preheat_said_through_a_hook_is_marked() -> None:
     assert message.origin == "preheat"
 
 
-def test_a_command_that_prints_such_a_line_keeps_it() -> None:
+def test_a_guidance_line_printed_by_a_command_is_kept() -> None:
     text = 'a\n\nTool "bash" succeeded. Additional guidance from postToolUse hooks:\nb'
     assert only_result(Events().ask("c1").done("c1", text)).text == text
 
 
-def test_a_hook_that_failed_is_kept() -> None:
+def test_a_failed_hook_is_kept_as_an_event() -> None:
     events = Events().add("hook.end", hookType="preToolUse", success=False, error={"message": "no"})
     (other,) = all_of(one(events), Other)
     assert other.raw["data"]["error"] == {"message": "no"}
 
 
-def test_reasoning_counts_once_also_as_an_event_of_its_own() -> None:
+def test_reasoning_that_is_also_an_event_counts_once() -> None:
     events = Events().add("assistant.reasoning", reasoningId="t", content="Hm.")
     events.add("assistant.message", content="Yes.", apiCallId="r1", reasoningText="Hm.", model="m")
     events.add("assistant.message", content="No.", apiCallId="r2", reasoningOpaque="xyz", model="m")
     assert [event.text for event in all_of(one(events), Reasoning)] == ["Hm.", ""]
 
 
-def test_ephemeral_events_are_pieces_of_others() -> None:
+def test_ephemeral_events_are_ignored() -> None:
     """A captured stream (`--output-format json`) has them."""
     piece = {"type": "assistant.message_delta", "data": {"deltaContent": "Y"}, "id": "d", "ephemeral": True}
     assert one(Events().raw(piece)).events == ()
@@ -259,7 +259,7 @@ def test_a_subagent_is_a_child_with_its_own_calls_and_tokens() -> None:
     assert (usage(child), child.reported) == (Usage(input=200, output=20),) * 2
 
 
-def test_early_versions_name_a_subagent_by_its_call() -> None:
+def test_a_subagent_of_an_early_version_is_known_by_its_call() -> None:
     events = Events().ask("c1", "task", prompt="Count.")
     events.add("subagent.started", toolCallId="c1", agentName="explore")
     events.add("assistant.message", content="None.", messageId="m1", parentToolCallId="c1")
@@ -270,7 +270,7 @@ def test_early_versions_name_a_subagent_by_its_call() -> None:
     assert results(main)["c1"].text == "None."
 
 
-def test_a_subagents_subagent_belongs_to_the_subagent() -> None:
+def test_the_parent_of_a_subagents_subagent_is_the_subagent() -> None:
     events = Events().ask("c1", "task").add("subagent.started", "a", toolCallId="c1", agentName="one")
     events.ask("c2", "task", "a").add("subagent.started", "b", toolCallId="c2", agentName="two")
     events.add("assistant.message", "b", content="Deep.", messageId="m")
@@ -297,14 +297,14 @@ def totals(input_tokens: int, output_tokens: int, read: int = 0) -> dict[str, An
     return {"m": {"requests": {"count": 1}, "usage": used}}
 
 
-def test_older_versions_state_the_input_only_in_the_totals() -> None:
+def test_the_input_of_older_versions_is_read_from_the_totals() -> None:
     events = Events().add("assistant.message", content="A", apiCallId="r1", model="m", outputTokens=10)
     events.add("session.shutdown", shutdownType="routine", modelMetrics=totals(900, 10, 400))
     session = one(events)
     assert session.reported == usage(session) == Usage(input=500, output=10, cache_read=400)
 
 
-def test_older_versions_began_from_nought_at_a_resume() -> None:
+def test_totals_of_older_versions_count_from_zero_after_a_resume() -> None:
     events = Events().add("assistant.message", content="A", apiCallId="r1", model="m", outputTokens=10)
     events.add("session.shutdown", modelMetrics=totals(900, 10)).add("session.resume", context=CONTEXT)
     events.add("assistant.message", content="B", apiCallId="r2", model="m", outputTokens=7)
@@ -313,13 +313,13 @@ def test_older_versions_began_from_nought_at_a_resume() -> None:
     assert session.reported == usage(session) == Usage(input=1200, output=17)
 
 
-def test_a_response_stated_twice_counts_once() -> None:
+def test_a_repeated_response_counts_once() -> None:
     stated: dict[str, Any] = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 30, "apiCallId": "r1"}
     events = Events().add("assistant.usage", model="m", **stated).add("assistant.usage", model="m", **stated)
     assert usage(one(events)) == Usage(input=70, output=10, cache_read=30)
 
 
-def test_totals_that_do_not_fit_are_not_reported() -> None:
+def test_totals_smaller_than_the_responses_are_not_reported() -> None:
     events = Events().add("session.usage_record", usage={"inputTokens": 50, "outputTokens": 5, "apiCallId": "r1"})
     session = one(events.add("session.shutdown", modelMetrics=totals(10, 9)))
     assert (session.reported, usage(session)) == (None, Usage(input=50, output=5))
@@ -332,7 +332,7 @@ def test_a_compaction_has_its_summary() -> None:
     assert (compaction.trigger, compaction.summary, compaction.tokens_before) == ("threshold", "Second done.", 11_005)
 
 
-def test_a_compaction_that_was_cancelled_is_none() -> None:
+def test_a_cancelled_compaction_is_not_a_compaction() -> None:
     session = one(Events().add("session.compaction_complete", success=False, error="cancelled"))
     assert not all_of(session, Compaction)
     assert [event.name for event in all_of(session, Other)] == ["session.compaction_complete"]
@@ -344,7 +344,7 @@ def test_a_truncation_is_a_compaction_without_a_summary() -> None:
 
 
 @pytest.mark.parametrize("first", ["e2", "not there"])
-def test_what_was_taken_back_stands_no_longer(first: str) -> None:
+def test_rewound_events_are_removed(first: str) -> None:
     events = Events().add("user.message", content="Stay.").add("user.message", content="Go.").ask("c1").done("c1")
     session = one(events.add("session.snapshot_rewind", upToEventId=first, eventsRemoved=4))
     assert [event.after for event in all_of(session, Rewind)] == [2]
@@ -371,7 +371,7 @@ def test_sessions_are_found_below_the_home(tmp_path: Any) -> None:
     ]
 
 
-def test_other_formats_are_not_taken_for_it() -> None:
+def test_other_formats_are_not_detected() -> None:
     assert not READER.detect(b'{"type":"session_meta","payload":{}}\n', "x.jsonl")
     assert not READER.detect(b'{"type":"session","data":{},"id":"1"}\n', "x.jsonl")
     assert not READER.detect(b'{"type":"user","message":{"role":"user"}}\n', "x.jsonl")
@@ -379,7 +379,7 @@ def test_other_formats_are_not_taken_for_it() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_the_real_session_of_the_corpus() -> None:
+def test_the_real_session_of_the_corpus_is_read() -> None:
     """SOURCES.md gives no counts for it; these are the file's own events, counted line by line."""
     (path,) = glob.glob(os.path.join(SHARED, "corpus", "entire__EntityProcess+agentv", "copilot-cli", "*.jsonl"))
     assert detect(path) is READER

@@ -69,7 +69,7 @@ def prompts(session: Session) -> list[tuple[str, str]]:
 # What the real program wrote.
 
 
-def test_an_ordinary_session_of_the_real_program(tmp_path: object) -> None:
+def test_an_ordinary_session_of_the_real_program_is_read(tmp_path: object) -> None:
     """Calls joined with results, exit codes, errors, refused calls, totals; resumed in the same session."""
     (session,) = fixture("ordinary", tmp_path)
     assert session.agent == "hermes"
@@ -99,7 +99,7 @@ def test_an_ordinary_session_of_the_real_program(tmp_path: object) -> None:
 
 
 def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -> None:
-    """The scripted model numbered its calls anew: `call_1` is there twice, with two results."""
+    """The scripted model counted its calls again: `call_1` occurs twice, with two results."""
     (session,) = fixture("ordinary", tmp_path)
     calls = [event for event in session.events if isinstance(event, ToolCall)]
     assert len({event.call_id for event in calls}) == len(calls) == 8
@@ -109,8 +109,8 @@ def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -
     assert '"two"' in result.text
 
 
-def test_two_compactions_in_place_of_the_real_program(tmp_path: object) -> None:
-    """Every call once, with its first, whole result; two summaries; the prompt once."""
+def test_two_compactions_in_place_of_the_real_program_are_read(tmp_path: object) -> None:
+    """Every call once, with its first, whole result; two summaries; one prompt."""
     (session,) = fixture("in_place", tmp_path)
     pairs = list(joined(session))
     assert [made.input["command"] for made, _ in pairs] == [f"seq {n} {900 + n}" for n in range(13)]
@@ -124,8 +124,8 @@ def test_two_compactions_in_place_of_the_real_program(tmp_path: object) -> None:
     assert usage(session) == session.reported
 
 
-def test_two_compactions_by_rotation_of_the_real_program(tmp_path: object) -> None:
-    """Parent, child and grandchild: what was copied into the next counts only where it was said first."""
+def test_two_compactions_by_rotation_of_the_real_program_are_read(tmp_path: object) -> None:
+    """In parent, child and grandchild, a copied message counts only in the session it was written in."""
     first, second, third = fixture("rotation", tmp_path)
     assert (second.relation, second.parent) == ("compaction", first.id)
     assert (third.relation, third.parent) == ("compaction", second.id)
@@ -138,8 +138,8 @@ def test_two_compactions_by_rotation_of_the_real_program(tmp_path: object) -> No
     assert all(usage(session) == session.reported for session in (first, second, third))
 
 
-def test_a_subagent_of_the_real_program(tmp_path: object) -> None:
-    """The child names its parent, the parent's call names the child; its prompt is no person's."""
+def test_a_subagent_of_the_real_program_is_read(tmp_path: object) -> None:
+    """The child names its parent, the parent's call names the child; the child's prompt is injected."""
     parent, child = fixture("subagent", tmp_path)
     assert (child.relation, child.parent) == ("subagent", parent.id)
     assert prompts(child) == [("Count the files", "injected")]
@@ -174,7 +174,7 @@ def test_feeding_in_pieces_gives_the_same_as_feeding_whole(tmp_path: object) -> 
 # Traps of the format, on built databases.
 
 
-def test_order_is_that_of_ids_not_of_times(database: HermesDatabase, path: str) -> None:
+def test_messages_are_ordered_by_id_not_by_time(database: HermesDatabase, path: str) -> None:
     """A clock that steps back does not put a result before its call."""
     database.session("s")
     database.message("s", "user", "go", timestamp=1_790_000_500.0)
@@ -223,15 +223,15 @@ def test_multimodal_content_gives_its_text_and_counts_images(database: HermesDat
         "[System: Your previous response was truncated by the output limit]",
     ],
 )
-def test_what_the_program_says_as_the_user_is_no_request(database: HermesDatabase, path: str, text: str) -> None:
+def test_user_messages_of_the_program_are_injected(database: HermesDatabase, path: str, text: str) -> None:
     database.session("s")
     database.message("s", "user", "Do it")
     database.message("s", "user", text)
     assert prompts(only(path)) == [("Do it", "human"), (text, "injected")]
 
 
-def test_injected_text_that_only_the_model_saw_is_kept_apart(database: HermesDatabase, path: str) -> None:
-    """`api_content` is what was sent; Preheat's own mark in it makes a warmed session known."""
+def test_text_injected_for_the_model_is_an_event_of_its_own(database: HermesDatabase, path: str) -> None:
+    """`api_content` is the text that was sent; Preheat's mark in it makes a warm session recognisable."""
     database.session("s")
     warm = f"{PREHEAT_MARK}context>Use make.</preheat-context>"
     database.message("s", "user", "Build", api_content=f"Build\n\n{warm}")
@@ -244,7 +244,7 @@ def test_injected_text_that_only_the_model_saw_is_kept_apart(database: HermesDat
     ]
 
 
-def test_a_person_who_speaks_into_a_running_tool_is_heard(database: HermesDatabase, path: str) -> None:
+def test_a_message_typed_while_a_tool_runs_is_a_user_message(database: HermesDatabase, path: str) -> None:
     """Steering is stored inside the tool's result."""
     database.session("s")
     database.message("s", "assistant", tool_calls=[call("c1", command="make")])
@@ -269,7 +269,7 @@ def test_a_person_who_speaks_into_a_running_tool_is_heard(database: HermesDataba
         ("cli", None, "Review the conversation above and update the skill library.", "background"),
     ],
 )
-def test_who_started_a_session(
+def test_the_starter_is_known_by_the_source(
     database: HermesDatabase, path: str, source: str, end: str | None, prompt: str, starter: str
 ) -> None:
     database.session("s", source=source, end_reason=end)
@@ -277,8 +277,8 @@ def test_who_started_a_session(
     assert only(path).starter == starter
 
 
-def test_totals_are_the_sessions_own_and_count_once(database: HermesDatabase, path: str) -> None:
-    """Rows have no token counts; the auxiliary model's usage is kept beside, not added."""
+def test_the_sessions_totals_count_once(database: HermesDatabase, path: str) -> None:
+    """Rows have no token counts; the auxiliary model's usage is not added."""
     database.session("s", input_tokens=900, output_tokens=80, cache_read_tokens=50, reasoning_tokens=30)
     database.message("s", "assistant", "Hello", token_count=None, finish_reason="stop")
     row = {"session_id": "s", "model": "m", "task": "compression", "input_tokens": 10, "output_tokens": 1}
@@ -310,8 +310,8 @@ def test_reasoning_prompt_and_unusual_ends_are_kept(database: HermesDatabase, pa
     assert others["session"]["source"] == "cli"
 
 
-def test_broken_values_lose_nothing_else(database: HermesDatabase, path: str) -> None:
-    """Calls that are no JSON, arguments that are none, wrong types, bytes that are no UTF-8, no ids."""
+def test_invalid_values_do_not_affect_the_rest(database: HermesDatabase, path: str) -> None:
+    """Calls and arguments that are not JSON, wrong types, bytes that are not UTF-8, missing ids."""
     database.session("s", model_config="{broken")
     database.message("s", "assistant", "one", tool_calls="[{")
     database.message("s", "assistant", "two", tool_calls="7")
@@ -330,7 +330,7 @@ def test_broken_values_lose_nothing_else(database: HermesDatabase, path: str) ->
     assert all(problem.line for problem in session.problems)
 
 
-def test_lines_that_are_damaged_in_the_archive_become_problems() -> None:
+def test_damaged_lines_in_the_archive_become_problems() -> None:
     parser = HermesParser("archived")
     parser.feed(b'{"table":"sessions","row":{"id":"s"}}\n{"table":"mess\n{"table":7}\n{"table":"news","row":{}}\n', 1)
     (session,) = parser.take()

@@ -29,17 +29,17 @@ from preheat.testing.hermes_database import HermesDatabase
 from tests.shared import bound_by_permissions, needs_permissions
 
 
-class Seen(NamedTuple):
-    """One file as it lies there."""
+class FileState(NamedTuple):
+    """The state of one file on disk."""
 
     contents: str
-    changed: int
+    modified: int
     inode: int
     mode: int
 
 
-def files(folder: str) -> dict[str, Seen]:
-    """Every file of a folder, by all that shows whether it was touched."""
+def files(folder: str) -> dict[str, FileState]:
+    """The state of every file in a folder, to see whether one was touched."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -47,7 +47,7 @@ def files(folder: str) -> dict[str, Seen]:
             status = os.stat(path)
             with open(path, "rb") as stream:
                 digest = sha256(stream.read()).hexdigest()
-            found[os.path.relpath(path, folder)] = Seen(digest, status.st_mtime_ns, status.st_ino, status.st_mode)
+            found[os.path.relpath(path, folder)] = FileState(digest, status.st_mtime_ns, status.st_ino, status.st_mode)
     return found
 
 
@@ -58,7 +58,7 @@ def fill(database: HermesDatabase, session: str = "s", turns: int = 6) -> None:
         database.turn(session, f"{session}-{number}", f"line {number}\n" * 40, exit_code=number % 2)
 
 
-def closed(folder: str, turns: int = 6) -> str:
+def make_closed_database(folder: str, turns: int = 6) -> str:
     """A database that its program has closed."""
     path = os.path.join(folder, "state.db")
     with HermesDatabase(path) as database:
@@ -66,8 +66,8 @@ def closed(folder: str, turns: int = 6) -> str:
     return path
 
 
-def left_running(folder: str) -> str:
-    """As a program that was killed leaves it: nearly everything is in the log."""
+def make_killed_database(folder: str) -> str:
+    """A database as a killed program leaves it: nearly everything is in the log."""
     path = os.path.join(folder, "state.db")
     made = os.path.join(folder, "made")
     os.makedirs(made)
@@ -87,8 +87,8 @@ def sessions(path: str) -> dict[str, int]:
 
 # Reading leaves no trace.
 def test_reading_a_closed_database_leaves_no_trace(tmp_path: Path) -> None:
-    """SQLite by itself would leave a log and its index behind."""
-    path = closed(str(tmp_path))
+    """SQLite's default would leave a log and its index behind."""
+    path = make_closed_database(str(tmp_path))
     before = files(str(tmp_path))
     assert list(before) == ["state.db"]
     assert sessions(path) == {"s": 6}
@@ -96,8 +96,8 @@ def test_reading_a_closed_database_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_reading_beside_a_running_program_leaves_no_trace(tmp_path: Path) -> None:
-    """Not even in the index of the log, in which readers usually mark their place."""
-    path = closed(str(tmp_path))
+    """Not even in the index of the log, which SQLite's readers usually write to."""
+    path = make_closed_database(str(tmp_path))
     program = f"""
 import sqlite3, sys
 connection = sqlite3.connect({path!r}, isolation_level=None)
@@ -122,17 +122,17 @@ for line in sys.stdin:
         running.stdin.close()
 
 
-def test_reading_what_a_killed_program_left_leaves_no_trace(tmp_path: Path) -> None:
-    path = left_running(str(tmp_path))
+def test_reading_the_database_of_a_killed_program_leaves_no_trace(tmp_path: Path) -> None:
+    path = make_killed_database(str(tmp_path))
     before = files(str(tmp_path))
     assert len(before) == 3
     assert sessions(path) == {"s": 6, "later": 6}
     assert files(str(tmp_path)) == before
 
 
-def test_a_log_without_its_index(tmp_path: Path) -> None:
-    """A backup of the two files, say: all is read, and the files that were there stay as they were."""
-    path = left_running(str(tmp_path))
+def test_a_log_without_its_index_is_read(tmp_path: Path) -> None:
+    """As in a backup of two files: everything is read, and the files do not change."""
+    path = make_killed_database(str(tmp_path))
     os.remove(f"{path}-shm")
     before = files(str(tmp_path))
     assert sessions(path) == {"s": 6, "later": 6}
@@ -140,21 +140,21 @@ def test_a_log_without_its_index(tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
-def test_an_index_without_its_log(tmp_path: Path) -> None:
-    """The log was deleted: what is in the file is read."""
-    path = left_running(str(tmp_path))
+def test_an_index_without_its_log_does_no_harm(tmp_path: Path) -> None:
+    """The log was deleted: the rows in the file are read."""
+    path = make_killed_database(str(tmp_path))
     os.remove(f"{path}-wal")
     before = files(str(tmp_path))
     assert sessions(path) == {"s": 6}
     after = files(str(tmp_path))
     assert {name: after[name] for name in before if name != "state.db-shm"} == {
-        name: seen for name, seen in before.items() if name != "state.db-shm"
+        name: state for name, state in before.items() if name != "state.db-shm"
     }
 
 
-def test_a_log_of_another_database(tmp_path: Path) -> None:
-    """It does not fit, and is not mixed in."""
-    path = left_running(str(tmp_path))
+def test_a_log_of_another_database_does_no_harm(tmp_path: Path) -> None:
+    """Its rows are not mixed in."""
+    path = make_killed_database(str(tmp_path))
     other = tmp_path / "other"
     other.mkdir()
     strange = str(other / "state.db")
@@ -172,12 +172,12 @@ def test_a_log_of_another_database(tmp_path: Path) -> None:
         assert set(found) <= {"s", "strange", "stranger"}
 
 
-def test_a_program_that_starts_while_a_closed_database_is_read(tmp_path: Path) -> None:
-    """Nothing held it still, so what was read is not trusted; the next time it is."""
-    path = closed(str(tmp_path))
+def test_a_reading_fails_if_the_program_starts_meanwhile(tmp_path: Path) -> None:
+    """The database was not locked, so the rows may be inconsistent; the next reading works."""
+    path = make_closed_database(str(tmp_path))
     lines = hermes.dump(path, "s")
     next(lines)
-    with held(path, "INSERT INTO sessions (id) VALUES ('new')"):
+    with hold_lock(path, "INSERT INTO sessions (id) VALUES ('new')"):
         with pytest.raises(SourceUnreadable, match="changed while it was read"):
             list(lines)
         assert sessions(path) == {"s": 6, "new": 0}
@@ -185,13 +185,13 @@ def test_a_program_that_starts_while_a_closed_database_is_read(tmp_path: Path) -
 
 # Damage of any kind.
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small whole database."""
-    return Path(closed(str(tmp_path_factory.mktemp("sound")), turns=3))
+def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small undamaged database."""
+    return Path(make_closed_database(str(tmp_path_factory.mktemp("sound")), turns=3))
 
 
-def survives(folder: Path, data: bytes) -> None:
-    """Whatever is in the file: lines or one sentence, and the file as it was."""
+def check_reading(folder: Path, data: bytes) -> None:
+    """Reading gives lines or one error message, and never changes the file."""
     path = str(folder / "state.db")
     for name in os.listdir(folder):
         os.remove(folder / name)
@@ -223,25 +223,27 @@ PLACES = st.integers(16, 110) | st.integers(0, 4096) | st.integers(0, 2**24)
 @example(flips=[(3366, 128)])  # a column's name that is no text
 @example(flips=[(18, 0)])  # says that there is no log, and there may be one
 @given(flips=st.lists(st.tuples(PLACES, st.integers(0, 255)), min_size=1, max_size=12))
-def test_flipped_bytes(sound: Path, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]) -> None:
-    """Anywhere: in the head, in the tables' descriptions, in the trees, in the rows."""
-    damaged = bytearray(sound.read_bytes())
+def test_flipped_bytes_are_reported_or_read(
+    intact: Path, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]
+) -> None:
+    """Anywhere in the file: header, schema, trees, rows."""
+    damaged = bytearray(intact.read_bytes())
     for place, value in flips:
         damaged[place % len(damaged)] = value
-    survives(tmp_path_factory.mktemp("flipped"), bytes(damaged))
+    check_reading(tmp_path_factory.mktemp("flipped"), bytes(damaged))
 
 
 @settings(deadline=None, max_examples=60)
 @given(place=st.integers(0, 2**24), blank=st.booleans())
-def test_cut_short_or_overwritten(
-    sound: Path, tmp_path_factory: pytest.TempPathFactory, place: int, blank: bool
+def test_a_truncated_or_overwritten_database_is_reported_or_read(
+    intact: Path, tmp_path_factory: pytest.TempPathFactory, place: int, blank: bool
 ) -> None:
-    """A full disk, a crash in the middle, a sector of nothing."""
-    data = sound.read_bytes()
+    """As after a full disk, a crash, or a lost sector."""
+    data = intact.read_bytes()
     end = place % len(data)
     sector = end // 512 * 512
     cut = data[:sector] + bytes(512) + data[sector + 512 :] if blank else data[:end]
-    survives(tmp_path_factory.mktemp("cut"), cut)
+    check_reading(tmp_path_factory.mktemp("cut"), cut)
 
 
 # The commands.
@@ -252,7 +254,7 @@ class Machine:
         self.own = str(folder / ".hermes")
         self._capture = capture
         os.makedirs(self.own)
-        self.path = closed(self.own)
+        self.path = make_closed_database(self.own)
         self.transcript = ClaudeTranscript(project="/w/other").prompt("look").answer("Looked.")
         self.projects = str(folder / ".claude" / "projects")
         self.transcript.write(self.projects)
@@ -260,13 +262,13 @@ class Machine:
     def run(self, *words: str) -> tuple[int, str, str]:
         self._capture.readouterr()
         code = main(list(words))
-        said = self._capture.readouterr()
-        assert "Traceback" not in said.out + said.err
-        assert "defect in Preheat" not in said.out + said.err
-        return code, said.out, said.err
+        printed = self._capture.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        assert "defect in Preheat" not in printed.out + printed.err
+        return code, printed.out, printed.err
 
-    def known(self) -> list[tuple[str, int, int]]:
-        """What the archive has of Hermes."""
+    def archived_sessions(self) -> list[tuple[str, int, int]]:
+        """Hermes's sessions in the archive."""
         code, out, _ = self.run("sessions", "list", "--agent", "hermes", "--json")
         assert code == 0
         return sorted((each["session"], each["messages"], each["calls"]) for each in json.loads(out))
@@ -285,8 +287,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 @contextmanager
-def held(path: str, *statements: str) -> Iterator[None]:
-    """Another program has it, and lets nobody else in."""
+def hold_lock(path: str, *statements: str) -> Iterator[None]:
+    """Another program has locked it."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         for statement in statements:
@@ -296,105 +298,107 @@ def held(path: str, *statements: str) -> Iterator[None]:
         connection.close()
 
 
-def overwritten(path: str, change: Callable[[bytes], bytes]) -> None:
+def overwrite(path: str, change: Callable[[bytes], bytes]) -> None:
     with open(path, "rb") as stream:
         data = stream.read()
     with open(path, "wb") as stream:
         stream.write(change(data))
 
 
-def changed(path: str, *statements: str) -> None:
+def execute(path: str, *statements: str) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in statements:
         connection.execute(statement)
     connection.close()
 
 
-def a_folder(path: str) -> None:
+def replace_by_folder(path: str) -> None:
     os.remove(path)
     os.mkdir(path)
 
 
-SPOILS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], str]] = {
+DAMAGES: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], str]] = {
     "locked": (
-        lambda path: held(path, "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "UPDATE sessions SET title = 'x'"),
+        lambda path: hold_lock(
+            path, "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "UPDATE sessions SET title = 'x'"
+        ),
         "another program holds it locked; it will be read next time",
     ),
     "locked with a log": (
-        lambda path: held(path, "PRAGMA locking_mode = EXCLUSIVE", "UPDATE sessions SET title = 'x'"),
+        lambda path: hold_lock(path, "PRAGMA locking_mode = EXCLUSIVE", "UPDATE sessions SET title = 'x'"),
         "locked",
     ),
     "overwritten": (
-        lambda path: overwritten(path, lambda data: b"no database" * 500),
+        lambda path: overwrite(path, lambda data: b"no database" * 500),
         "damaged, or no SQLite database",
     ),
-    "half there": (lambda path: overwritten(path, lambda data: data[: len(data) // 2]), "damaged"),
-    "a page lost": (lambda path: overwritten(path, lambda data: data[:4096] + bytes(len(data) - 4096)), "damaged"),
+    "half there": (lambda path: overwrite(path, lambda data: data[: len(data) // 2]), "damaged"),
+    "a page lost": (lambda path: overwrite(path, lambda data: data[:4096] + bytes(len(data) - 4096)), "damaged"),
     "renamed column": (
-        lambda path: changed(path, "ALTER TABLE messages RENAME COLUMN content TO body"),
+        lambda path: execute(path, "ALTER TABLE messages RENAME COLUMN content TO body"),
         "it is no Hermes database that Preheat can read: table `messages` has no `content`",
     ),
     "renamed table": (
-        lambda path: changed(path, "ALTER TABLE messages RENAME TO utterances"),
+        lambda path: execute(path, "ALTER TABLE messages RENAME TO utterances"),
         "it has no table `messages`",
     ),
 }
 
 
-@pytest.mark.parametrize("how", SPOILS)
-def test_a_spoilt_database_costs_nothing_but_itself(machine: Machine, how: str) -> None:
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_database_does_not_affect_other_sources(machine: Machine, how: str) -> None:
     """`sync` says why and reads the rest; `doctor`, `sessions` and `warm extract` go on with what was read before; Hermes's
     files stay as they are."""
-    spoil, why = SPOILS[how]
-    known = machine.known()
+    damage, why = DAMAGES[how]
+    known = machine.archived_sessions()
     machine.transcript.prompt("again").answer("Looked again.").write(machine.projects)
-    with spoil(machine.path) or nullcontext():
+    with damage(machine.path) or nullcontext():
         before = files(machine.own) if not how.startswith("locked") else {}
         code, out, err = machine.run("sync")
         assert code == 1
         assert "state.db" in err
         assert why in err
         assert "Claude Code" in out  # the other agent's session was read
-        assert machine.known() == known
+        assert machine.archived_sessions() == known
         code, out, err = machine.run("doctor")
         assert code in (0, 1)
         assert machine.run("sessions", "show", known[0][0])[0] == 0
         code, out, err = machine.run("warm", "extract", known[0][0], "--name", "mend")
         assert code == 0, err
         assert not before or files(machine.own) == before
-        assert machine.known() == known
+        assert machine.archived_sessions() == known
 
 
-def test_an_empty_file_and_a_folder_are_no_sessions(machine: Machine) -> None:
-    """What is known stays known."""
-    known = machine.known()
-    for spoil in (lambda path: overwritten(path, lambda data: b""), a_folder):
-        spoil(machine.path)
+def test_an_empty_file_and_a_folder_have_no_sessions(machine: Machine) -> None:
+    """The sessions in the archive stay."""
+    known = machine.archived_sessions()
+    for damage in (lambda path: overwrite(path, lambda data: b""), replace_by_folder):
+        damage(machine.path)
         before = files(machine.own)
         code, _, err = machine.run("sync")
         assert code in (0, 1)
         assert code == 0 or "state.db" in err
         assert machine.run("doctor")[0] in (0, 1)
-        assert machine.known() == known
+        assert machine.archived_sessions() == known
         assert files(machine.own) == before
 
 
 @needs_permissions
-def test_no_permission(machine: Machine, tmp_path: Path) -> None:
-    known = machine.known()
-    changed(machine.path, "UPDATE sessions SET title = 'x'")
+def test_a_database_without_permission_is_reported(machine: Machine, tmp_path: Path) -> None:
+    known = machine.archived_sessions()
+    execute(machine.path, "UPDATE sessions SET title = 'x'")
     os.chmod(machine.path, 0)
     with bound_by_permissions(str(tmp_path)):
         code, _, err = machine.run("sync")
         assert code == 1
         assert "no permission" in err
         assert machine.run("doctor")[0] in (0, 1)
-        assert machine.known() == known
+        assert machine.archived_sessions() == known
 
 
-def test_a_newer_schema_is_read_with_what_it_adds(machine: Machine) -> None:
-    """More columns, more tables, a version that nobody knows: the known part is read as ever."""
-    changed(
+def test_a_newer_schema_is_read_with_its_new_columns(machine: Machine) -> None:
+    """More columns, more tables, an unknown version: the known part is still read."""
+    execute(
         machine.path,
         "UPDATE schema_version SET version = 99",
         "ALTER TABLE messages ADD COLUMN mood DEFAULT 'good'",
@@ -404,27 +408,27 @@ def test_a_newer_schema_is_read_with_what_it_adds(machine: Machine) -> None:
     )
     before = files(machine.own)
     assert machine.run("sync")[0] == 0
-    assert [(session, calls) for session, _, calls in machine.known()] == [("s", 6)]
+    assert [(session, calls) for session, _, calls in machine.archived_sessions()] == [("s", 6)]
     assert files(machine.own) == before
 
 
-def test_a_session_that_hermes_no_longer_has_stays_known(machine: Machine) -> None:
-    """Deleted there, or lost with its log: the archive is what remembers."""
-    known = machine.known()
-    changed(machine.path, "DELETE FROM messages", "DELETE FROM sessions")
+def test_a_session_deleted_in_hermes_stays_in_the_archive(machine: Machine) -> None:
+    """Also one that was lost with its log."""
+    known = machine.archived_sessions()
+    execute(machine.path, "DELETE FROM messages", "DELETE FROM sessions")
     assert machine.run("sync")[0] == 0
-    assert machine.known() == known
+    assert machine.archived_sessions() == known
 
 
-def test_once_it_is_whole_again_it_is_read(machine: Machine) -> None:
-    """A failure is not remembered as reading."""
+def test_a_repaired_database_is_read_again(machine: Machine) -> None:
+    """A failed reading is not recorded as done."""
     with open(machine.path, "rb") as stream:
         good = stream.read()
-    overwritten(machine.path, lambda data: data[:5000])
+    overwrite(machine.path, lambda data: data[:5000])
     assert machine.run("sync")[0] == 1
     assert machine.run("sync")[0] == 1
-    overwritten(machine.path, lambda data: good)
-    changed(
+    overwrite(machine.path, lambda data: good)
+    execute(
         machine.path,
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'and then?', 1790000099)",
     )

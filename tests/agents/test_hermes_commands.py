@@ -1,4 +1,4 @@
-"""The plugin's commands and its tool outside Hermes: everything goes to Preheat, and whatever goes wrong there is an answer."""
+"""The plugin's commands and tool without Hermes: everything is passed to Preheat, and every failure becomes an answer."""
 
 import argparse
 import asyncio
@@ -22,20 +22,20 @@ ECHO = "import json, os, sys; print(json.dumps({'success': True, 'words': sys.ar
 
 
 @pytest.fixture
-def acting(tmp_path: Any) -> Any:
-    """Makes a program that does in Preheat's place what a few lines of Python say."""
+def make_program(tmp_path: Any) -> Any:
+    """Makes a program that runs a few lines of Python instead of Preheat."""
 
-    def made(code: str) -> Program:
+    def make(code: str) -> Program:
         path = tmp_path / f"python-{len(os.listdir(tmp_path))}"
         path.write_text(f"#!{sys.executable}\nimport sys\nsys.argv[1:] = sys.argv[4:]\n{code}\n", encoding="utf-8")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return Program(str(path))
 
-    return made
+    return make
 
 
 class Registry:
-    """What Hermes gives a plugin to register with, so far as it is of this version."""
+    """What Hermes gives a plugin to register with, without the methods in `lacking`."""
 
     def __init__(self, *lacking: str) -> None:
         self.found: dict[str, Any] = {}
@@ -44,8 +44,8 @@ class Registry:
                 setattr(self, name, self._taking(name))
 
     def _taking(self, name: str) -> Any:
-        def take(*given: Any, **named: Any) -> None:
-            self.found[name] = (given, named)
+        def take(*arguments: Any, **named: Any) -> None:
+            self.found[name] = (arguments, named)
 
         return take
 
@@ -64,8 +64,8 @@ class Registry:
     ],
     ids=" ".join,
 )
-def test_every_word_is_passed_on(words: list[str]) -> None:
-    """Also those that argparse would take for itself."""
+def test_every_word_is_passed_to_preheat(words: list[str]) -> None:
+    """Also options that argparse would handle itself."""
     parser = argparse.ArgumentParser(prog="hermes")
     parser.add_argument("--model")
     below = parser.add_subparsers(dest="command")
@@ -74,26 +74,25 @@ def test_every_word_is_passed_on(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("0", 0), ("3", 3), ("-9", 137)])
-def test_the_exit_code_is_preheats(acting: Any, code: str, wanted: int) -> None:
-    """By which a script tells how it went; a program that was killed ends as in a shell."""
+def test_the_exit_code_is_that_of_preheat(make_program: Any, code: str, wanted: int) -> None:
+    """A killed program has the exit code that a shell gives it."""
     kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
     with pytest.raises(SystemExit) as ended:
-        commands.command(acting(kill), argparse.Namespace(words=["list"]))
+        commands.command(make_program(kill), argparse.Namespace(words=["list"]))
     assert ended.value.code == wanted
 
 
-def test_an_interpreter_that_went_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    """Preheat was moved or taken away since: it says what sets it right."""
+def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    """Preheat was moved or removed: the message names the command that repairs the plugin."""
     with pytest.raises(SystemExit) as ended:
         commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
     assert ended.value.code == 2
-    said = capfd.readouterr().err
-    assert said.count("\n") == 1
-    assert "preheat install hermes" in said
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert "preheat install hermes" in error
 
 
-def test_what_an_older_hermes_lacks_is_left_out() -> None:
-    """One kind of command less, and the other as usual."""
+def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
     for lacking in ("register_cli_command", "register_command"):
         registry = Registry(lacking)
         commands.register(registry, Program(sys.executable))
@@ -101,10 +100,12 @@ def test_what_an_older_hermes_lacks_is_left_out() -> None:
 
 
 # In a chat.
-def test_a_command_in_a_chat_gives_its_text(acting: Any) -> None:
-    """What it prints and what it says beside, without colours, as wide as the screen at most."""
+def test_a_command_in_a_chat_shows_its_output(make_program: Any) -> None:
+    """Standard output and errors, without colours, at most as wide as the screen."""
     found = commands.shown(
-        acting("import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"),
+        make_program(
+            "import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"
+        ),
         'show "my one"',
     )
     first, second = found.splitlines()
@@ -112,23 +113,22 @@ def test_a_command_in_a_chat_gives_its_text(acting: Any) -> None:
     assert second == "bad: x"
 
 
-def test_a_long_text_is_cut_and_says_how_to_see_all(acting: Any) -> None:
-    """At the end of a line."""
-    found = commands.shown(acting("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
+def test_a_long_output_is_cut_with_a_hint(make_program: Any) -> None:
+    """The cut is at the end of a line."""
+    found = commands.shown(make_program("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
     assert len(found) < commands.LONGEST + 200
     assert found.splitlines()[-2].startswith("line ")
     assert "`hermes warm show x` in a shell shows all" in found.splitlines()[-1]
 
 
-def test_what_takes_too_long_is_stopped(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chat goes on."""
+def test_a_command_that_takes_too_long_is_stopped(make_program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "SECONDS", 0.5)
-    assert "was stopped" in commands.shown(acting("import time; time.sleep(3600)"), "list")
+    assert "was stopped" in commands.shown(make_program("import time; time.sleep(3600)"), "list")
 
 
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
-def test_without_a_command_there_is_a_short_help(line: str) -> None:
-    """Nothing is started for it; every command in it is one of Preheat's."""
+def test_without_a_command_the_help_is_shown(line: str) -> None:
+    """Nothing is started for it, and every command in it exists."""
     from preheat.cli.warm import COMMANDS
 
     found = commands.shown(Program("/nowhere/python"), line)
@@ -138,8 +138,8 @@ def test_without_a_command_there_is_a_short_help(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["train x", "review x", "review x --accept", "show 'x"])
-def test_what_cannot_be_done_there_says_why(line: str) -> None:
-    """Commands that ask, or run for long, and quotation marks that do not close."""
+def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
+    """Commands that ask questions or run long, and unclosed quotation marks."""
     found = commands.shown(Program("/nowhere/python"), line)
     assert "shell" in found or "quotation" in found
     assert "/nowhere" not in found
@@ -147,16 +147,17 @@ def test_what_cannot_be_done_there_says_why(line: str) -> None:
 
 @given(st.text(max_size=60))
 @settings(max_examples=60, deadline=None)
-def test_any_line_gives_a_text(line: str) -> None:
-    """Whatever a person types behind `/warm`; nothing is raised."""
+def test_any_typed_line_gives_a_text(line: str) -> None:
     assert commands.shown(Program("/nowhere/python"), line)
 
 
-def test_a_gateway_is_not_held_up(acting: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an event loop the work is done beside it: here it ends only when the loop has gone on for a while."""
+def test_a_gateways_event_loop_is_not_blocked(
+    make_program: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs in a thread: here it ends only after the loop has run several times."""
     monkeypatch.setattr(commands, "SECONDS", HUNG)
     over = tmp_path / "over"
-    slow = acting(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
+    slow = make_program(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
 
     async def typed() -> tuple[str, int]:
         found = commands.typed(slow, None, "list")
@@ -175,41 +176,41 @@ def test_a_gateway_is_not_held_up(acting: Any, tmp_path: Any, monkeypatch: pytes
     assert commands.typed(slow, None, "list") == "done"
 
 
-def test_a_loaded_template_waits_for_the_next_turn(acting: Any) -> None:
-    """Once, and of that chat only; not where loading failed, nothing fits, or it was for another project."""
+def test_a_loaded_template_is_kept_for_the_next_turn(make_program: Any) -> None:
+    """Once, for that chat only; not if loading failed, nothing fits, or it was for another project."""
     answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
     both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
     broken = "if sys.argv[1] == 'warm': print('loaded')\nelse: sys.exit('preheat: it broke')"
-    assert "goes on without it: preheat: it broke" in commands.shown(acting(broken), "load mine", "s1")
-    assert "next message" in commands.shown(acting(both), "load mine@-1", "s1")
+    assert "goes on without it: preheat: it broke" in commands.shown(make_program(broken), "load mine", "s1")
+    assert "next message" in commands.shown(make_program(both), "load mine@-1", "s1")
     assert commands.pending("s2") == ""
     assert commands.pending("s1") == "text of mine@-1"
     assert commands.pending("s1") == ""
     for code, line in (("sys.exit(2)", "load mine"), ("print('no JSON')", "load mine"), (both, "load"), (both, "load --none"),
                        (both, "load mine --project x"), (both, "show mine")):  # fmt: skip
-        assert "next message" not in commands.shown(acting(code), line, "s1")
+        assert "next message" not in commands.shown(make_program(code), line, "s1")
         assert commands.pending("s1") == ""
 
 
 class Chat:
-    """What is known of the chat in the interactive program."""
+    """The chat of the interactive program, as the plugin sees it."""
 
-    def __init__(self, *said: str) -> None:
-        self.session_id, self.conversation_history = "s7", list(said)
+    def __init__(self, *history: str) -> None:
+        self.session_id, self.conversation_history = "s7", list(history)
 
 
-def test_only_a_chat_that_has_begun_gets_it_by_hand(acting: Any) -> None:
-    """One that has not starts with what is loaded anyway; of a gateway's chats it is not known which one is meant."""
+def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(make_program: Any) -> None:
+    """A chat that has not begun starts with the template anyway; a gateway does not say which chat is meant."""
     both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
     for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
         ctx = argparse.Namespace(_manager=argparse.Namespace(_cli_ref=chat))
-        assert "loaded" in str(commands.typed(acting(both), ctx, "load mine"))
+        assert "loaded" in str(commands.typed(make_program(both), ctx, "load mine"))
         assert commands.pending("s7") == wanted
 
 
 # The tool.
-def test_the_model_is_told_what_preheats_own_tool_takes() -> None:
-    """It stands twice, because a plugin's folder cannot import Preheat."""
+def test_the_schema_is_that_of_preheats_own_tool() -> None:
+    """The plugin has a copy, because its folder cannot import Preheat."""
     assert WARM_SESSION.schema == tool.PARAMETERS
     assert (WARM_SESSION.name, WARM_SESSION.description) == (tool.NAME, tool.DESCRIPTION)
     registry = Registry()
@@ -218,9 +219,9 @@ def test_the_model_is_told_what_preheats_own_tool_takes() -> None:
     assert named["schema"]["parameters"] == WARM_SESSION.schema
 
 
-def test_the_arguments_go_to_preheat_and_its_answer_comes_back(acting: Any) -> None:
-    """As JSON, whole; what else Hermes tells a tool is not for it."""
-    answer = json.loads(tool.called(acting(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
+def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(make_program: Any) -> None:
+    """As JSON; the other arguments that Hermes gives a tool are ignored."""
+    answer = json.loads(tool.called(make_program(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
     assert answer["words"] == ["tool", "warm_session", "-"]
     assert json.loads(answer["given"]) == {"action": "list", "name": "ü"}
 
@@ -230,19 +231,19 @@ def test_the_arguments_go_to_preheat_and_its_answer_comes_back(acting: Any) -> N
     ["print('no JSON')", "print('[]')", "print('{}')", "print('{\"success\": 1}')", "sys.exit('preheat: it broke')", "pass",
      "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
 )  # fmt: skip
-def test_an_answer_that_is_none_is_an_error_that_helps(acting: Any, code: str) -> None:
-    """Whatever a broken Preheat prints."""
-    answer = json.loads(tool.called(acting(code), {"action": "list"}))
+def test_an_invalid_answer_becomes_an_error_with_advice(make_program: Any, code: str) -> None:
+    answer = json.loads(tool.called(make_program(code), {"action": "list"}))
     assert answer["success"] is False
     assert answer["error"]
     assert "go on without" in answer["next"]
 
 
-def test_what_cannot_be_started_or_does_not_end_is_an_answer(acting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model reads why and goes on."""
+def test_a_program_that_does_not_start_or_end_becomes_an_error(
+    make_program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
     monkeypatch.setattr(tool, "SECONDS", 0.5)
-    assert "was stopped" in json.loads(tool.called(acting("import time; time.sleep(3600)"), {}))["error"]
+    assert "was stopped" in json.loads(tool.called(make_program("import time; time.sleep(3600)"), {}))["error"]
 
 
 @given(
@@ -252,15 +253,15 @@ def test_what_cannot_be_started_or_does_not_end_is_an_answer(acting: Any, monkey
     )
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_arguments_are_an_answer(arguments: Any) -> None:
-    """Also those that are no JSON at all."""
+def test_any_arguments_get_an_answer(arguments: Any) -> None:
+    """Also arguments that are not JSON."""
     answer = json.loads(tool.called(Program("/nowhere/python"), arguments))
     assert answer["success"] is False
 
 
 # Which program.
-def test_the_file_beside_the_plugin_says_which_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where Preheat keeps its things; without it, or where it is damaged, it is the one that runs us."""
+def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And Preheat's folder; if the file is missing or damaged, the running interpreter is used."""
     assert program.find(str(tmp_path)) == Program(sys.executable)
     for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):
         (tmp_path / program.BESIDE).write_text(text, encoding="utf-8")
@@ -278,7 +279,7 @@ def test_the_file_beside_the_plugin_says_which_interpreter(tmp_path: Any, monkey
 
 
 def test_a_file_of_the_project_is_not_run_in_place_of_a_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command runs in the project, where anything may lie."""
+    """The command runs in the project's folder, where files may be named like modules."""
     for name in ("preheat.py", "click.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('not this one')", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

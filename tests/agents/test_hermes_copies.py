@@ -41,7 +41,7 @@ def sessions(path: str) -> dict[str, Session]:
     return {session.id: session for session in read(path, READER)}
 
 
-def said(session: Session) -> list[str]:
+def contents(session: Session) -> list[str]:
     """User and assistant texts, and the calls, in order."""
     found = []
     for event in session.events:
@@ -62,7 +62,7 @@ def conversation(database: HermesDatabase, session: str, numbers: range) -> None
 
 
 def test_three_compactions_in_place_count_everything_once(database: HermesDatabase, path: str) -> None:
-    """Middle generations cannot be told by their flags: all of them are compacted away."""
+    """Flags do not tell the generations apart: all rows of the middle ones are compacted away."""
     database.session("s")
     for generation in range(3):
         conversation(database, "s", range(generation * 3, generation * 3 + 3))
@@ -73,76 +73,76 @@ def test_three_compactions_in_place_count_everything_once(database: HermesDataba
     for number in range(10):
         expected += [f"ask {number}", f"c{number}", f"answer {number}"]
         expected += ["COMPACTED"] if number in (2, 5, 8) else []
-    assert said(session) == expected
+    assert contents(session) == expected
     assert [result.exit_code for _, result in joined(session) if result] == list(range(10))
     assert sum(isinstance(event, ToolResult) for event in session.events) == 10
     summaries = [event.summary for event in session.events if isinstance(event, Compaction)]
     assert [f"Part {n}." in summary for n, summary in enumerate(summaries)] == [True] * 3
 
 
-def test_two_compactions_with_nothing_between(database: HermesDatabase, path: str) -> None:
+def test_two_compactions_in_a_row_are_two_events(database: HermesDatabase, path: str) -> None:
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 2, 3, SUMMARY.format(1))
     database.compact("s", 2, 2, SUMMARY.format(2))
-    assert [each for each in said(sessions(path)["s"]) if each != "COMPACTED"] == [
+    assert [each for each in contents(sessions(path)["s"]) if each != "COMPACTED"] == [
         f"{what}{n}" for n in range(3) for what in ("ask ", "c", "answer ")
     ]
 
 
-def test_nothing_kept_but_the_summary(database: HermesDatabase, path: str) -> None:
-    """`protect_first_n: 0`, and no tail: the summary is all there is."""
+def test_a_compaction_may_keep_only_the_summary(database: HermesDatabase, path: str) -> None:
+    """With `protect_first_n: 0` and no tail."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, SUMMARY.format(1))
     database.message("s", "user", "ask 0")
-    assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask 0"]
+    assert contents(sessions(path)["s"])[-2:] == ["COMPACTED", "ask 0"]
 
 
-def test_words_said_twice_are_two_messages(database: HermesDatabase, path: str) -> None:
-    """The first prompt again, before and after a compaction, is no copy; nor is `continue`."""
+def test_the_same_text_twice_is_two_messages(database: HermesDatabase, path: str) -> None:
+    """Repeating the first prompt or `continue`, before and after a compaction, makes no copy."""
     database.session("s")
     for text in ("go", "yes", "continue", "well", "go", "yes", "continue", "fine"):
         database.message("s", "user" if text in ("go", "continue") else "assistant", text)
     database.compact("s", 2, 3, SUMMARY.format(1))
     for text in ("continue", "fine", "go", "yes"):
         database.message("s", "user" if text in ("go", "continue") else "assistant", text)
-    assert said(sessions(path)["s"]) == [
+    assert contents(sessions(path)["s"]) == [
         *("go", "yes", "continue", "well", "go", "yes", "continue", "fine"),
         *("COMPACTED", "continue", "fine", "go", "yes"),
     ]
 
 
-def test_copies_that_keep_the_times_of_the_originals(database: HermesDatabase, path: str) -> None:
-    """A session that was resumed before: its messages carry their own times into the new rows."""
+def test_copies_with_the_times_of_the_originals_count_once(database: HermesDatabase, path: str) -> None:
+    """In a session that was resumed before, copies keep the originals' times."""
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 2, 4, SUMMARY.format(1))
-    # The prompts keep theirs; what was said in the newest turn has none yet and gets the moment of storing.
+    # The prompts keep theirs; messages of the newest turn have no time yet and get the time of storing.
     database.connection.execute(
         "UPDATE messages AS copy SET timestamp = (SELECT first.timestamp FROM messages AS first"
         " WHERE first.content = copy.content AND first.compacted = 1)"
         " WHERE copy.active = 1 AND copy.content IN ('ask 0', 'ask 2')"
     )
     conversation(database, "s", range(3, 4))
-    assert said(sessions(path)["s"]) == [
+    assert contents(sessions(path)["s"]) == [
         *(f"{what}{n}" for n in range(3) for what in ("ask ", "c", "answer ")),
         *("COMPACTED", "ask 3", "c3", "answer 3"),
     ]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_a_summary_is_never_a_request_nor_an_answer(database: HermesDatabase, path: str, role: str) -> None:
+def test_a_summary_is_neither_a_prompt_nor_an_answer(database: HermesDatabase, path: str, role: str) -> None:
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 1, 2, SUMMARY.format(1), role)
     session = sessions(path)["s"]
-    assert said(session).count("COMPACTED") == 1
-    assert not any("COMPACTION" in text for text in said(session))
+    assert contents(session).count("COMPACTED") == 1
+    assert not any("COMPACTION" in text for text in contents(session))
 
 
-def test_a_summary_merged_into_the_next_message(database: HermesDatabase, path: str) -> None:
-    """Newer programs put the old message first, under a heading; it is a copy like any other."""
+def test_a_summary_merged_into_the_next_message_is_split_off(database: HermesDatabase, path: str) -> None:
+    """Newer versions put the old message first, under a heading; it is a copy."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 1, 1, "")
@@ -152,7 +152,7 @@ def test_a_summary_merged_into_the_next_message(database: HermesDatabase, path: 
     )
     database.connection.execute("UPDATE messages SET content = ? WHERE active = 1 AND content = 'answer 1'", (merged,))
     session = sessions(path)["s"]
-    assert said(session) == ["ask 0", "c0", "answer 0", "ask 1", "c1", "answer 1", "COMPACTED"]
+    assert contents(session) == ["ask 0", "c0", "answer 0", "ask 1", "c1", "answer 1", "COMPACTED"]
     (compaction,) = (event for event in session.events if isinstance(event, Compaction))
     assert "answer 1" not in compaction.summary
     assert "Part 1." in compaction.summary
@@ -165,26 +165,26 @@ def test_a_merged_message_that_was_never_stored_before_is_kept(database: HermesD
     merged = {"session_id": "s", "role": "user", "content": f"{SUMMARY.format(1)}\n\nask again"}
     database.compact("s", 0, 0, "")
     database.store_together([merged])
-    assert said(sessions(path)["s"])[-2:] == ["COMPACTED", "ask again"]
+    assert contents(sessions(path)["s"])[-2:] == ["COMPACTED", "ask again"]
 
 
-def test_a_prompt_that_the_program_put_before_a_summary(database: HermesDatabase, path: str) -> None:
-    """The newest prompt may lead a row whose rest is the summary: it is a copy, the rest no request."""
+def test_a_prompt_before_a_summary_in_one_message_is_split_off(database: HermesDatabase, path: str) -> None:
+    """The newest prompt may come before the summary in one row: the prompt is a copy, the summary no prompt."""
     database.session("s")
     conversation(database, "s", range(2))
     database.compact("s", 0, 0, "")
     database.store_together([{"session_id": "s", "role": "user", "content": f"ask 1\n\n{SUMMARY.format(1)}"}])
-    assert said(sessions(path)["s"])[-4:] == ["ask 1", "c1", "answer 1", "COMPACTED"]
+    assert contents(sessions(path)["s"])[-4:] == ["ask 1", "c1", "answer 1", "COMPACTED"]
 
 
-def test_the_older_mark_of_a_summary(database: HermesDatabase, path: str) -> None:
+def test_the_older_mark_of_a_summary_is_recognised(database: HermesDatabase, path: str) -> None:
     database.session("s")
     database.message("s", "user", "[CONTEXT SUMMARY]: We did things.")
-    assert said(sessions(path)["s"]) == ["COMPACTED"]
+    assert contents(sessions(path)["s"]) == ["COMPACTED"]
 
 
-def test_a_child_after_rotation_by_an_older_program(tmp_path: object) -> None:
-    """Copies stored one by one, with times of their own; the child's own repeated words stay."""
+def test_a_child_after_rotation_by_an_older_version_is_read(tmp_path: object) -> None:
+    """Copies are stored one by one, with new times; text that the child repeats itself is kept."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=13) as database:
         database.session("parent", end_reason="compression")
@@ -200,11 +200,11 @@ def test_a_child_after_rotation_by_an_older_program(tmp_path: object) -> None:
         database.turn("child", "c9")
     found = sessions(path)
     assert (found["child"].relation, found["child"].parent) == ("compaction", "parent")
-    assert said(found["child"]) == ["COMPACTED", "ask 0", "c9"]
+    assert contents(found["child"]) == ["COMPACTED", "ask 0", "c9"]
 
 
 def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: str) -> None:
-    """Also a branch of a session that was compacted: the parent's summary is no compaction of the branch."""
+    """Also a branch of a compacted session: the parent's summary is no compaction of the branch."""
     database.session("parent", end_reason="branched", cwd="/work", git_branch="main")
     conversation(database, "parent", range(2))
     database.compact("parent", 1, 2, SUMMARY.format(1))
@@ -216,11 +216,11 @@ def test_a_branch_begins_where_the_copies_end(database: HermesDatabase, path: st
     database.message("parent", "user", "ask 5")
     branch = sessions(path)["branch"]
     assert (branch.relation, branch.parent, branch.project) == ("fork", "parent", "/work")
-    assert said(branch) == ["ask 5", "c5", "answer 5"]
+    assert contents(branch) == ["ask 5", "c5", "answer 5"]
 
 
-def test_relations_are_told_apart(database: HermesDatabase, path: str) -> None:
-    """A parent alone says nothing: subagents, branches and compactions all have one."""
+def test_relations_are_distinguished(database: HermesDatabase, path: str) -> None:
+    """Subagents, branches and compactions all have a parent."""
     database.session("p", end_reason="compression")
     delegated = {"_delegate_from": "p"}
     database.session("a", parent_session_id="p", source="subagent", model_config=delegated)
@@ -244,7 +244,7 @@ def test_relations_are_told_apart(database: HermesDatabase, path: str) -> None:
     }
 
 
-def test_what_was_taken_back_is_read_and_taken_back(database: HermesDatabase, path: str) -> None:
+def test_rewound_messages_are_read_and_removed(database: HermesDatabase, path: str) -> None:
     """Rewound rows are inactive and not compacted; the events stay, a `Rewind` follows them."""
     database.session("s")
     conversation(database, "s", range(1))
@@ -253,15 +253,15 @@ def test_what_was_taken_back_is_read_and_taken_back(database: HermesDatabase, pa
     database.rewind("s", to)
     conversation(database, "s", range(2, 3))
     session = sessions(path)["s"]
-    assert "bad idea" in said(session)
+    assert "bad idea" in contents(session)
     kept = standing(session)
     assert not any(isinstance(event, UserMessage) and event.text == "bad idea" for event in kept)
     assert [event.call_id for event in kept if isinstance(event, ToolCall)] == ["c0", "c2"]
     assert sum(isinstance(event, Rewind) for event in session.events) == 1
 
 
-def test_what_was_taken_back_at_the_end_of_a_session(tmp_path: object) -> None:
-    """Schema 16 has `active` but no `compacted`: inactive means taken back."""
+def test_messages_rewound_at_the_end_of_a_session_are_removed(tmp_path: object) -> None:
+    """Schema 16 has `active` but no `compacted`: inactive means rewound."""
     path = os.path.join(str(tmp_path), "state.db")
     with HermesDatabase(path, version=16) as database:
         database.session("s")
@@ -271,8 +271,8 @@ def test_what_was_taken_back_at_the_end_of_a_session(tmp_path: object) -> None:
     assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["ask 0"]
 
 
-def test_going_back_to_a_copy_takes_back_the_original(database: HermesDatabase, path: str) -> None:
-    """After a compaction the person goes back to a message of the kept tail."""
+def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path: str) -> None:
+    """After a compaction the person rewinds to a message of the kept tail."""
     database.session("s")
     conversation(database, "s", range(3))
     database.compact("s", 1, 4, SUMMARY.format(1))
@@ -280,13 +280,13 @@ def test_going_back_to_a_copy_takes_back_the_original(database: HermesDatabase, 
     database.rewind("s", copy)
     conversation(database, "s", range(7, 8))
     session = sessions(path)["s"]
-    assert said(session).count("ask 2") == 1
+    assert contents(session).count("ask 2") == 1
     kept = [event.call_id for event in standing(session) if isinstance(event, ToolCall)]
     assert kept == ["c0", "c1", "c7"]
 
 
-def test_a_result_stands_with_the_newest_call_of_its_id(database: HermesDatabase, path: str) -> None:
-    """Models that number their calls anew in each answer: no copies, since nothing was compacted."""
+def test_a_result_belongs_to_the_newest_call_with_its_id(database: HermesDatabase, path: str) -> None:
+    """Some models count calls again in each response: these are not copies, since nothing was compacted."""
     database.session("s")
     for number in range(3):
         database.message("s", "assistant", tool_calls=[call("call_0", command=f"echo {number}")])

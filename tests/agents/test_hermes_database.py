@@ -56,7 +56,7 @@ def test_every_schema_is_read_by_the_columns_it_has(path: str, version: int) -> 
 
 
 def test_a_newer_schema_keeps_its_new_columns(database: HermesDatabase, path: str) -> None:
-    """Columns and tables that are not known yet do no harm and are not lost."""
+    """Unknown columns and tables are kept."""
     database.session("s")
     database.message("s", "user", "go")
     database.connection.execute("UPDATE schema_version SET version = 99")
@@ -67,8 +67,8 @@ def test_a_newer_schema_keeps_its_new_columns(database: HermesDatabase, path: st
     assert row["pinned"] == 1
 
 
-def test_what_is_only_in_the_log_is_read(database: HermesDatabase, path: str) -> None:
-    """The program is running: the file is nearly empty, everything is in the log, which stays as it is."""
+def test_rows_only_in_the_log_are_read(database: HermesDatabase, path: str) -> None:
+    """While the program runs, nearly everything is in the log, which is not changed."""
     database.session("s")
     database.message("s", "user", "not checkpointed")
     assert os.path.getsize(f"{path}-wal") > 0
@@ -83,8 +83,8 @@ def test_what_is_only_in_the_log_is_read(database: HermesDatabase, path: str) ->
     }
 
 
-def test_a_session_is_read_as_of_one_moment(database: HermesDatabase, path: str) -> None:
-    """Rows that are written while the lines are taken do not tear it."""
+def test_a_session_is_read_from_one_consistent_state(database: HermesDatabase, path: str) -> None:
+    """Rows written during the reading are not in it."""
     database.session("s")
     database.message("s", "user", "one")
     lines = hermes.dump(path, "s")
@@ -107,8 +107,8 @@ def test_a_write_to_the_log_alone_is_a_change(database: HermesDatabase, path: st
     assert after.size > before.size
 
 
-def test_our_own_reading_is_no_change(path: str) -> None:
-    """SQLite leaves an empty log beside a database that was closed well and is then read."""
+def test_reading_does_not_change_the_stamp(path: str) -> None:
+    """SQLite leaves an empty log beside a closed database that is read."""
     with HermesDatabase(path) as database:
         database.session("s")
     (before,) = PLACES.discover(os.path.dirname(path))
@@ -117,8 +117,8 @@ def test_our_own_reading_is_no_change(path: str) -> None:
     assert (before.size, before.stamp) == (after.size, after.stamp)
 
 
-def test_a_part_changes_with_its_session_only(database: HermesDatabase, path: str) -> None:
-    """New rows, rewinds, compactions, totals, titles, ends, children; and never another session's."""
+def test_a_stamp_changes_only_with_its_session(database: HermesDatabase, path: str) -> None:
+    """With new rows, rewinds, compactions, totals, titles, ends and children of the session."""
     database.session("s")
     database.session("other")
     first = database.message("s", "user", "one")
@@ -146,15 +146,15 @@ def test_a_part_changes_with_its_session_only(database: HermesDatabase, path: st
     assert stamps(path)["s"] == seen[-1]
 
 
-def test_the_stamps_of_many_sessions_are_one_look_at_an_index(database: HermesDatabase, path: str) -> None:
-    """Where the program's own index is there, no message is read."""
+def test_the_stamps_of_all_sessions_come_from_an_index(database: HermesDatabase, path: str) -> None:
+    """With Hermes's own index, no message is read."""
     database.connection.execute("CREATE INDEX i ON messages(session_id, active, timestamp)")
-    query = hermes._messages_of_each({"active", "timestamp"})
+    query = hermes._message_counts_query({"active", "timestamp"})
     plan = " ".join(str(row[3]) for row in database.connection.execute(f"EXPLAIN QUERY PLAN {query}"))
     assert "COVERING INDEX" in plan
 
 
-def test_messages_whose_session_is_gone_are_kept(database: HermesDatabase, path: str) -> None:
+def test_messages_of_a_deleted_session_are_kept(database: HermesDatabase, path: str) -> None:
     database.message("lost", "user", "hello")
     (session,) = read(path, READER)
     assert session.id == "lost"
@@ -177,7 +177,7 @@ def test_evidence_of_tests_is_read_with_its_session(database: HermesDatabase, pa
     assert kept == ["passed"]
 
 
-def test_damaged_evidence_is_a_problem_not_the_end(database: HermesDatabase, path: str) -> None:
+def test_damaged_evidence_is_a_problem_of_the_session(database: HermesDatabase, path: str) -> None:
     database.session("s")
     database.message("s", "user", "go")
     with open(os.path.join(os.path.dirname(path), hermes.EVIDENCE), "wb") as file:
@@ -187,8 +187,10 @@ def test_damaged_evidence_is_a_problem_not_the_end(database: HermesDatabase, pat
     assert any(isinstance(event, UserMessage) for event in session.events)
 
 
-def test_a_locked_database_is_said_to_be(database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Filesystems without shared memory have no log: there a writer shuts readers out."""
+def test_a_locked_database_is_reported_as_locked(
+    database: HermesDatabase, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On filesystems without shared memory there is no log, and a writer locks readers out."""
     monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
     database.session("s")
     database.connection.execute("PRAGMA journal_mode = DELETE")
@@ -203,7 +205,7 @@ def test_a_locked_database_is_said_to_be(database: HermesDatabase, path: str, mo
 
 
 @pytest.mark.parametrize("damage", [b"not a database, whatever it is called", b"SQLite format 3\x00" + b"\xff" * 4096])
-def test_a_damaged_database_is_said_to_be(path: str, damage: bytes) -> None:
+def test_a_damaged_database_is_reported_as_damaged(path: str, damage: bytes) -> None:
     with open(path, "wb") as file:
         file.write(damage)
     with pytest.raises(SourceUnreadable, match="damaged"):
@@ -212,7 +214,7 @@ def test_a_damaged_database_is_said_to_be(path: str, damage: bytes) -> None:
         read(path, READER)
 
 
-def test_a_database_cut_short_is_said_to_be(path: str) -> None:
+def test_a_truncated_database_is_reported_as_damaged(path: str) -> None:
     with HermesDatabase(path) as database:
         database.session("s")
         for number in range(300):
@@ -223,8 +225,8 @@ def test_a_database_cut_short_is_said_to_be(path: str) -> None:
         list(hermes.dump(path, "s"))
 
 
-def test_another_programs_database_is_not_taken(path: str) -> None:
-    """The name alone does not make it one."""
+def test_another_programs_database_is_not_detected(path: str) -> None:
+    """Although it has the same name."""
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE sessions (id, name)")
     other.execute("CREATE TABLE messages (id, body)")
@@ -235,7 +237,7 @@ def test_another_programs_database_is_not_taken(path: str) -> None:
         hermes.parts(path)
 
 
-def test_an_empty_database_and_a_missing_one(path: str) -> None:
+def test_an_empty_and_a_missing_database_are_reported(path: str) -> None:
     with pytest.raises(SourceUnreadable, match="not there"):
         hermes.parts(path)
     assert not os.path.exists(path)
@@ -245,14 +247,14 @@ def test_an_empty_database_and_a_missing_one(path: str) -> None:
 
 
 @needs_permissions
-def test_no_permission_is_said_to_be(database: HermesDatabase, path: str) -> None:
+def test_missing_permission_is_reported(database: HermesDatabase, path: str) -> None:
     os.chmod(path, 0)
     with bound_by_permissions(os.path.dirname(path)), pytest.raises(SourceUnreadable, match="permission"):
         hermes.parts(path)
 
 
-def test_the_archived_lines_are_enough(database: HermesDatabase, path: str) -> None:
-    """The lines parsed again without the database give the same session."""
+def test_the_archived_lines_give_the_same_session(database: HermesDatabase, path: str) -> None:
+    """Parsed again without the database."""
     database.session("p", end_reason="compression")
     database.message("p", "user", "go")
     database.turn("p", "c1")

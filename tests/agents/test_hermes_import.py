@@ -14,8 +14,8 @@ from tests.provisioning.made import NOW
 
 
 # When it cannot be made.
-def placed(folder: Path, version: str) -> dict[str, str]:
-    """An installed Hermes of a version, as far as it can be seen without starting it."""
+def install_hermes(folder: Path, version: str) -> dict[str, str]:
+    """An installed Hermes of a version, with the files that can be seen without starting it."""
     venv = folder / "venv"
     (venv / "lib" / "python3.11" / "site-packages" / f"hermes_agent-{version}.dist-info").mkdir(parents=True)
     (venv / "bin").mkdir()
@@ -26,70 +26,71 @@ def placed(folder: Path, version: str) -> dict[str, str]:
     return {"HOME": str(folder), "HERMES_HOME": str(folder / "own"), "PATH": str(venv / "bin")}
 
 
-def refused(environment: dict[str, str], folder: Path) -> str:
+def refusal(environment: dict[str, str], folder: Path) -> str:
     with pytest.raises(UserError) as caught:
         importing.begin(in_form(warm(), "hermes-import"), str(folder), environment)
     return str(caught.value)
 
 
-def test_hermes_is_not_there(tmp_path: Path) -> None:
-    """Where it was looked for, and what can be had without it."""
-    said = refused({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
-    assert "Hermes was not found" in said
-    assert "on the PATH" in said
-    assert "--print" in said
+def test_a_missing_hermes_is_a_user_error(tmp_path: Path) -> None:
+    """The error names the places searched, and the alternative."""
+    message = refusal({"HOME": str(tmp_path), "PATH": str(tmp_path)}, tmp_path)
+    assert "Hermes was not found" in message
+    assert "on the PATH" in message
+    assert "--print" in message
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("version", ["0.13.0", "0.17.0", "0.18.2"])
-def test_hermes_is_too_old(tmp_path: Path, version: str) -> None:
-    """The version and the ways that it does have."""
-    said = refused(placed(tmp_path, version), tmp_path)
-    assert f"Hermes {version} takes no sessions in (that came with 0.19)" in said
-    assert "hermes-prefill" in said
-    assert "preheat install hermes" in said
+def test_a_hermes_that_is_too_old_is_a_user_error(tmp_path: Path, version: str) -> None:
+    """The error names the version and the alternatives."""
+    message = refusal(install_hermes(tmp_path, version), tmp_path)
+    assert f"Hermes {version} " in message
+    assert "0.19" in message
+    assert "hermes-prefill" in message
+    assert "preheat install hermes" in message
 
 
-def test_hermes_was_never_started(tmp_path: Path) -> None:
-    """Its folder is for Hermes to make."""
-    said = refused(placed(tmp_path, "0.19.0"), tmp_path)
-    assert "start it once" in said
+def test_a_missing_home_is_a_user_error(tmp_path: Path) -> None:
+    """Preheat does not make Hermes's folder."""
+    message = refusal(install_hermes(tmp_path, "0.19.0"), tmp_path)
+    assert "start it once" in message
     assert not (tmp_path / "own").exists()
 
 
-def test_an_interpreter_that_does_not_work(tmp_path: Path) -> None:
-    environment = placed(tmp_path, "0.19.0")
+def test_a_broken_interpreter_is_a_user_error(tmp_path: Path) -> None:
+    environment = install_hermes(tmp_path, "0.19.0")
     (tmp_path / "own").mkdir()
-    assert "it ended with 1 and said nothing" in refused(environment, tmp_path)
+    assert "it ended with 1 and said nothing" in refusal(environment, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("contents", "why"),
     [(b"no database " * 99, "damaged"), (b"SQLite format 3\x00" + b"\xff" * 4096, "damaged"), (None, "is no file")],
 )
-def test_a_store_that_is_none_is_left_alone(tmp_path: Path, contents: bytes | None, why: str) -> None:
-    """Hermes's code, which would repair it, is not even started."""
-    environment = placed(tmp_path, "0.19.0")
+def test_an_invalid_store_is_not_changed(tmp_path: Path, contents: bytes | None, why: str) -> None:
+    """Hermes's code, which would repair it, is not started."""
+    environment = install_hermes(tmp_path, "0.19.0")
     store = tmp_path / "own" / "state.db"
     store.parent.mkdir()
     if contents is None:
         store.mkdir()
     else:
         store.write_bytes(contents)
-    said = refused(environment, tmp_path)
-    assert str(store) in said
-    assert why in said
+    message = refusal(environment, tmp_path)
+    assert str(store) in message
+    assert why in message
     assert [each.name for each in store.parent.iterdir()] == ["state.db"]
     assert contents is None or store.read_bytes() == contents
 
 
-def test_the_document_is_a_session_without_an_identity() -> None:
-    """The same context gives the same document; ids and moments come when it is put into the store."""
-    made = in_form(warm(), "hermes-import")
-    assert set(made.document) == {"source", "title", "messages"}
-    assert made.document["title"] == "warm: fix the lint"
-    assert made.text == in_form(warm(), "hermes-import").text
-    first, second = (importing._session(made, "/w/shop", 1.0) for _ in range(2))
+def test_the_rendered_document_gets_a_new_id_and_title_each_time() -> None:
+    """Two imports of one document differ in id and title."""
+    rendered = in_form(warm(), "hermes-import")
+    assert set(rendered.document) == {"source", "title", "messages"}
+    assert rendered.document["title"] == "warm: fix the lint"
+    assert rendered.text == in_form(warm(), "hermes-import").text
+    first, second = (importing._make_session(rendered, "/w/shop", 1.0) for _ in range(2))
     assert first["id"] != second["id"]
     assert first["title"] != second["title"]
     assert (first["cwd"], first["started_at"]) == ("/w/shop", 1.0)
@@ -98,5 +99,5 @@ def test_the_document_is_a_session_without_an_identity() -> None:
     assert all(each.startswith(PREHEAT_CALL) for each in ids)
 
 
-def test_nothing_to_say_is_no_session() -> None:
+def test_an_empty_context_gives_no_document() -> None:
     assert in_form(provision([], task="x", now=NOW), "hermes-import").text == ""

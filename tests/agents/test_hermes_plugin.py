@@ -1,4 +1,4 @@
-"""The plugin for Hermes by itself: what it passes on, what it puts where, and that nothing which goes wrong shows outside."""
+"""The plugin for Hermes alone: what it reports, where it inserts answers, and that its failures never reach Hermes."""
 
 import ast
 import json
@@ -29,6 +29,7 @@ from tests.daemon.made import end_started, installed, no_start, spooled
 from tests.waiting import HUNG, until
 
 FOLDER = os.path.dirname(os.path.abspath(plugin.__file__))
+WITH_SETTINGS = os.path.basename(wire.__file__)
 ADVICE = "<preheat-advisory>`make test` works here.</preheat-advisory>"
 SEEDS = ({"role": "user", "content": "Seen before."}, {"role": "assistant", "content": "Noted."})
 JSON = st.recursive(
@@ -53,21 +54,23 @@ def text_of(name: str) -> str:
         return stream.read()
 
 
-# What it is made of.
+# Imports and registration.
 @pytest.mark.parametrize("name", sorted(name for name in os.listdir(FOLDER) if name.endswith(".py")))
-def test_it_needs_nothing_but_python(name: str) -> None:
-    """Copied into Hermes's own folder there is no Preheat to import: all is standard or beside it. The one exception stands in a
-    function, and is done without where it is missing."""
+def test_the_plugin_imports_only_the_standard_library(name: str) -> None:
+    """Preheat cannot be imported in Hermes's own folder. The one exception is an import inside a function, which may fail."""
     for node in ast.walk(ast.parse(text_of(name))):
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         for each in names:
-            assert each.partition(".")[0] in sys.stdlib_module_names or (name, each) == ("wire.py", "preheat.settings")
+            assert each.partition(".")[0] in sys.stdlib_module_names or (name, each) == (
+                WITH_SETTINGS,
+                "preheat.settings",
+            )
 
 
-def test_as_a_folder_it_loads_where_preheat_is_not(tmp_path: Path) -> None:
-    """As Hermes loads it: by its path, below a name of Hermes's own, in an interpreter that has nothing else."""
+def test_the_plugins_folder_loads_without_preheat(tmp_path: Path) -> None:
+    """Loaded as Hermes does: by its path, under a name of Hermes's own, in an interpreter with the standard library only."""
     code = f"""
 import importlib.util, sys, types
 sys.modules["hermes_plugins"] = types.ModuleType("hermes_plugins")
@@ -94,17 +97,17 @@ print(" ".join(Context.names))
     assert "llm_request" in done.stdout
 
 
-def test_its_description_names_what_it_registers() -> None:
+def test_plugin_yaml_names_the_registered_hooks() -> None:
     """Hermes shows `plugin.yaml` before it loads anything."""
     import yaml
 
-    told = yaml.safe_load(text_of("plugin.yaml"))
-    assert set(told["provides_hooks"]) == set(Watching(Daemon(Program("python"), "")).hooks())
-    assert told["name"] == "preheat"
+    description = yaml.safe_load(text_of("plugin.yaml"))
+    assert set(description["provides_hooks"]) == set(Watching(Daemon(Program("python"), "")).hooks())
+    assert description["name"] == "preheat"
 
 
 class Context:
-    """A Hermes that is so old, or so broken, that nothing can be registered; or one that lacks a part."""
+    """What Hermes gives a plugin to register with, without the methods in `fails`."""
 
     def __init__(self, *fails: str) -> None:
         self._fails = fails
@@ -114,14 +117,14 @@ class Context:
         if not name.startswith("register_") or name in self._fails:
             raise AttributeError(name)
 
-        def register(*given: Any, **more: Any) -> None:
-            self.done.append(f"{name} {given[0] if given else more.get('name')}")
+        def register(*arguments: Any, **more: Any) -> None:
+            self.done.append(f"{name} {arguments[0] if arguments else more.get('name')}")
 
         return register
 
 
-def test_what_a_hermes_lacks_is_left_out() -> None:
-    """Older ones have no middleware: the hooks are registered all the same; and one that takes nothing is no error."""
+def test_what_an_older_hermes_lacks_is_not_registered() -> None:
+    """An older Hermes has no middleware: the hooks are still registered. A Hermes without any method is no error."""
     whole, old, none = Context(), Context("register_middleware"), Context("register_hook", "register_middleware")
     for context in (whole, old, none):
         plugin.register(context)
@@ -130,18 +133,18 @@ def test_what_a_hermes_lacks_is_left_out() -> None:
     assert not [each for each in none.done if "hook" in each]
 
 
-def test_in_a_session_that_preheat_started_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_registered_in_a_session_that_preheat_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_RUN", "1")
     context = Context()
     plugin.register(context)
     assert context.done == []
 
 
-# What it puts where.
+# Inserting into results and requests.
 @every(result=RESULTS, advice=st.text(max_size=50))
-def test_a_word_goes_into_the_object_and_comes_out_again(result: str, advice: str) -> None:
-    """It is one more key of the same JSON; what the program finds in the result is what it found before; and the reader of
-    sessions gives back the tool's own bytes."""
+def test_an_advisory_is_inserted_into_the_object_and_split_off_again(result: str, advice: str) -> None:
+    """The advisory is one more key of the JSON object, the facts read from it stay the same, and splitting it off gives back the
+    tool's own bytes."""
     assert ADVISORY == READ_ADVISORY
     advice = f"<preheat-advisory>{advice}</preheat-advisory>"
     changed = with_advisory(result, advice)
@@ -157,45 +160,44 @@ def test_a_word_goes_into_the_object_and_comes_out_again(result: str, advice: st
 
 
 @every(st.text() | st.builds(json.dumps, JSON).filter(lambda text: not text.startswith("{")))
-def test_what_is_no_object_is_left_alone(result: str) -> None:
+def test_a_result_that_is_not_an_object_is_not_changed(result: str) -> None:
     if not result.lstrip().startswith("{"):
         assert with_advisory(result, ADVICE) is None
         assert with_output(result, "short") is None
         assert parted(result) == (result, "")
 
 
-def test_a_very_long_result_has_the_word_in_front() -> None:
-    """Of such a one Hermes may show the model the beginning only."""
+def test_the_advisory_is_first_in_a_very_long_result() -> None:
+    """Hermes may show the model only the beginning of such a result."""
     result = json.dumps({"output": "x" * 100_000, "exit_code": 0})
     changed = with_advisory(result, ADVICE) or ""
     assert changed.startswith(f'{{"{ADVISORY}": ')
     assert parted(changed) == (result, ADVICE)
 
 
-def test_a_word_is_given_once() -> None:
-    """A result that has the key already is no place for another."""
+def test_a_result_gets_only_one_advisory() -> None:
     assert with_advisory(with_advisory('{"output": ""}', ADVICE) or "", ADVICE) is None
 
 
-def test_what_a_tool_printed_is_never_taken_for_a_word_of_ours() -> None:
-    """A file that holds such a result, read by a tool, stays as it is: quotes inside of a text are escaped."""
+def test_an_advisory_printed_by_a_tool_is_part_of_the_output() -> None:
+    """A tool may read a file that contains a stored result: its quotes are escaped."""
     inner = with_advisory('{"output": ""}', ADVICE)
     result = json.dumps({"output": inner, "exit_code": 0})
     assert parted(result) == (result, "")
 
 
-def test_another_output_leaves_the_rest() -> None:
+def test_replacing_the_output_keeps_the_rest() -> None:
     result = '{"output": "a\\nb\\nc", "exit_code": 3, "error": null}\n\n[note]'
     assert with_output(result, "a…") == '{"output": "a…", "exit_code": 3, "error": null}\n\n[note]'
     assert with_output('{"content": "x"}', "a") is None
 
 
-def test_messages_go_behind_the_systems() -> None:
-    """In the shape that most providers share, without the keys that only Hermes knows; nothing else is touched."""
+def test_messages_are_inserted_after_the_system_message() -> None:
+    """Without the keys that only Hermes knows, and without changing the request itself."""
     sent = [{"role": "system", "content": "S"}, {"role": "user", "content": "Task"}]
-    given = [*SEEDS, {"role": "tool", "tool_call_id": "preheat_1", "tool_name": "terminal", "content": "{}"}]
+    messages = [*SEEDS, {"role": "tool", "tool_call_id": "preheat_1", "tool_name": "terminal", "content": "{}"}]
     request = {"model": "m", "messages": sent, "tools": []}
-    found = with_messages(request, given)
+    found = with_messages(request, messages)
     assert found is not None
     assert found == [sent[0], *SEEDS, {"role": "tool", "tool_call_id": "preheat_1", "content": "{}"}, sent[1]]
     assert request["messages"] is sent
@@ -212,64 +214,64 @@ def test_messages_go_behind_the_systems() -> None:
         {"messages": [{"role": "system"}, {"role": "tool"}]},
     ],
 )  # fmt: skip
-def test_a_request_of_another_shape_is_left_alone(request_: Any) -> None:
+def test_a_request_of_another_shape_is_not_changed(request_: Any) -> None:
     assert with_messages(request_, list(SEEDS)) is None
 
 
 @every(JSON)
-def test_only_messages_are_taken_for_messages(found: Any) -> None:
+def test_only_valid_messages_are_accepted(found: Any) -> None:
     assert all("role" in each for each in seeds(found))
 
 
-# What it passes on.
+# Reporting events.
 class Patient(Daemon):
-    """The plugin's line to a daemon that has all the time it needs: a busy machine must not decide what a test sees."""
+    """The plugin's connection to a daemon without a time limit, so that a busy machine does not change the result."""
 
     def ask(self, event: dict[str, Any], seconds: float = 0.0, start: bool = False) -> dict[str, Any]:
         return super().ask(event, HUNG, start)
 
 
 class Counting(Daemon):
-    """The line with its own limits, and how often somebody waited for an answer."""
+    """The connection with its own limits, which counts how often an answer was waited for."""
 
     waited = 0
 
-    def _asked(self, payload: bytes, end: float) -> bytes:
+    def _send(self, payload: bytes, end: float) -> bytes:
         self.waited += 1
-        return super()._asked(payload, end)
+        return super()._send(payload, end)
 
 
-class Told:
-    """A plugin and the daemon that it talks to."""
+class Connected:
+    """A plugin and the daemon that it is connected to."""
 
     def __init__(self, listening: Listening, folder: str, line: type[Daemon] = Patient) -> None:
         self.listening = listening
         self.daemon = line(Program(sys.executable), folder)
-        self.watching = Watching(self.daemon)
+        self.watcher = Watching(self.daemon)
 
     def settle(self) -> None:
-        """Let the hook clients end that were started."""
+        """Wait for the hook clients that were started."""
         for client in self.daemon._clients:
             client.wait(HUNG)
 
-    def hook(self, name: str, **told: Any) -> Any:
-        given = {"session_id": "s1", "task_id": "t1", "turn_id": "s1:t1:ab", "telemetry_schema_version": "x", **told}
-        return self.watching.hooks()[name](**given)
+    def hook(self, name: str, **event: Any) -> Any:
+        event = {"session_id": "s1", "task_id": "t1", "turn_id": "s1:t1:ab", "telemetry_schema_version": "x", **event}
+        return self.watcher.hooks()[name](**event)
 
     def call(
         self, number: int, tool: str = "terminal", result: Any = None, transformed: Any = True, **more: Any
     ) -> Any:
-        """A call as Hermes tells of it; what is shown to the model."""
+        """Report a call as Hermes does; returns what is shown to the model."""
         result = json.dumps({"output": "", "exit_code": 0, "error": None}) if result is None else result
-        told = {
+        event = {
             "tool_name": tool, "args": {"command": f"echo {number}"}, "tool_call_id": f"c{number}",
             "api_request_id": f"r{number}", **more,
         }  # fmt: skip
-        refused = self.hook("pre_tool_call", **told)
-        self.hook("post_tool_call", **told, result=result, duration_ms=3, status="ok")
+        refused = self.hook("pre_tool_call", **event)
+        self.hook("post_tool_call", **event, result=result, duration_ms=3, status="ok")
         if not transformed or refused:
             return refused
-        return self.hook("transform_tool_result", **told, result=result, duration_ms=3, status="ok")
+        return self.hook("transform_tool_result", **event, result=result, duration_ms=3, status="ok")
 
     @property
     def names(self) -> list[str]:
@@ -278,19 +280,19 @@ class Told:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    """One whose path is too long for a socket."""
+    """A folder whose path is too long for a socket."""
     return str(tmp_path / ("long" * 30))
 
 
-def told(folder: str, answering: Answering, line: type[Daemon] = Patient) -> Iterator[Told]:
-    with Listening(short(folder), "hermes", answering) as listening:
-        found = Told(listening, folder, line)
+def connected(folder: str, answering: Answering, line: type[Daemon] = Patient) -> Iterator[Connected]:
+    with Listening(make_short_link(folder), "hermes", answering) as listening:
+        found = Connected(listening, folder, line)
         yield found
         listening.end()
         found.settle()
 
 
-def short(folder: str) -> str:
+def make_short_link(folder: str) -> str:
     """The same folder by a name that a socket can be made at."""
     link = f"{os.path.dirname(folder)}/l"
     os.makedirs(folder)
@@ -298,23 +300,23 @@ def short(folder: str) -> str:
     return link
 
 
-def advising(event: HookEvent) -> HookAnswer:
+def advise(event: HookEvent) -> HookAnswer:
     return HookAnswer(context=f"<preheat-advisory>{event.told_as} {event.call_id}</preheat-advisory>")
 
 
 @pytest.fixture
-def silent(folder: str) -> Iterator[Told]:
-    yield from told(folder, lambda event: HookAnswer())
+def silent(folder: str) -> Iterator[Connected]:
+    yield from connected(folder, lambda event: HookAnswer())
 
 
 @pytest.fixture
-def advised(folder: str) -> Iterator[Told]:
-    yield from told(folder, advising)
+def advised(folder: str) -> Iterator[Connected]:
+    yield from connected(folder, advise)
 
 
-def test_a_session_is_told_of_once_each(silent: Told) -> None:
-    """Start with the task, each call once though Hermes tells of it twice, the end of a turn and of the session; and with nothing
-    to say nothing is changed."""
+def test_every_event_of_a_session_is_reported_once(silent: Connected) -> None:
+    """The start with its task, each call once though Hermes reports it twice, the end of a turn and of the session. Without
+    answers nothing is changed."""
     assert silent.hook("pre_llm_call", user_message="Do it", is_first_turn=True, platform="cli") is None
     assert silent.call(1) is None
     assert silent.call(2, "read_file", '{"content": "x"}') is None
@@ -331,8 +333,8 @@ def test_a_session_is_told_of_once_each(silent: Told) -> None:
     assert [event.exit_code for event in silent.listening.events if event.name == "after_tool"] == [0, None]
 
 
-def test_words_come_with_the_calls_they_are_about(advised: Told) -> None:
-    """Also those from before the call; and what was to be said with a result that cannot be changed comes with the next."""
+def test_an_advisory_comes_with_the_result_of_its_call(advised: Connected) -> None:
+    """Also an advisory from before the call; one for a result that cannot be changed comes with the next result."""
     assert advised.hook("pre_llm_call", user_message="Do it", is_first_turn=True) == {
         "context": "<preheat-advisory>pre_llm_call </preheat-advisory>"
     }
@@ -344,8 +346,8 @@ def test_words_come_with_the_calls_they_are_about(advised: Told) -> None:
     assert "c2" not in json.loads(advised.call(4))[ADVISORY]
 
 
-def test_calls_of_one_response_do_not_mix(advised: Told) -> None:
-    """They run in threads, and each gets its own word."""
+def test_parallel_calls_get_their_own_advisories(advised: Connected) -> None:
+    """They run in threads."""
     shown: dict[int, Any] = {}
 
     def run(number: int) -> None:
@@ -362,13 +364,13 @@ def test_calls_of_one_response_do_not_mix(advised: Told) -> None:
         }  # fmt: skip
 
 
-def test_results_that_are_no_objects_are_left_alone(advised: Told) -> None:
+def test_results_that_are_not_objects_are_not_changed(advised: Connected) -> None:
     for number, result in enumerate(("plain text", "[1, 2]", "", {"output": "an object, not a text"}, 7)):
         assert advised.call(number, "vision_analyze", result) is None
 
 
-def test_subagents_are_left_alone(advised: Told) -> None:
-    """They are asked like a session of their own, and known by their platform or by what started them."""
+def test_subagents_are_not_watched(advised: Connected) -> None:
+    """A subagent has a session of its own; it is recognised by its platform or by the event that started it."""
     child = {"session_id": "child", "turn_id": "child:t2:cd", "task_id": "t2"}
     assert advised.hook("pre_llm_call", user_message="Count", is_first_turn=True, platform="subagent", **child) is None
     advised.hook("subagent_start", parent_session_id="s1", child_session_id="other")
@@ -378,8 +380,8 @@ def test_subagents_are_left_alone(advised: Told) -> None:
     assert advised.names == []
 
 
-def test_the_programs_own_look_back_is_left_alone(advised: Told) -> None:
-    """It bears the session's id; the session itself goes on meanwhile."""
+def test_hermes_own_review_is_not_watched(advised: Connected) -> None:
+    """The review has the session's id; the session itself is still watched."""
     fork = {"turn_id": "s1:t9:ff", "task_id": "t9"}
     assert advised.hook("pre_llm_call", user_message=f"{REVIEW} update", is_first_turn=False, **fork) is None
     assert advised.call(1, "skills_list", '{"success": true}', **fork) is None
@@ -389,20 +391,20 @@ def test_the_programs_own_look_back_is_left_alone(advised: Told) -> None:
     assert advised.names == ["before_tool", "after_tool"]
 
 
-def test_a_guard_holds_in_subagents_too(folder: str) -> None:
-    """A refused call is not told of as one that was made."""
+def test_a_call_is_refused_in_subagents_too(folder: str) -> None:
+    """A refused call is not reported as one that was made."""
     refusing = HookAnswer(block="A rule forbids it.")
-    for given in told(folder, lambda event: refusing):
-        given.watching.hooks()["subagent_start"](child_session_id="child")
+    for plugged in connected(folder, lambda event: refusing):
+        plugged.watcher.hooks()["subagent_start"](child_session_id="child")
         for session in ("s1", "child"):
-            answer = given.call(1, session_id=session, turn_id=f"{session}:t1:ab")
+            answer = plugged.call(1, session_id=session, turn_id=f"{session}:t1:ab")
             assert answer == {"action": "block", "message": "A rule forbids it."}
-        assert given.names == ["before_tool", "before_tool"]
-        assert [event.subagent for event in given.listening.events] == ["", "subagent"]
+        assert plugged.names == ["before_tool", "before_tool"]
+        assert [event.subagent for event in plugged.listening.events] == ["", "subagent"]
 
 
-def test_a_session_that_gets_another_id_goes_on(advised: Told) -> None:
-    """A compaction may begin a new one in the middle of a turn: for whoever watches it is the same."""
+def test_a_session_that_gets_another_id_keeps_its_first(advised: Connected) -> None:
+    """A compaction may change the id in the middle of a turn."""
     advised.call(1)
     advised.call(2, session_id="s2")
     advised.hook("pre_llm_call", user_message="More", is_first_turn=False, session_id="s2", turn_id="s2:t1:cd")
@@ -410,59 +412,59 @@ def test_a_session_that_gets_another_id_goes_on(advised: Told) -> None:
     assert {event.session for event in advised.listening.events} == {"s1"}
 
 
-def test_a_stop_is_held_up_where_that_is_answered(folder: str) -> None:
-    for given in told(folder, lambda event: HookAnswer(block="Two files are unchecked.")):
+def test_a_stop_is_held_once_when_the_answer_blocks_it(folder: str) -> None:
+    for plugged in connected(folder, lambda event: HookAnswer(block="Two files are unchecked.")):
         wanted = {"action": "continue", "message": "Two files are unchecked."}
-        assert given.hook("pre_verify", attempt=0, changed_paths=["a.py"], turn_id="") == wanted
-        assert given.hook("pre_verify", attempt=1, changed_paths=["a.py"], turn_id="") is None
-        assert given.hook("on_session_end") is None
+        assert plugged.hook("pre_verify", attempt=0, changed_paths=["a.py"], turn_id="") == wanted
+        assert plugged.hook("pre_verify", attempt=1, changed_paths=["a.py"], turn_id="") is None
+        assert plugged.hook("on_session_end") is None
 
 
 def test_messages_are_sent_with_every_request_of_their_session(folder: str) -> None:
-    """The same each time, before the task, also after a compaction; in no other session's requests, and not in the look back."""
-    for given in told(folder, lambda event: HookAnswer(messages=SEEDS)):
-        assert given.hook("pre_llm_call", user_message="Do it", is_first_turn=True) is None
-        asked = []
+    """The same messages each time, before the task, also after a compaction; in no other session, and not in a review."""
+    for plugged in connected(folder, lambda event: HookAnswer(messages=SEEDS)):
+        assert plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=True) is None
+        requests = []
         for session, turn in (("s1", "s1:t1:ab"), ("s2", "s1:t1:ab"), ("s2", "s2:t1:cd")):
             request = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-            told_ = {"request": request, "session_id": session, "turn_id": turn, "task_id": "t1", "api_mode": "chat"}
-            assert given.watching.requested(**told_) is None
-            asked.append(json.dumps(request))
-        assert asked == [asked[0]] * 3
-        assert [each["role"] for each in json.loads(asked[0])["messages"]] == ["system", "user", "assistant", "user"]
+            event = {"request": request, "session_id": session, "turn_id": turn, "task_id": "t1", "api_mode": "chat"}
+            assert plugged.watcher.requested(**event) is None
+            requests.append(json.dumps(request))
+        assert requests == [requests[0]] * 3
+        assert [each["role"] for each in json.loads(requests[0])["messages"]] == ["system", "user", "assistant", "user"]
         other = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-        given.watching.requested(request=other, session_id="else", turn_id="else:t1:ab", task_id="t1")
-        given.hook("pre_llm_call", user_message=f"{REVIEW} x", turn_id="s1:t9:ff", task_id="t9")
-        given.watching.requested(request=other, session_id="s1", turn_id="s1:t9:ff", task_id="t9")
+        plugged.watcher.requested(request=other, session_id="else", turn_id="else:t1:ab", task_id="t1")
+        plugged.hook("pre_llm_call", user_message=f"{REVIEW} x", turn_id="s1:t9:ff", task_id="t9")
+        plugged.watcher.requested(request=other, session_id="s1", turn_id="s1:t9:ff", task_id="t9")
         assert len(other["messages"]) == 2
 
 
-def test_a_provider_that_refuses_the_messages_gets_no_more_of_them(folder: str) -> None:
-    """Only if it has not taken them before: then it is something else that it refuses."""
-    for given in told(folder, lambda event: HookAnswer(messages=SEEDS)):
+def test_a_provider_that_refuses_the_messages_gets_none_from_then_on(folder: str) -> None:
+    """Only if no request with them has worked before."""
+    for plugged in connected(folder, lambda event: HookAnswer(messages=SEEDS)):
         lengths = []
         for session, taken in (("s1", False), ("s2", True)):
-            whose = {"session_id": session, "turn_id": f"{session}:t1:ab"}
-            given.hook("pre_llm_call", user_message="Do it", is_first_turn=True, **whose)
+            ids = {"session_id": session, "turn_id": f"{session}:t1:ab"}
+            plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=True, **ids)
             if taken:
-                given.hook("on_session_end", completed=True, **whose)
-            given.hook("api_request_error", status_code=400, **whose)
+                plugged.hook("on_session_end", completed=True, **ids)
+            plugged.hook("api_request_error", status_code=400, **ids)
             request: Any = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-            given.watching.requested(request=request, **whose)
+            plugged.watcher.requested(request=request, **ids)
             lengths.append(len(request["messages"]))
         assert lengths == [2, 4]
 
 
-def test_something_for_the_next_turn_comes_with_it(silent: Told) -> None:
-    """What a command in the chat has asked for, once."""
+def test_a_pending_text_comes_with_the_next_turn_once(silent: Connected) -> None:
+    """The text of a template that a command in the chat has loaded."""
     waiting = {"s1": "A template."}
-    silent.watching.also(lambda session: waiting.pop(session, ""))
-    asked = {"user_message": "Go on", "is_first_turn": False}
-    assert silent.hook("pre_llm_call", **asked) == {"context": "A template."}
-    assert silent.hook("pre_llm_call", **asked) is None
+    silent.watcher.also(lambda session: waiting.pop(session, ""))
+    turn = {"user_message": "Go on", "is_first_turn": False}
+    assert silent.hook("pre_llm_call", **turn) == {"context": "A template."}
+    assert silent.hook("pre_llm_call", **turn) is None
 
 
-# What goes wrong.
+# Failures.
 @pytest.mark.parametrize(
     "data",
     [
@@ -470,44 +472,43 @@ def test_something_for_the_next_turn_comes_with_it(silent: Told) -> None:
         b'preheat 1 26\n{"advisory": 7, "output": 1}', b'preheat 1 17\n{"context": [1]}x', b"x" * 1_000_000,
     ],
 )  # fmt: skip
-def test_whatever_a_daemon_answers(folder: str, data: bytes) -> None:
-    """Nothing is raised and nothing is changed."""
-    for given in told(folder, lambda event: Raw(data)):
+def test_an_invalid_answer_of_the_daemon_changes_nothing(folder: str, data: bytes) -> None:
+    for plugged in connected(folder, lambda event: Raw(data)):
         installed(folder, no_start())
-        assert given.hook("pre_llm_call", user_message="Do it", is_first_turn=False) is None
-        assert given.call(1) is None
-        assert given.hook("pre_verify", attempt=0) is None
-        assert given.hook("on_session_finalize", platform="cli") is None
+        assert plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=False) is None
+        assert plugged.call(1) is None
+        assert plugged.hook("pre_verify", attempt=0) is None
+        assert plugged.hook("on_session_finalize", platform="cli") is None
 
 
-def test_nobody_waits_long_for_a_daemon_that_hangs(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After two answers that came too late nobody waits at all for a while; the events are kept for it."""
+def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After two late answers nobody waits for a while; the events are stored for the daemon."""
     monkeypatch.setattr(wire, "PATIENCE", 1000 * HUNG)
-    for given in told(folder, lambda event: Raw(b"", HUNG), Counting):
-        unhurried(installed(folder, no_start()))
+    for plugged in connected(folder, lambda event: Raw(b"", HUNG), Counting):
+        remove_time_limit(installed(folder, no_start()))
         for number in range(STRIKES + 4):
-            assert given.call(number, "read_file", '{"content": ""}') is None
-        assert isinstance(given.daemon, Counting)
-        assert given.daemon.waited == STRIKES
-        until(lambda: kept(folder) == STRIKES + 4, "all events, kept for later")
+            assert plugged.call(number, "read_file", '{"content": ""}') is None
+        assert isinstance(plugged.daemon, Counting)
+        assert plugged.daemon.waited == STRIKES
+        until(lambda: stored_events(folder) == STRIKES + 4, "all events, kept for later")
 
 
-def kept(folder: str) -> int:
+def stored_events(folder: str) -> int:
     return sum(name.endswith(".event") for name in spooled(folder))
 
 
-def unhurried(client: str) -> None:
-    """Once its time is over, the hook client may take as long as it needs to keep its event."""
+def remove_time_limit(client: str) -> None:
+    """Give the hook client all the time it needs to store its event."""
     text = Path(client).read_text()
     assert text.count("ITIMER_REAL, 0.2") == 1
     Path(client).write_text(text.replace("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"))
 
 
-def test_without_a_daemon_one_is_started_and_answers(tmp_path: Path) -> None:
-    """At the start of a session it is waited for; its own folder is all it needs."""
+def test_without_a_daemon_one_is_started(tmp_path: Path) -> None:
+    """The start of a session waits for the daemon."""
     folder = str(tmp_path / "data")
     installed(folder)
-    found = Told(None, folder)  # type: ignore[arg-type]
+    found = Connected(None, folder)  # type: ignore[arg-type]
     try:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)
         from preheat.running import asking
@@ -519,8 +520,8 @@ def test_without_a_daemon_one_is_started_and_answers(tmp_path: Path) -> None:
         end_started(folder)
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
-    """Nor one that is a file, nor an interpreter that is not there."""
+def test_an_unusable_folder_changes_nothing(tmp_path: Path) -> None:
+    """A file in its place, a missing interpreter, no folder at all."""
     blocked = tmp_path / "file"
     blocked.write_text("")
     for program, folder in (
@@ -528,7 +529,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
         (Program("/no/such/python"), str(tmp_path / "data")),
         (Program(sys.executable), ""),
     ):
-        found = Told(None, folder)  # type: ignore[arg-type]
+        found = Connected(None, folder)  # type: ignore[arg-type]
         found.daemon._program = program
         assert found.hook("pre_llm_call", user_message="Do it", is_first_turn=True) is None
         assert found.call(1) is None
@@ -537,7 +538,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
 
 
 class Broken(Daemon):
-    """A part of the plugin itself that breaks."""
+    """A connection that raises."""
 
     def ask(self, event: dict[str, Any], seconds: float = 0.0, start: bool = False) -> dict[str, Any]:
         raise RuntimeError("broken on purpose")
@@ -548,16 +549,16 @@ class Broken(Daemon):
         st.sampled_from(["session_id", "turn_id", "result", "args", "user_message", "request", "status_code"]), JSON
     )
 )
-def test_no_callback_ever_raises(given_: dict[str, Any]) -> None:
-    """Whatever Hermes tells, and whatever breaks inside."""
-    watching = Watching(Broken(Program(sys.executable), ""))
-    for callback in (*watching.hooks().values(), watching.requested):
-        assert callback(**given_) is None
+def test_no_callback_ever_raises(event: dict[str, Any]) -> None:
+    """With any arguments, and with a connection that raises."""
+    watcher = Watching(Broken(Program(sys.executable), ""))
+    for callback in (*watcher.hooks().values(), watcher.requested):
+        assert callback(**event) is None
 
 
-# What is read of it.
-def test_a_shell_hook_is_read_like_the_plugin() -> None:
-    """Hermes hands the same over to a command, with more in it: the session's start and its task are known from both."""
+# Reading the events.
+def test_a_shell_hooks_payload_is_read_like_the_plugins() -> None:
+    """Hermes gives a shell hook the same fields and more."""
     shell = {
         "hook_event_name": "pre_llm_call", "tool_name": None, "tool_input": None, "session_id": "s1", "cwd": "/w",
         "extra": {
@@ -580,16 +581,16 @@ def test_a_shell_hook_is_read_like_the_plugin() -> None:
         ({"user_message": [{"type": "text", "text": "Look"}, {"type": "image_url"}], "is_first_turn": True}, "session_start", ""),
     ],
 )  # fmt: skip
-def test_who_asks_is_recognised(more: dict[str, Any], name: str, subagent: str) -> None:
-    """A subagent's first prompt is no start of the session, and what the program says by itself is no prompt."""
+def test_prompts_of_subagents_and_reviews_are_recognised(more: dict[str, Any], name: str, subagent: str) -> None:
+    """A subagent's first prompt does not start the session, and Hermes's own messages are not prompts."""
     payload = {"hook_event_name": "pre_llm_call", "session_id": "s1", "cwd": "/w", "extra": more}
     event = read(json.dumps(payload).encode(), 1.0)
     assert event is not None
     assert (event.name, event.subagent) == (name, subagent)
 
 
-def test_evidence_that_the_program_saw_counts_as_a_check() -> None:
-    """A command of the project's own that nothing in its words tells to be a test."""
+def test_hermes_verification_evidence_counts_as_a_check() -> None:
+    """For a command that cannot be recognised as a test by its words."""
     from preheat.app.live.hook_events import from_hook
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}

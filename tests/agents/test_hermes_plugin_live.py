@@ -23,8 +23,8 @@ SESSION = "20270101_100000_abcdef"
 
 
 def payload(name: str, call_: dict[str, Any] | None = None, home: str = "", cwd: str = "/w", **more: Any) -> bytes:
-    told = {"hook_event_name": name, "session_id": SESSION, "cwd": cwd, "home": home, "extra": more, **(call_ or {})}
-    return json.dumps(told).encode()
+    event = {"hook_event_name": name, "session_id": SESSION, "cwd": cwd, "home": home, "extra": more, **(call_ or {})}
+    return json.dumps(event).encode()
 
 
 @pytest.fixture
@@ -42,16 +42,16 @@ def engine(data: str) -> Engine:
 
 
 @pytest.mark.parametrize("form", ["text", "messages"])
-def test_the_first_turn_is_given_a_context_and_no_later_one(tmp_path: Path, project: str, form: str) -> None:
-    """In the form that the person wants; also in a daemon that never heard of the session, and for a prompt without words."""
+def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form: str) -> None:
+    """In the form that is set; also in a daemon that does not know the session, and for an empty prompt."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
     Path(data, "settings.toml").write_text(f'[live]\nstart_as = "{form}"\n')
     found = engine(data)
     first = payload("pre_llm_call", cwd=project, user_message="Make the next checkout step work", is_first_turn=True)
-    told = json.loads(found.handle("hermes", first, 1.0))
-    assert list(told) == (["context"] if form == "text" else ["messages"])
-    assert RIGHT in json.dumps(told)
+    answer = json.loads(found.handle("hermes", first, 1.0))
+    assert list(answer) == (["context"] if form == "text" else ["messages"])
+    assert RIGHT in json.dumps(answer)
     for at, prompt in ((10.0, "…"), (20.0, "And the one after")):
         later = payload("pre_llm_call", cwd=project, user_message=prompt, is_first_turn=False)
         assert found.handle("hermes", later, at) == b""
@@ -59,22 +59,22 @@ def test_the_first_turn_is_given_a_context_and_no_later_one(tmp_path: Path, proj
     assert found.count["contexts"] == 1
 
 
-def test_what_is_said_comes_as_a_word_of_its_own(tmp_path: Path, project: str) -> None:
-    """For the plugin to put it into the result."""
+def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project: str) -> None:
+    """So that the plugin can insert it into the result."""
     data = str(tmp_path / "data")
     learned(data, project, str(tmp_path / "earlier"))
     found = engine(data)
     found.handle("hermes", payload("pre_llm_call", cwd=project, user_message="Work", is_first_turn=True), 1.0)
     failed = {"output": "bash: pytest: command not found", "exit_code": 127, "error": None}
-    asked = {"tool_name": "terminal", "tool_input": {"command": WRONG}}
-    said = found.handle("hermes", payload("pre_tool_call", asked, cwd=project, tool_call_id="c1"), 2.0)
+    hook_call = {"tool_name": "terminal", "tool_input": {"command": WRONG}}
+    said = found.handle("hermes", payload("pre_tool_call", hook_call, cwd=project, tool_call_id="c1"), 2.0)
     assert RIGHT in json.loads(said)["advisory"]
-    done = payload("post_tool_call", asked, cwd=project, tool_call_id="c1", result=json.dumps(failed))
+    done = payload("post_tool_call", hook_call, cwd=project, tool_call_id="c1", result=json.dumps(failed))
     assert found.handle("hermes", done, 3.0) == b"", "it was told already"
 
 
-def test_a_session_is_judged_alike_while_it_runs_and_afterwards(tmp_path: Path) -> None:
-    """The same calls by hook and out of the database, with a word of ours stored in each result: nothing differs."""
+def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) -> None:
+    """The same calls by hook and from the database, with an advisory stored in each result."""
     path = str(tmp_path / "state.db")
     commands = {
         "c1": ("pytest", 1, "1 failed"),
@@ -92,8 +92,8 @@ def test_a_session_is_judged_alike_while_it_runs_and_afterwards(tmp_path: Path) 
             made.message(SESSION, "assistant", "", tool_calls=json.dumps([call(name, command=command)]))
             word = ', "preheat_advisory": "<preheat-advisory>A word.</preheat-advisory>"}'
             made.message(SESSION, "tool", result[:-1] + word, tool_call_id=name, tool_name="terminal")
-            asked = {"tool_name": "terminal", "tool_input": {"command": command}}
-            event = hooks.read(payload("post_tool_call", asked, tool_call_id=name, result=result), None)
+            hook_call = {"tool_name": "terminal", "tool_input": {"command": command}}
+            event = hooks.read(payload("post_tool_call", hook_call, tool_call_id=name, result=result), None)
             assert event is not None
             live += [each for each in from_hook(event, "/w") if isinstance(each, Called)]
     (session,) = read(path, READER)
@@ -105,8 +105,8 @@ def test_a_session_is_judged_alike_while_it_runs_and_afterwards(tmp_path: Path) 
     assert [each.checks for each in live] == [("test",), ("test",), ()]
 
 
-def test_only_the_session_itself_is_read_for_its_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database holds every session there ever was; and where no person sits nothing is counted at all."""
+def test_the_score_is_read_from_the_session_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not from the other sessions in the database; without a person attending, no score is computed."""
     with HermesDatabase(str(tmp_path / "state.db")) as made:
         for session in (SESSION, "another"):
             made.session(session, cwd="/w")
@@ -123,15 +123,15 @@ def test_only_the_session_itself_is_read_for_its_score(tmp_path: Path, monkeypat
     monkeypatch.setattr(database, "dump", noted)
     found = engine(str(tmp_path / "data"))
     ends = payload("on_session_finalize", home=str(tmp_path), attended=True)
-    told = json.loads(found.handle("hermes", ends, 1.0))
-    assert told["person"].startswith("Preheat: this session scored ")
+    answer = json.loads(found.handle("hermes", ends, 1.0))
+    assert answer["person"].startswith("Preheat: this session scored ")
     assert read_ == [SESSION]
     assert found.handle("hermes", payload("on_session_finalize", home=str(tmp_path), attended=False), 9.0) == b""
     assert read_ == [SESSION]
 
 
-def test_a_score_that_cannot_be_told_is_none(tmp_path: Path) -> None:
-    """No database, one that is damaged, one without the session: the session ends without a line."""
+def test_a_score_that_cannot_be_computed_is_none(tmp_path: Path) -> None:
+    """Without a database, with a damaged one, or without the session in it."""
     found = engine(str(tmp_path / "data"))
     ends = payload("on_session_finalize", home=str(tmp_path), attended=True)
     assert found.handle("hermes", ends, 1.0) == b""
@@ -139,19 +139,19 @@ def test_a_score_that_cannot_be_told_is_none(tmp_path: Path) -> None:
     assert found.handle("hermes", ends, 10.0) == b""
 
 
-def test_a_stop_is_held_up_once_where_the_person_wants_it(tmp_path: Path) -> None:
-    """By the hook that can; the end of the turn, which comes after it, says nothing."""
+def test_a_stop_is_held_once_if_the_setting_is_on(tmp_path: Path) -> None:
+    """By `pre_verify`; the end of the turn after it answers nothing."""
     data = str(tmp_path / "data")
     os.makedirs(data)
     Path(data, "settings.toml").write_text("[live]\nhold_stop = true\n")
     found = engine(data)
     found.handle("hermes", payload("pre_llm_call", user_message="Work", is_first_turn=True), 1.0)
     for number in range(3):
-        asked = {"tool_name": "write_file", "tool_input": {"path": f"src/part{number}.py", "content": "x"}}
-        done = payload("post_tool_call", asked, tool_call_id=f"c{number}", result='{"bytes_written": 1}')
+        hook_call = {"tool_name": "write_file", "tool_input": {"path": f"src/part{number}.py", "content": "x"}}
+        done = payload("post_tool_call", hook_call, tool_call_id=f"c{number}", result='{"bytes_written": 1}')
         found.handle("hermes", done, 2.0 + number)
-    told = json.loads(found.handle("hermes", payload("pre_verify", attempt=0), 10.0))
-    assert told["action"] == "continue"
-    assert "src/part" in told["message"]
+    answer = json.loads(found.handle("hermes", payload("pre_verify", attempt=0), 10.0))
+    assert answer["action"] == "continue"
+    assert "src/part" in answer["message"]
     assert found.handle("hermes", payload("pre_verify", attempt=1), 20.0) == b""
     assert found.handle("hermes", payload("on_session_end"), 30.0) == b""

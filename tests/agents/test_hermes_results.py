@@ -57,8 +57,10 @@ TERMINAL_REFUSED = {"output": "", "exit_code": -1, "error": "Command denied", "s
         ("any", {"error": "Blocked", "guardrail": {"action": "halt"}}, True, None),
     ],
 )
-def test_shapes_by_tool(tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None) -> None:
-    """Only structure counts: `"error": null` is none, and words in the output are not looked at."""
+def test_success_and_error_are_read_for_every_shape_of_result(
+    tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None
+) -> None:
+    """Only the structure counts: `"error": null` is no error, and the text of the output is not read."""
     facts = facts_of(json.dumps(result), tool)
     assert (facts.is_error, facts.exit_code) == (is_error, exit_code)
 
@@ -76,7 +78,7 @@ def test_shapes_by_tool(tool: str, result: dict[str, Any], is_error: bool | None
         ),
     ],
 )
-def test_calls_that_never_reached_a_tool(text: str, detail: dict[str, Any]) -> None:
+def test_calls_that_never_reached_a_tool_are_rejected(text: str, detail: dict[str, Any]) -> None:
     facts = facts_of(text, "terminal")
     assert (facts.is_error, facts.detail) == (True, detail)
 
@@ -91,8 +93,8 @@ def test_calls_that_never_reached_a_tool(text: str, detail: dict[str, Any]) -> N
         ("[Duplicate tool output — same content as a more recent call]", "read_file", None),
     ],
 )
-def test_one_line_left_by_a_compaction_proves_little(text: str, tool: str, exit_code: int | None) -> None:
-    """`wrote to` is printed for a failed write as well; only the terminal's exit code survives."""
+def test_a_result_shortened_by_a_compaction_has_no_error_flag(text: str, tool: str, exit_code: int | None) -> None:
+    """`wrote to` is printed for a failed write too; only the terminal's exit code is kept."""
     facts = facts_of(text, tool)
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, exit_code, {"pruned": True})
 
@@ -106,7 +108,7 @@ def test_one_line_left_by_a_compaction_proves_little(text: str, tool: str, exit_
         "\n\n[OUT-OF-BAND USER MESSAGE — direct]\nstop\n[/OUT-OF-BAND USER MESSAGE]",
     ],
 )
-def test_text_behind_the_json_hides_nothing(after: str) -> None:
+def test_text_after_the_json_is_ignored(after: str) -> None:
     facts = facts_of(terminal("no", 2) + after, "terminal")
     assert facts.exit_code == 2
     assert bool(facts.detail.get("loop_warning")) == ("loop warning" in after)
@@ -123,8 +125,8 @@ def test_an_untrusted_result_is_unwrapped() -> None:
     assert (facts.is_error, facts.detail) == (True, {"untrusted": True})
 
 
-def test_a_result_that_was_put_in_a_file_says_only_what_is_left_of_it() -> None:
-    """The JSON is cut: no exit code is better than a wrong one. A whole one in the preview is read."""
+def test_a_cut_result_is_not_read() -> None:
+    """No exit code is better than a wrong one. A whole JSON value in the preview is read."""
     before = "<persisted-output>\nThis tool result was too large.\n\nPreview (first 1,500 chars):\n"
     cut = facts_of(f'{before}{{"output": "line\\nline\n...\n</persisted-output>', "terminal")
     assert (cut.is_error, cut.exit_code, cut.detail) == (None, None, {"persisted": True})
@@ -132,13 +134,16 @@ def test_a_result_that_was_put_in_a_file_says_only_what_is_left_of_it() -> None:
     assert whole.exit_code == 3
 
 
-def test_small_facts_for_the_judge() -> None:
+def test_small_facts_are_in_the_detail() -> None:
     meaning = facts_of(terminal("", 1, exit_code_meaning="No matches found (not an error)"), "terminal")
     assert meaning.detail == {"exit_code_meaning": "No matches found (not an error)"}
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "make test"}
     tested = facts_of(terminal("1 failed", 1, verification_evidence=evidence), "terminal")
-    told = {"verification_evidence": {"status": "failed", "kind": "test", "scope": "full"}, "checks": ["test"]}
-    assert tested.detail == told
+    expected = {
+        "verification_evidence": {"status": "failed", "kind": "test", "scope": "full"},
+        "checks": ["test"],
+    }
+    assert tested.detail == expected
     written = facts_of(json.dumps({"bytes_written": 3, "lint": {"status": "error"}}), "write_file")
     assert written.detail == {"lint": "error"}
     started = facts_of(json.dumps({"session_id": "p", "pid": 4, "exit_code": 0}), "terminal")
@@ -148,12 +153,12 @@ def test_small_facts_for_the_judge() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000, "{", "7", "null", '"text"', "plain words, exit code 1", "1e999"])
-def test_anything_else_is_nothing_known(text: str) -> None:
+def test_other_text_gives_no_facts(text: str) -> None:
     facts = facts_of(text, "terminal")
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, None, {})
 
 
-def test_tools_by_what_they_are_for() -> None:
+def test_tools_have_their_kind() -> None:
     kinds = {tool: kind_of(tool) for tool in ("terminal", "patch", "browser_click", "kanban_show", "mcp_a_b")}
     assert kinds == {
         "terminal": "shell",

@@ -1,4 +1,4 @@
-"""OpenCode, trap by trap: what stands in its messages and parts, whichever form they come in."""
+"""OpenCode's messages and parts: every difficulty of the format."""
 
 import os
 from collections.abc import Iterator
@@ -73,8 +73,8 @@ def prompts(session: Session) -> list[tuple[str, str]]:
 
 
 # The outcome of a call.
-def test_a_command_that_failed_is_a_tool_that_worked() -> None:
-    """`completed` speaks of the tool, `metadata.exit` of the command; a missing file is an `error` of the tool."""
+def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
+    """`completed` is the tool's status, `metadata.exit` the command's; a missing file is an `error` of the tool."""
     (session,) = recorded("ordinary/opencode.db")
     assert [
         (call.tool, call.kind, result.is_error, result.exit_code) for call, result in joined(session) if result
@@ -91,7 +91,7 @@ def test_a_command_that_failed_is_a_tool_that_worked() -> None:
     assert session.problems == ()
 
 
-def test_a_call_of_no_tool_is_completed_but_was_none() -> None:
+def test_a_call_of_an_unknown_tool_is_rejected() -> None:
     """Calls of unknown tools and with broken arguments are recorded as `completed` calls of a tool `invalid`."""
     (session,) = recorded("ordinary/opencode.db")
     refused = [(call.input["tool"], result) for call, result in joined(session) if call.tool == "invalid"]
@@ -104,7 +104,7 @@ def test_a_command_that_took_too_long_has_no_exit_code() -> None:
     assert [result.detail for result in results(session) if result.is_error is None] == [{"timed_out": True}]
 
 
-def test_words_of_a_command_are_not_the_program_s() -> None:
+def test_notes_printed_by_a_command_are_not_the_programs() -> None:
     """Only the note at the very end is the program's own."""
     output = "<bash_metadata>\nexceeding timeout\n</bash_metadata>\nand more"
     (result,) = results(
@@ -127,13 +127,13 @@ def test_words_of_a_command_are_not_the_program_s() -> None:
         ({"error": "File not found"}, {}),
     ],
 )
-def test_why_a_call_failed(state: dict[str, Any], detail: dict[str, Any]) -> None:
+def test_the_reason_of_a_failed_call_is_in_its_detail(state: dict[str, Any], detail: dict[str, Any]) -> None:
     (result,) = results(session_of(message(1, "assistant", tool("bash", "error", **state))))
     assert (result.is_error, result.text, result.detail) == (True, state["error"], detail)
 
 
-def test_small_facts_about_a_result() -> None:
-    """Cut output, output that the model does not see any more, and what language servers found after an edit."""
+def test_truncation_pruning_and_diagnostics_are_in_the_detail() -> None:
+    """Cut output, output no longer sent to the model, and errors of language servers after an edit."""
     found = {"a.py": [{"severity": 1}, {"severity": 2}], "b.py": [{"severity": 1}]}
     metadata = {"truncated": True, "diagnostics": found}
     part = tool("edit", "completed", output="ok", metadata=metadata)
@@ -144,7 +144,7 @@ def test_small_facts_about_a_result() -> None:
 
 
 @pytest.mark.parametrize("status", ["pending", "running"])
-def test_a_call_under_way_has_no_result_yet(status: str) -> None:
+def test_a_running_call_has_no_result(status: str) -> None:
     session = session_of(message(1, "assistant", tool("bash", status, input={"command": "ls"})))
     assert [(call.input, result) for call, result in joined(session)] == [({"command": "ls"}, None)]
 
@@ -154,8 +154,8 @@ def test_arguments_that_are_still_being_written_are_kept() -> None:
     assert [call.input for call, _ in joined(session)] == [{"text": '{"comm'}]
 
 
-def test_what_a_plugin_put_behind_an_output_is_not_the_output() -> None:
-    """`metadata.output` keeps a command's output as it was; the program's own note belongs to it."""
+def test_text_added_by_a_plugin_is_not_part_of_the_output() -> None:
+    """`metadata.output` keeps a command's output unchanged; the program's own note belongs to it."""
     note = "\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
     session = session_of(
         message(
@@ -183,14 +183,14 @@ def test_a_command_that_the_person_ran_is_marked() -> None:
     assert [result.detail for result in results(session)] == [{"by_person": True}, {}]
 
 
-def test_the_same_call_id_twice_is_two_calls() -> None:
-    """Small models number their calls anew in each response."""
+def test_a_repeated_call_id_is_two_calls() -> None:
+    """Small models count their calls again in each response."""
     (session,) = recorded("ordinary/opencode.db")
     assert [call.call_id for call, _ in joined(session)][::7] == ["call_1", "call_1 2"]
 
 
 # Who says what.
-def test_words_put_there_by_the_program_are_not_the_person_s() -> None:
+def test_texts_of_the_program_are_injected() -> None:
     image = {"type": "file", "mime": "image/png", "url": "data:image/png;base64,AA"}
     page = {"type": "file", "mime": "text/plain", "url": "file:///w/proj/a.txt"}
     session = session_of(
@@ -208,7 +208,7 @@ def test_words_put_there_by_the_program_are_not_the_person_s() -> None:
     assert len(others(session, "file")) == len(others(session, "ignored")) == 1
 
 
-def test_a_subagent_is_a_child_and_asked_by_a_model() -> None:
+def test_a_subagent_is_a_child_whose_prompt_is_injected() -> None:
     parent, child = recorded("subagent/opencode.db")
     assert (child.parent, child.relation, parent.relation) == (parent.id, "subagent", None)
     spawned = [(event.session, event.call_id) for event in parent.events if isinstance(event, Spawn)]
@@ -216,21 +216,21 @@ def test_a_subagent_is_a_child_and_asked_by_a_model() -> None:
     assert prompts(child) == [("Count the files here.", "injected")]
 
 
-def test_who_started_a_session() -> None:
-    """`opencode run` forbids the model to ask questions."""
+def test_the_starter_is_known_by_parent_and_permissions() -> None:
+    """`opencode run` denies the model questions."""
     rules = [{"permission": "question", "pattern": "*", "action": "deny"}]
     assert session_of(permission=rules).starter == "headless"
     assert session_of().starter == "human"
     assert recorded("ordinary/opencode.db")[0].starter == "headless"
 
 
-def test_a_title_that_says_nothing_is_none() -> None:
+def test_a_default_title_is_left_out() -> None:
     assert session_of(title="New session - 2026-08-11T16:16:00.424Z").title == ""
     assert session_of(title="Tidy up").title == "Tidy up"
 
 
 # What went wrong, and what was taken back.
-def test_an_aborted_message_keeps_what_there_is_of_it() -> None:
+def test_an_aborted_message_keeps_its_parts() -> None:
     error = {"name": "MessageAbortedError", "data": {"message": "Aborted"}}
     session = session_of(message(1, "assistant", text("Half a"), error=error), message(2, "user", text("Go on")))
     assert [type(event).__name__ for event in session.events[1:]] == ["AssistantMessage", "Other", "UserMessage"]
@@ -243,8 +243,8 @@ def test_a_retry_is_kept() -> None:
     assert kept["row"]["attempt"] == 1
 
 
-def test_reverted_messages_were_taken_back() -> None:
-    """They stay stored until the person goes on, and can be had back until then."""
+def test_reverted_messages_are_removed() -> None:
+    """They stay stored, and can be restored, until the person continues."""
     messages = [
         message(1, "user", text("One")),
         message(2, "assistant", text("First.")),
@@ -278,7 +278,7 @@ def test_a_compaction_is_one_event_with_its_summary() -> None:
     assert said == ["Counted."]
 
 
-def test_a_compaction_that_failed_is_none() -> None:
+def test_a_failed_compaction_is_not_a_compaction() -> None:
     session = session_of(
         message(1, "user", {"type": "compaction", "auto": False}),
         message(2, "assistant", text("Half a summ"), summary=True, error={"name": "MessageAbortedError"}),
@@ -292,8 +292,8 @@ def test_a_compaction_that_failed_is_none() -> None:
 
 
 # Tokens.
-def test_reasoning_is_not_in_the_output_that_is_stored() -> None:
-    """Unless the total says that it is."""
+def test_reasoning_is_added_to_the_stored_output() -> None:
+    """Unless the total shows that it is included."""
     session = session_of(
         message(1, "assistant", finish(total=116, input=100, output=10, reasoning=6)),
         message(2, "assistant", finish(total=110, input=100, output=10, reasoning=6)),
@@ -308,22 +308,22 @@ def test_reasoning_is_not_in_the_output_that_is_stored() -> None:
 
 
 def test_every_step_of_a_message_counts() -> None:
-    """A message states only the tokens of its last step; older versions took several in one message."""
+    """A message has only the tokens of its last step; older versions put several steps into one message."""
     begin = {"type": "step-start"}
     step = finish(input=100, output=10)
     session = session_of(message(1, "assistant", begin, step, begin, text("So."), step, tokens=step["tokens"]))
     assert usage(session) == Usage(input=200, output=20)
 
 
-def test_the_session_s_own_totals_are_met() -> None:
+def test_the_tokens_add_up_to_the_sessions_own_totals() -> None:
     for name in ("ordinary", "forked", "compacted", "subagent"):
         for session in recorded(f"{name}/opencode.db"):
             assert session.reported == usage(session)
             assert session.reported != Usage()
 
 
-def test_a_fork_says_so_and_its_copies_are_known_again() -> None:
-    """Messages get new ids in a fork: a response goes by its time, so that the archive can count it once."""
+def test_a_fork_is_marked_and_its_copies_keep_their_names() -> None:
+    """Messages get new ids in a fork, so a response is named by its time and the archive counts it once."""
     first, fork = recorded("forked/opencode.db")
     assert (first.relation, fork.relation, fork.parent) == (None, "fork", None)
     assert fork.events[1 : len(first.events)] == first.events[1:]
@@ -333,7 +333,7 @@ def test_a_fork_says_so_and_its_copies_are_known_again() -> None:
 
 
 # What is not known, and damage.
-def test_what_is_not_known_is_kept() -> None:
+def test_unknown_records_are_kept() -> None:
     strange = {"type": "from-the-future", "answer": 42}
     session = session_of(message(1, "narrator", text("Once upon a time")), message(2, "assistant", strange))
     assert [kept["row"]["answer"] for kept in others(session, "from-the-future")] == [42]
@@ -342,7 +342,7 @@ def test_what_is_not_known_is_kept() -> None:
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"info": 1, "messages": []}', b'{"info": {}, "messages": {}}'])
-def test_a_document_that_is_none_is_a_problem(data: bytes) -> None:
+def test_an_invalid_document_is_a_problem(data: bytes) -> None:
     parser = READER.parser("session.json")
     parser.feed(data, 1)
     (session,) = parser.take()
@@ -350,7 +350,7 @@ def test_a_document_that_is_none_is_a_problem(data: bytes) -> None:
     assert parser.save() is None
 
 
-def test_a_message_of_another_shape_costs_only_itself() -> None:
+def test_an_invalid_message_does_not_affect_the_others() -> None:
     parser = READER.parser("session.json")
     messages = [None, {"info": 7}, message(1, "user", text("Hello"))]
     parser.feed(msgspec.json.encode({"info": {"id": "ses_x"}, "messages": messages}), 1)

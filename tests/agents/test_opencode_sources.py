@@ -1,4 +1,4 @@
-"""OpenCode's database and its older tree of files: found, told apart, read while the program writes, never touched."""
+"""OpenCode's database and its older tree of files: found, distinguished, read while the program writes, never changed."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ def kinds(session: Session) -> list[str]:
 
 
 # Where it is.
-def test_the_place_is_the_same_on_every_system() -> None:
+def test_the_data_folder_is_the_same_on_every_system() -> None:
     home = os.path.join(os.sep, "home", "p")
     own = os.path.join(home, ".local", "share", "opencode")
     assert PLACES.roots({"HOME": home, "USERPROFILE": home}) == [own]
@@ -61,8 +61,8 @@ def test_the_place_is_the_same_on_every_system() -> None:
     assert PLACES.roots({"HOME": home, "XDG_DATA_HOME": other}) == [os.path.join(other, "opencode")]
 
 
-def test_a_database_can_be_named() -> None:
-    """`OPENCODE_DB`: absolute, or below the program's folder; what is kept in memory is nowhere."""
+def test_a_database_can_be_named_by_a_variable() -> None:
+    """By `OPENCODE_DB`: absolute, or below the program's folder; `:memory:` is ignored."""
     base = {"XDG_DATA_HOME": os.path.join(os.sep, "d")}
     own = os.path.join(os.sep, "d", "opencode")
     elsewhere = os.path.join(os.sep, "x", "mine.db")
@@ -71,7 +71,7 @@ def test_a_database_can_be_named() -> None:
     assert PLACES.roots({**base, "OPENCODE_DB": ":memory:"}) == [own]
 
 
-def test_every_channel_has_a_database(path: str, tmp_path: Any) -> None:
+def test_the_database_of_every_channel_is_found(path: str, tmp_path: Any) -> None:
     folder = os.path.dirname(path)
     for name in ("opencode-dev.db", "mine.db", "opencode.db-wal", "opencode.json"):
         shutil.copy(path, os.path.join(folder, name))
@@ -81,7 +81,7 @@ def test_every_channel_has_a_database(path: str, tmp_path: Any) -> None:
 
 
 # The database of a running program.
-def test_what_is_only_in_the_log_is_read_and_nothing_is_written(path: str, writer: sqlite3.Connection) -> None:
+def test_rows_only_in_the_log_are_read_and_nothing_is_written(path: str, writer: sqlite3.Connection) -> None:
     before = found(os.path.dirname(path))
     parent = next(iter(stamps(path)))
     message = msgspec.json.encode({"role": "user", "time": {"created": 1_899_000_000_000}}).decode()
@@ -98,7 +98,7 @@ def test_what_is_only_in_the_log_is_read_and_nothing_is_written(path: str, write
     writer.execute("DELETE FROM message WHERE id = 'msg_z'")  # no lock of ours is left
 
 
-def test_a_row_written_again_in_place_changes_its_session_alone(path: str, writer: sqlite3.Connection) -> None:
+def test_a_rewritten_row_changes_only_the_stamp_of_its_session(path: str, writer: sqlite3.Connection) -> None:
     before = stamps(path)
     parent, child = before
     writer.execute("UPDATE part SET time_updated = time_updated + 100000 WHERE session_id = ?", (child,))
@@ -110,20 +110,20 @@ def test_a_row_written_again_in_place_changes_its_session_alone(path: str, write
 @pytest.mark.parametrize(
     "change", ["title = 'Another'", 'revert = \'{"messageID":"msg_x"}\'', "time_archived = 1", "tokens_input = 7"]
 )
-def test_a_session_s_own_row_counts_too(path: str, writer: sqlite3.Connection, change: str) -> None:
+def test_a_change_of_the_sessions_row_changes_its_stamp(path: str, writer: sqlite3.Connection, change: str) -> None:
     before = stamps(path)
     writer.execute(f"UPDATE session SET {change} WHERE parent_id IS NULL")
     after = stamps(path)
     assert [before[name] == after[name] for name in before] == [False, True]
 
 
-def test_a_session_without_its_row_is_still_one(path: str, writer: sqlite3.Connection) -> None:
+def test_messages_without_a_session_row_are_a_session(path: str, writer: sqlite3.Connection) -> None:
     child = list(stamps(path))[1]
     writer.execute("DELETE FROM session WHERE id = ?", (child,))
     assert kinds(read(path, READER)[1])[-1] == "AssistantMessage"
 
 
-def test_data_that_is_no_json_costs_only_itself(path: str, writer: sqlite3.Connection) -> None:
+def test_a_row_that_is_not_json_does_not_affect_the_others(path: str, writer: sqlite3.Connection) -> None:
     writer.execute("UPDATE part SET data = 'oops' WHERE data LIKE '%hand this over%'")
     session = read(path, READER)[0]
     assert [problem.line for problem in session.problems] == [6]
@@ -132,7 +132,7 @@ def test_data_that_is_no_json_costs_only_itself(path: str, writer: sqlite3.Conne
 
 
 def test_a_newer_table_is_kept_as_it_is(path: str, writer: sqlite3.Connection) -> None:
-    """`session_message` stands ready to take the place of messages and parts; 1.18 leaves it empty."""
+    """`session_message` is meant to replace messages and parts; it is still empty in 1.18."""
     parent = next(iter(stamps(path)))
     writer.execute("DELETE FROM message WHERE session_id = ?", (parent,))
     writer.execute("INSERT INTO session_message VALUES ('m', ?, 'user', 1, 1, 1, '{\"text\":\"hi\"}')", (parent,))
@@ -157,7 +157,7 @@ def test_fewer_columns_are_enough(path: str, writer: sqlite3.Connection) -> None
     assert detect(path).agent == "opencode"
 
 
-def test_another_database_is_not_ours(tmp_path: Any) -> None:
+def test_another_programs_database_is_not_detected(tmp_path: Any) -> None:
     path = str(tmp_path / "opencode.db")
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE session (id, data)")
@@ -167,7 +167,7 @@ def test_another_database_is_not_ours(tmp_path: Any) -> None:
         READER.parts(path)
 
 
-def test_a_damaged_database_is_said_to_be(path: str) -> None:
+def test_a_damaged_database_is_reported_as_damaged(path: str) -> None:
     with open(path, "wb") as file:
         file.write(b"SQLite format 3\x00" + b"\xff" * 4096)
     assert READER.detect(b"SQLite format 3\x00", path)
@@ -194,12 +194,12 @@ def pieces(tree: str, kind: str) -> list[str]:
 
 
 def later(path: str, by: int) -> None:
-    """As if the file had been written again a moment later."""
+    """Set the file's time a moment later."""
     status = os.stat(path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + by))
 
 
-def test_tree_export_and_database_say_the_same(tree: str) -> None:
+def test_tree_export_and_database_give_the_same_events(tree: str) -> None:
     (by_database,) = read(os.path.join(RECORDED, "ordinary", "opencode.db"))
     (by_export,) = read(os.path.join(RECORDED, "export.json"))
     (by_tree,) = read(tree)
@@ -208,13 +208,13 @@ def test_tree_export_and_database_say_the_same(tree: str) -> None:
     assert by_database.id == by_tree.id
 
 
-def test_nothing_new_is_no_change(tree: str) -> None:
+def test_an_unchanged_session_keeps_its_stamp(tree: str) -> None:
     assert found(root_of(tree)) == found(root_of(tree))
     assert stamps(tree) == stamps(tree)
 
 
-def test_every_change_of_the_newest_message_is_seen(tree: str) -> None:
-    """Parts are written again in place: no folder's time tells of that."""
+def test_a_change_of_the_newest_message_changes_the_stamp(tree: str) -> None:
+    """Parts are rewritten in place, which changes no folder's time."""
     newest = pieces(tree, "message")[-1]
     parts = os.path.join(root_of(tree), "storage", "part", os.path.basename(newest)[: -len(".json")])
     changed = [tree, newest, *(os.path.join(parts, name) for name in os.listdir(parts))]
@@ -225,7 +225,7 @@ def test_every_change_of_the_newest_message_is_seen(tree: str) -> None:
     assert all(one[0] != other[0] and one[1] != other[1] for one, other in pairwise(seen))
 
 
-def test_a_message_added_or_taken_away_is_seen(tree: str) -> None:
+def test_an_added_or_removed_message_changes_the_stamp(tree: str) -> None:
     first = pieces(tree, "message")[0]
     before = found(root_of(tree)), stamps(tree)
     os.remove(first)
@@ -234,7 +234,7 @@ def test_a_message_added_or_taken_away_is_seen(tree: str) -> None:
     assert before[1] != after[1]
 
 
-def test_a_damaged_piece_costs_only_itself(tree: str) -> None:
+def test_a_damaged_file_does_not_affect_the_others(tree: str) -> None:
     parts = pieces(tree, "part")
     whole = len(read(tree)[0].events)
     with open(parts[0], "w", encoding="utf-8") as file:
@@ -245,7 +245,7 @@ def test_a_damaged_piece_costs_only_itself(tree: str) -> None:
 
 
 @needs_permissions
-def test_a_piece_that_may_not_be_read_is_a_problem(tree: str, tmp_path: Any) -> None:
+def test_a_file_without_permission_is_a_problem(tree: str, tmp_path: Any) -> None:
     os.chmod(pieces(tree, "part")[0], 0)
     with bound_by_permissions(str(tmp_path)):
         (session,) = read(tree)
@@ -259,7 +259,7 @@ def test_a_session_whose_own_file_is_damaged_cannot_be_read(tree: str) -> None:
         read(tree, READER)
 
 
-def test_only_a_session_s_file_is_one() -> None:
+def test_only_a_sessions_own_file_is_detected() -> None:
     assert READER.framing("x/storage/session/global/ses_1.json") == "database"
     assert READER.framing("C:\\x\\storage\\session\\global\\ses_1.json") == "database"
     for other in ("ses_1.json", "x/storage/message/ses_1/msg_1.json", "x/session/global/ses_1.jsonl", "a.jsonl"):
@@ -269,7 +269,7 @@ def test_only_a_session_s_file_is_one() -> None:
 
 # All of it in the archive.
 def test_a_session_in_tree_and_database_is_kept_once(tmp_path: Any) -> None:
-    """A version that took the tree over left it where it was, under the same ids."""
+    """A version that imported the tree left it in place, with the same ids."""
     machine = Machine(tmp_path)
     own = os.path.join(machine.home, ".local", "share", "opencode")
     shutil.copytree(os.path.join(RECORDED, "ordinary"), own)
@@ -279,7 +279,7 @@ def test_a_session_in_tree_and_database_is_kept_once(tmp_path: Any) -> None:
     assert machine.rows("SELECT count(*) FROM problems") == [(0,)]
 
 
-def test_what_a_fork_copied_counts_once(tmp_path: Any) -> None:
+def test_messages_copied_by_a_fork_count_once(tmp_path: Any) -> None:
     machine = Machine(tmp_path)
     shutil.copytree(os.path.join(RECORDED, "forked"), os.path.join(machine.home, ".local", "share", "opencode"))
     machine.sync()
@@ -287,7 +287,7 @@ def test_what_a_fork_copied_counts_once(tmp_path: Any) -> None:
     assert machine.rows("SELECT input_tokens FROM sessions ORDER BY started_at") == [(200,), (200,)]
 
 
-def test_a_session_that_went_on_is_read_again(tmp_path: Any) -> None:
+def test_a_continued_session_is_read_again(tmp_path: Any) -> None:
     machine = Machine(tmp_path)
     own = os.path.join(machine.home, ".local", "share", "opencode")
     shutil.copytree(os.path.join(RECORDED, "ordinary"), own)

@@ -22,7 +22,7 @@ def make_python(venv: Path) -> Path:
 
 
 def add_package(venv: Path, name: str, version: str, points: str = "", needs: str = "") -> None:
-    """A package that is nothing but its description."""
+    """Add a package that consists of its metadata only."""
     folder = packages_of(venv) / f"{name.replace('-', '_')}-{version}.dist-info"
     folder.mkdir()
     required = f"Requires-Dist: {needs}\n" if needs else ""
@@ -46,7 +46,7 @@ def launcher(path: Path, text: str) -> Path:
 
 
 def tree(*folders: Path) -> dict[str, str]:
-    """Every file and folder below some, with what is in them."""
+    """Every file and folder below these folders, with the contents."""
     found = {}
     for root in folders:
         for folder, _, names in os.walk(root):

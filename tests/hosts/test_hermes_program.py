@@ -30,8 +30,8 @@ LAUNCHERS: dict[str, Callable[[Path], str]] = {
 
 
 @pytest.mark.parametrize("kind", LAUNCHERS)
-def test_scripts_that_start_it_lead_to_its_python(kind: str, venv: Path, tmp_path: Path) -> None:
-    """Installers write scripts around it, of several shapes."""
+def test_the_interpreter_is_found_through_launcher_scripts(kind: str, venv: Path, tmp_path: Path) -> None:
+    """Installers write launcher scripts of several shapes."""
     launcher(tmp_path / "bin" / "hermes", LAUNCHERS[kind](venv))
     program = found(surroundings(tmp_path, tmp_path / "bin"))
     assert program is not None
@@ -40,8 +40,8 @@ def test_scripts_that_start_it_lead_to_its_python(kind: str, venv: Path, tmp_pat
     assert program.home == str(tmp_path / ".hermes")
 
 
-def test_a_link_and_the_environment_itself(venv: Path, tmp_path: Path) -> None:
-    """As older installers and `uv tool` link it, and with the environment's own folder on the PATH."""
+def test_the_interpreter_is_found_through_a_link_and_in_the_environment(venv: Path, tmp_path: Path) -> None:
+    """A link as older installers and `uv tool` make it; or the environment's own folder is on the PATH."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hermes").symlink_to(venv / "bin" / "hermes")
     for folder in (tmp_path / "bin", venv / "bin"):
@@ -51,8 +51,8 @@ def test_a_link_and_the_environment_itself(venv: Path, tmp_path: Path) -> None:
         assert program.interpreter == str(python_of(venv))
 
 
-def test_another_program_of_that_name_is_passed_over(venv: Path, tmp_path: Path) -> None:
-    """There are others called `hermes`; the first on the PATH may be one of them, or a script that starts itself."""
+def test_another_program_named_hermes_is_skipped(venv: Path, tmp_path: Path) -> None:
+    """The first `hermes` on the PATH may be another program, or a script that starts itself."""
     launcher(tmp_path / "one" / "hermes", "\x7fELF no script at all")
     launcher(tmp_path / "two" / "hermes", f'#!/bin/sh\nexec "{tmp_path}/two/hermes" "$@"\n')
     program = found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two", venv / "bin"))
@@ -61,8 +61,8 @@ def test_another_program_of_that_name_is_passed_over(venv: Path, tmp_path: Path)
     assert found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two")) is None
 
 
-def test_usual_places_are_looked_at_without_a_path(tmp_path: Path) -> None:
-    """In its home, and where tools that install programs put theirs; all of them are named when nothing is found."""
+def test_usual_places_are_searched_without_a_path(tmp_path: Path) -> None:
+    """In Hermes's home, and where `uv` and `pipx` install; all places are named when nothing is found."""
     environment = surroundings(tmp_path)
     assert found(environment) is None
     places = looked_for(environment)
@@ -78,8 +78,8 @@ def test_usual_places_are_looked_at_without_a_path(tmp_path: Path) -> None:
         assert {str(python_of(venv)), str(venv / "bin" / "hermes")} & set(places)
 
 
-def test_a_python_that_sees_it_elsewhere_is_asked(venv: Path, tmp_path: Path) -> None:
-    """Nothing beside the interpreter says that Hermes is there; it says so itself."""
+def test_an_interpreter_is_asked_for_a_version_installed_elsewhere(venv: Path, tmp_path: Path) -> None:
+    """No file beside the interpreter shows Hermes, but the interpreter can import it."""
     python = make_python(tmp_path / "other")
     (packages_of(tmp_path / "other") / "more.pth").write_text(f"{packages_of(venv)}\n")
     launcher(tmp_path / "bin" / "hermes", f"#!{python}\nimport hermes_cli\n")
@@ -92,8 +92,8 @@ def test_a_python_that_sees_it_elsewhere_is_asked(venv: Path, tmp_path: Path) ->
     assert again.release == (0, 17, 1)
 
 
-def test_the_home_is_the_one_that_hermes_would_use(tmp_path: Path) -> None:
-    """`HERMES_HOME`, the active profile, a profile that is gone: as Hermes itself decides it."""
+def test_the_home_is_that_of_the_active_profile(tmp_path: Path) -> None:
+    """By `HERMES_HOME`, the active profile, or a missing profile, as Hermes itself decides."""
     own = tmp_path / ".hermes"
     coder = own / "profiles" / "coder"
     coder.mkdir(parents=True)
@@ -112,7 +112,7 @@ def test_the_home_is_the_one_that_hermes_would_use(tmp_path: Path) -> None:
     assert profiles_of({**environment, "HERMES_HOME": str(elsewhere)}) == [str(tmp_path / "data"), str(elsewhere)]
 
 
-def test_versions_compare_by_their_numbers() -> None:
+def test_releases_compare_by_their_numbers() -> None:
     assert release("0.19.0rc1") > release("0.17") > release("0.9.4")
     assert release("v1.2") == (1, 2)
     assert release("unknown") == ()

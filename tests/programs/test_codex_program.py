@@ -1,4 +1,4 @@
-"""The real Codex program, run now against the scripted model: what it writes is what the reader gives."""
+"""The real Codex program with the scripted model: the sessions it writes are read correctly."""
 
 import os
 from pathlib import Path
@@ -51,7 +51,7 @@ def human(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
 
 
-def said(session: Session) -> list[str]:
+def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
@@ -87,7 +87,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     session = one(path)
     assert (session.id, session.starter, session.project) == (thread, "headless", home.project)
     assert human(session) == ["Make a greeting file."]
-    assert said(session) == [reply.text for reply in script if reply.text]
+    assert assistant_texts(session) == [reply.text for reply in script if reply.text]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(joined(session))
     calls = [call for reply in script for call in reply.calls]
@@ -107,7 +107,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert stated == [reply.usage for reply in script]
 
 
-def test_what_the_program_prints_of_tokens_is_what_is_read(tmp_path: Path) -> None:
+def test_the_tokens_read_are_those_the_program_prints(tmp_path: Path) -> None:
     """`codex exec --json` ends with its own count, cached tokens inside the input."""
     with ModelServer([Reply("Yes.", usage=Usage(input=70, cache_read=30, output=25, reasoning=5))]) as server:
         home = CodexHome(str(tmp_path), server.url)
@@ -131,7 +131,7 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
     assert after.events[: len(before.events)] == before.events
     assert human(after) == ["First.", "Second."]
     assert usage(after) == after.reported == Usage(input=300, output=30)
-    assert (forked.parent, forked.relation, human(forked), said(forked)) == (
+    assert (forked.parent, forked.relation, human(forked), assistant_texts(forked)) == (
         thread,
         "fork",
         ["Third."],
@@ -140,7 +140,7 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
     assert usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
-def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp_path: Path) -> None:
+def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_path: Path) -> None:
     script = [
         Reply("Looking.", [Call("exec_command", {"cmd": "ls missing-folder"}), Call("apply_patch", GOOD_PATCH)]),
         Reply("It is there."),
@@ -171,12 +171,12 @@ def test_the_legacy_mode_with_an_interruption_a_compaction_and_a_copied_fork(tmp
     # Five replies of the default size, one of them the summary.
     assert usage(session) == session.reported == Usage(input=500, output=50)
     assert (forked.parent, forked.relation) == (thread, "fork")
-    assert (human(forked), said(forked)) == (["Try another way."], ["Another way."])
+    assert (human(forked), assistant_texts(forked)) == (["Try another way."], ["Another way."])
     assert not list(joined(forked))
     assert usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
-def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) -> None:
+def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
     spawn = Call("spawn_agent", {"task_name": "count", "message": "Count the files."})
     script = [
         Reply("Ask.", [spawn, Call("wait_agent", {"timeout_ms": 20_000})]),
@@ -191,7 +191,7 @@ def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) 
     (spawned,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawned.session, spawned.call_id) == (child.id, "call_1")
     assert (child.parent, child.relation) == (parent.id, "subagent")
-    assert (said(parent), said(child)) == (["Ask.", "Zero."], ["None."])
+    assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert human(child) == []
     assert not [event for event in child.events if isinstance(event, ToolResult)]
     assert usage(parent) == parent.reported == Usage(input=200, output=20)

@@ -1,4 +1,4 @@
-"""The real Copilot CLI, run now against the scripted model: what it writes is what the reader gives.
+"""The real Copilot CLI with the scripted model: the sessions it writes are read correctly.
 
 CI does not install it (`scripts/install-agents copilot` does): what it writes is recorded in the fixtures.
 """
@@ -37,7 +37,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def said(session: Session) -> list[str]:
+def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
@@ -70,7 +70,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert (session.id, session.starter) == (os.path.basename(os.path.dirname(path)), "headless")
     assert (session.project, session.model) == (home.project, "scripted")
     assert human(session) == ["Look around."]
-    assert said(session) == ["I look first.", "All done."]
+    assert assistant_texts(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(joined(session))
     calls = [call for reply in script for call in reply.calls]
@@ -82,7 +82,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert session.reported == usage(session) == sum((reply.usage for reply in script), Usage())
 
 
-def test_a_resumed_session_grows_and_its_totals_go_on(tmp_path: Path) -> None:
+def test_a_resumed_session_grows_with_its_totals(tmp_path: Path) -> None:
     with ModelServer([Reply("One.", [bash("echo one")]), Reply("Two."), Reply("Three.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
         home.prompt("First.")
@@ -94,7 +94,7 @@ def test_a_resumed_session_grows_and_its_totals_go_on(tmp_path: Path) -> None:
     assert usage(after) == after.reported == Usage(input=300, output=30)
 
 
-def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) -> None:
+def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
     task = {"agent_type": "explore", "name": "count", "description": "Count", "prompt": "Count the files."}
     script = [Reply("Ask.", [Call("task", task)]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]
     with ModelServer(script) as server:
@@ -103,7 +103,7 @@ def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(tmp_path: Path) 
     parent, child = read(home.sessions()[0])
     (spawn,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawn.session, spawn.call_id, child.parent) == (child.id, "call_1", parent.id)
-    assert (said(parent), said(child)) == (["Ask.", "Zero."], ["None."])
+    assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert [event.call_id for event in child.events if isinstance(event, ToolCall)] == ["call_2"]
     assert usage(parent) == parent.reported == Usage(input=200, output=20)
     assert usage(child) == child.reported == Usage(input=200, output=20)

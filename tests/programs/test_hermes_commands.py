@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from preheat.agents.hermes.plugin import watching
 from preheat.running import place
 from preheat.testing.model_server import ModelServer
 from preheat.testing.programs import Finished, clean_environment, hermes, run
@@ -58,7 +59,7 @@ class Home(NamedTuple):
         return run([sys.executable, "-m", "preheat", "warm", *words], self.project, environment, expect=None)
 
 
-def made(folder: Any) -> Home:
+def make_home(folder: Any) -> Home:
     program = real_program(hermes.find_hermes(), "hermes")
     home = Home(program, str(folder), os.path.join(str(folder), "data"))
     os.makedirs(home.project)
@@ -70,7 +71,7 @@ def made(folder: Any) -> Home:
 @pytest.fixture
 def home(tmp_path: Any) -> Iterator[Home]:
     """A session starts a daemon, which must not outlive the test."""
-    home = made(tmp_path)
+    home = make_home(tmp_path)
     yield home
     environment = {**home.environment, "PREHEAT_HOME": home.data}
     run([sys.executable, "-m", "preheat", "serve", "--stop"], home.project, environment, expect=None)
@@ -80,22 +81,22 @@ def shell(command: str) -> Reply:
     return Reply(calls=[Call("terminal", {"command": command})])
 
 
-def asks(**arguments: Any) -> Reply:
+def call_tool(**arguments: Any) -> Reply:
     return Reply(calls=[Call("warm_session", arguments)])
 
 
-def sent(finished: hermes.Finished) -> list[dict[str, Any]]:
-    """The requests to the model, each as it was."""
+def main_requests(finished: hermes.Finished) -> list[dict[str, Any]]:
+    """The requests to the model."""
     return [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
 
 
 def results(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the tools gave, as it stands before the model."""
+    """The tools' results as the model got them."""
     return [json.loads(each["content"]) for each in request["messages"] if each["role"] == "tool"]
 
 
-def test_the_model_calls_every_action(home: Home) -> None:
-    """Each answer stands in the next request; what was built can be loaded; the newest session is the one that is running."""
+def test_the_model_can_call_every_action(home: Home) -> None:
+    """Each answer is in the next request; a built template can be loaded; the newest session is the running one."""
     learned(home.data, home.project, os.path.join(home.folder, "earlier"))
     calls: Sequence[dict[str, Any]] = (
         {"action": "list"},
@@ -108,8 +109,8 @@ def test_the_model_calls_every_action(home: Home) -> None:
         {"action": "bake"},
         {"action": "load"},
     )
-    finished = home.chat(shell("ls"), *(asks(**each) for each in calls), Reply("Done."))
-    requests = sent(finished)
+    finished = home.chat(shell("ls"), *(call_tool(**each) for each in calls), Reply("Done."))
+    requests = main_requests(finished)
     (offered,) = [each for each in requests[0]["tools"] if each["function"]["name"] == "warm_session"]
     assert offered["function"]["parameters"] == WARM_SESSION.schema
     _, listed, built, loaded, profiled, checked, compared, deleted, wrong, missing = results(requests[-1])
@@ -137,20 +138,20 @@ def test_the_model_calls_every_action(home: Home) -> None:
 
 
 def test_the_tool_can_be_switched_off(home: Home) -> None:
-    """By Hermes's own means, one toolset; the rest of the plugin stays."""
+    """By Hermes's own setting for a toolset; the rest of the plugin still works."""
     finished = home.chat(Reply("Done."), settings=f"{hermes.PLUGIN}\nagent: {{disabled_toolsets: [preheat]}}")
-    assert "warm_session" not in [each["function"]["name"] for each in sent(finished)[0]["tools"]]
+    assert "warm_session" not in [each["function"]["name"] for each in main_requests(finished)[0]["tools"]]
     assert home.warm("list", "--json").code == 0
 
 
-def test_a_preheat_that_cannot_be_started_leaves_the_session_alone(home: Home) -> None:
-    """The tool's answer says so, and the session ends as it would have."""
+def test_a_preheat_that_cannot_be_started_does_not_disturb_the_session(home: Home) -> None:
+    """The tool's answer is an error, and the session ends as without it."""
     path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "preheat.json")
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"interpreter": "/nowhere/python", "home": home.data}, stream)
-    finished = home.chat(asks(action="list"), Reply("Done all the same."))
+    finished = home.chat(call_tool(action="list"), Reply("Done all the same."))
     assert "Done all the same." in finished.output
-    (answer,) = results(sent(finished)[-1])
+    (answer,) = results(main_requests(finished)[-1])
     assert answer["success"] is False
     assert "could not be started" in answer["error"]
     done = home.warm("list")
@@ -158,7 +159,7 @@ def test_a_preheat_that_cannot_be_started_leaves_the_session_alone(home: Home) -
     assert "preheat install hermes" in done.errors
 
 
-def test_a_newcomer_makes_a_template_of_the_session_just_had(home: Home) -> None:
+def test_a_template_is_made_of_the_latest_session(home: Home) -> None:
     """No sync, no archive: a chat, then `hermes warm` from extract to delete, in all spellings, as `preheat warm` gives it."""
     session = home.chat(
         shell("pytset --version"), shell("python3 --version"), shell("echo 3 passed"), Reply("Done.")
@@ -187,13 +188,13 @@ def test_a_newcomer_makes_a_template_of_the_session_just_had(home: Home) -> None
         assert done.code == 0, (words, done.errors)
 
 
-def test_a_loaded_template_is_before_the_model_in_the_next_session(home: Home) -> None:
+def test_a_loaded_template_reaches_the_model_in_the_next_session(home: Home) -> None:
     """`hermes warm load`, then a chat: its first request has the template's text, and the use is counted."""
     home.chat(shell("pytset --version"), Reply("Done."))
     assert home.warm("extract", "latest", "--name", "pier").code == 0
     done = home.warm("load", "pier")
     assert done.code == 0, done.errors
-    first = sent(home.chat(Reply("Done.")))[0]
+    first = main_requests(home.chat(Reply("Done.")))[0]
     said = str(first["messages"][-1]["content"])
     assert said.startswith("Mend the pier.")
     assert "`pytset` is not there" in said
@@ -219,8 +220,8 @@ class Terminal:
         )  # fmt: skip
         os.close(screen)
 
-    def sees(self, word: str) -> None:
-        """Wait until it shows a word that it had not shown when we last looked."""
+    def wait_for(self, word: str) -> None:
+        """Wait until it shows a new occurrence of a word."""
         import select
 
         end = time.monotonic() + HUNG
@@ -231,17 +232,17 @@ class Terminal:
                 )
             if select.select([self._screen], [], [], 0.2)[0]:
                 try:
-                    came = os.read(self._screen, 65536)
+                    chunk = os.read(self._screen, 65536)
                 except OSError:  # nobody is left who could show anything
-                    came, self._over = b"", True
-                if b"\x1b[6n" in came:  # it asks where the cursor is
+                    chunk, self._over = b"", True
+                if b"\x1b[6n" in chunk:  # it asks where the cursor is
                     os.write(self._screen, b"\x1b[10;1R")
-                self._seen += came
+                self._seen += chunk
         self._seen = b""
 
-    def types(self, line: str) -> None:
+    def type_line(self, line: str) -> None:
         os.write(self._screen, line.encode())
-        self.sees(line.split()[-1])
+        self.wait_for(line.split()[-1])
         os.write(self._screen, b"\r")
 
     def close(self) -> None:
@@ -251,7 +252,7 @@ class Terminal:
 
 
 @contextmanager
-def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer]]:
+def open_chat(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer]]:
     """A chat that waits for its first line, and the model that answers in it. There was a session before."""
     config = os.path.join(home.folder, ".hermes", "config.yaml")
     with ModelServer(script) as answering:
@@ -261,54 +262,54 @@ def chatting(home: Home, *script: Reply) -> Iterator[tuple[Terminal, ModelServer
             stream.write(text)
         terminal = Terminal(home)
         try:
-            terminal.sees("❯")
+            terminal.wait_for("❯")
             time.sleep(1)
             yield terminal, answering
         finally:
             terminal.close()
 
 
-def test_a_person_loads_a_template_inside_a_chat(home: Home) -> None:
+def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
     """`/warm` shows its help, `/warm list` the templates; after `/warm load` the model has the text with the next message, and
     only with that one."""
     home.chat(shell("pytset --version"), Reply("Done."))
     assert home.warm("extract", "latest", "--name", "pier").code == 0
     script = (Reply("The first answer."), Reply("The second answer."), Reply("The third answer."))
-    with chatting(home, *script) as (terminal, answering):
-        terminal.types("/warm")
-        terminal.sees("in a shell has all of them")
-        terminal.types("/warm list")
-        terminal.sees("not used yet")
-        terminal.types("hello there")
-        terminal.sees("The first answer.")
-        terminal.types("/warm load pier")
-        terminal.sees("This chat gets it with your next message.")
-        terminal.types("go on")
-        terminal.sees("The second answer.")
-        terminal.types("and now")
-        terminal.sees("The third answer.")
+    with open_chat(home, *script) as (terminal, answering):
+        terminal.type_line("/warm")
+        terminal.wait_for("in a shell has all of them")
+        terminal.type_line("/warm list")
+        terminal.wait_for("not used yet")
+        terminal.type_line("hello there")
+        terminal.wait_for("The first answer.")
+        terminal.type_line("/warm load pier")
+        terminal.wait_for("This chat gets it with your next message.")
+        terminal.type_line("go on")
+        terminal.wait_for("The second answer.")
+        terminal.type_line("and now")
+        terminal.wait_for("The third answer.")
     requests = [each.body for each in answering.requests if not each.auxiliary and isinstance(each.body, dict)]
     said = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
     assert ["`pytset` is not there" in each for each in said] == [False, True, False]
     assert said[1].startswith("go on\n\n<preheat-context")
 
 
-def test_a_person_who_leaves_a_chat_reads_how_it_went(home: Home) -> None:
-    """One line with the scorecard, behind what the program itself says of the session."""
+def test_leaving_a_chat_shows_its_score(home: Home) -> None:
+    """One line with the score, after Hermes's own closing lines."""
     home.chat(Reply("Done."))
-    patient(home)
+    raise_time_limit(home)
     work = [shell(f"echo {number}") for number in range(6)]  # fewer are not scored
-    with chatting(home, *work, Reply("The first answer.")) as (terminal, _):
-        terminal.types("hello there")
-        terminal.sees("The first answer.")
-        terminal.types("/exit")
-        terminal.sees("Preheat: this session scored ")
+    with open_chat(home, *work, Reply("The first answer.")) as (terminal, _):
+        terminal.type_line("hello there")
+        terminal.wait_for("The first answer.")
+        terminal.type_line("/exit")
+        terminal.wait_for("Preheat: this session scored ")
         assert terminal.process.wait(HUNG) == 0
 
 
-def patient(home: Home) -> None:
-    """A busy machine may take longer for the line than a person is kept waiting."""
-    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", "watching.py")
+def raise_time_limit(home: Home) -> None:
+    """Raise the time limit for the closing line, because the machine may be busy."""
+    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watching.__file__))
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     assert "END = 1.0\n" in text

@@ -17,7 +17,7 @@ from tests.programs import seeds
 pytestmark = pytest.mark.program
 
 FULL = Usage(input=62_000, output=20)
-"""As many tokens as make a window of 64,000 too full, whatever was really said."""
+"""Enough reported tokens to overfill a window of 64,000."""
 CALLS = 13
 SCRIPT = tuple(
     Reply(
@@ -46,27 +46,27 @@ def add(request=None, **given):
 def register(ctx):
     ctx.register_middleware("llm_request", add)
 """
-"""The channels by themselves; Preheat's own plugin uses the same two."""
+"""A plugin for each of the two channels that Preheat's own plugin uses."""
 
 
-class Left(NamedTuple):
-    """What stands in a request: facts, and example calls."""
+class Remaining(NamedTuple):
+    """The facts and example calls in a request."""
 
     facts: bool
     calls: bool
 
 
-ALL, NONE = Left(True, True), Left(False, False)
+ALL, NONE = Remaining(True, True), Remaining(False, False)
 SURVIVES = {
     "text": (ALL, ALL, ALL),
     "prefill": (ALL, ALL, ALL),
     "messages": (ALL, ALL, ALL),
-    "import": (ALL, Left(True, False), NONE),
+    "import": (ALL, Remaining(True, False), NONE),
 }
 """Before the first compaction, after it, and after the second."""
 
 
-def started(way: str, home: str) -> tuple[list[str], str]:
+def start_arguments(way: str, home: str) -> tuple[list[str], str]:
     """The arguments and settings with which a session starts warm."""
     plain = ["chat", "-q", "Count a lot", "-Q"]
     if way == "import":
@@ -81,7 +81,7 @@ def started(way: str, home: str) -> tuple[list[str], str]:
     return plain, seeds.plugin(home, MIDDLEWARE.format(seeds.rendered("hermes-prefill").text))
 
 
-def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]]]:
+def split_at_compactions(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]]]:
     """The requests between two compactions: there the history grows no further."""
     found: list[list[list[dict[str, Any]]]] = [[]]
     for messages in requests:
@@ -95,10 +95,10 @@ def eras(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "rotation"])
 @pytest.mark.parametrize("way", SURVIVES)
-def test_what_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
-    """And read back: every call of the agent counts once, none of ours does, the person asked once."""
+def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place: bool) -> None:
+    """In the session that is read, every call of the agent counts once, no example call, and one prompt."""
     home = str(tmp_path)
-    arguments, settings = started(way, home)
+    arguments, settings = start_arguments(way, home)
     finished = hermes.run(
         hermes.Job(
             program=seeds.program(), home=home, arguments=arguments, script=SCRIPT, window=64_000,
@@ -107,26 +107,28 @@ def test_what_survives_a_compaction(tmp_path: object, way: str, in_place: bool) 
     )  # fmt: skip
     requests = seeds.sent(finished)
     assert len(requests) == CALLS + 1
-    found = eras(requests)
+    found = split_at_compactions(requests)
     assert len(found) == 3
-    left = [{Left(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found]
-    assert left == [{each} for each in SURVIVES[way]]
+    remaining = [
+        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+    ]
+    assert remaining == [{each} for each in SURVIVES[way]]
     # What is kept outside of the history the program never hands to whoever writes the summary.
     summarised = [json.dumps(each.body) for each in finished.requests if each.auxiliary]
     assert any(seeds.FACT in each for each in summarised) == (way == "import")
 
     sessions = read(hermes.database(home), READER)
     assert len(sessions) == (1 if in_place else 3)
-    assert counted(sessions) == (CALLS, ["Count a lot"], 2)
+    assert count_calls_and_prompts(sessions) == (CALLS, ["Count a lot"], 2)
     assert not [each for session in sessions for each in session.problems]
 
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in_place", "rotation"])
-def test_a_later_prompt_lets_the_text_go(tmp_path: object, in_place: bool) -> None:
+def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: object, in_place: bool) -> None:
     """Hermes keeps the first messages through one compaction and the newest prompt through all: text that came with an older
     prompt is gone after the second. A resumed session's own work counts once, though its calls are numbered anew."""
     home = str(tmp_path)
-    arguments, settings = started("text", home)
+    arguments, settings = start_arguments("text", home)
     settings = SETTINGS.format(str(in_place).lower()) + settings
     few = (*SCRIPT[:3], Reply("Counted."))
     job = hermes.Job(
@@ -134,14 +136,16 @@ def test_a_later_prompt_lets_the_text_go(tmp_path: object, in_place: bool) -> No
     )
     first = hermes.run(job)
     job.arguments, job.script = ["chat", "--resume", first.session, "-q", "Go on counting", "-Q"], SCRIPT
-    found = eras(seeds.sent(hermes.run(job)))
-    left = [{Left(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found]
-    assert left == [{ALL}, {ALL}, {NONE}]
+    found = split_at_compactions(seeds.sent(hermes.run(job)))
+    remaining = [
+        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+    ]
+    assert remaining == [{ALL}, {ALL}, {NONE}]
     sessions = read(hermes.database(home), READER)
-    assert counted(sessions) == (CALLS + 3, ["Count a lot", "Go on counting"], 2)
+    assert count_calls_and_prompts(sessions) == (CALLS + 3, ["Count a lot", "Go on counting"], 2)
 
 
-def counted(sessions: list[Session]) -> tuple[int, list[str], int]:
+def count_calls_and_prompts(sessions: list[Session]) -> tuple[int, list[str], int]:
     events = [event for session in sessions for event in session.events]
     return (
         sum(isinstance(event, ToolCall) for event in events),

@@ -53,7 +53,7 @@ class Machine:
         self.environment = {**seeds.environment(self.home), "PREHEAT_HOME": self.data}
         self.store = hermes.database(self.home)
 
-    def taught(self) -> None:
+    def add_template(self) -> None:
         now = time.time()
         common: dict[str, Any] = {
             "scope": Scope(project="project"), "last_seen": now - DAY, "first_seen": now - 30 * DAY, "score": 0.6,
@@ -76,13 +76,13 @@ class Machine:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def asked(self, *words: str, script: tuple[Reply, ...] = WORK) -> hermes.Finished:
-        """Hermes in one question."""
+    def ask(self, *words: str, script: tuple[Reply, ...] = WORK) -> hermes.Finished:
+        """Run Hermes with one question."""
         return hermes.run(
             hermes.Job(program=seeds.program(), home=self.home, arguments=["chat", *words, "-Q"], script=script)
         )
 
-    def begun(self) -> dict[str, Any]:
+    def begin_session(self) -> dict[str, Any]:
         words = (
             "warm",
             "start",
@@ -97,7 +97,7 @@ class Machine:
         found: dict[str, Any] = json.loads(self.preheat(*words))["begun"]
         return found
 
-    def listed(self) -> dict[str, dict[str, Any]]:
+    def list_sessions(self) -> dict[str, dict[str, Any]]:
         return {each["session"]: each for each in json.loads(self.preheat("sessions", "list", "--json"))}
 
 
@@ -106,18 +106,18 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_a_warm_session_from_its_making_to_its_end(machine: Machine) -> None:
-    """Made, gone on with, read, judged, learned from, deleted: our messages reach the model as history and count nowhere."""
-    machine.taught()
-    before = machine.asked("-q", "Look around", script=(Reply("Looked."),)).session
-    begun = machine.begun()
+def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) -> None:
+    """Imported, resumed, read, judged, learned from, deleted: our messages reach the model as history and are not counted."""
+    machine.add_template()
+    before = machine.ask("-q", "Look around", script=(Reply("Looked."),)).session
+    begun = machine.begin_session()
     assert begun["resume"] == ["hermes", "chat", "--resume", begun["session"]]
     assert tuple(map(int, begun["version"].split(".")[:2])) >= importing.SINCE
     seeds.sound(machine.store)
     machine.preheat("sync")
-    assert machine.listed()[begun["session"]]["messages"] == 0
+    assert machine.list_sessions()[begun["session"]]["messages"] == 0
 
-    finished = machine.asked("--resume", begun["session"], "-q", "mend the lint")
+    finished = machine.ask("--resume", begun["session"], "-q", "mend the lint")
     assert "Mended." in finished.output
     assert finished.session == begun["session"]
     first = seeds.sent(finished)[0]
@@ -137,7 +137,7 @@ def test_a_warm_session_from_its_making_to_its_end(machine: Machine) -> None:
     assert first[-1]["content"].endswith("mend the lint")
 
     machine.preheat("sync")
-    known = machine.listed()
+    known = machine.list_sessions()
     assert set(known) == {before, begun["session"]}
     session = known[begun["session"]]
     assert (session["calls"], session["prompts"], session["opening"]) == (3, 1, "mend the lint")
@@ -152,11 +152,11 @@ def test_a_warm_session_from_its_making_to_its_end(machine: Machine) -> None:
     assert seeds.COMMAND not in machine.preheat("sessions", "show", begun["session"])
 
     run([seeds.program(), *begun["undo"][1:], "--yes"], machine.project, machine.environment)
-    assert stored(machine.store) == [before]
+    assert session_ids(machine.store) == [before]
     seeds.sound(machine.store)
 
 
-def stored(store: str) -> list[str]:
+def session_ids(store: str) -> list[str]:
     connection = sqlite3.connect(f"{Path(store).as_uri()}?mode=ro", uri=True)
     try:
         return sorted(row[0] for row in connection.execute("SELECT id FROM sessions"))
@@ -166,7 +166,7 @@ def stored(store: str) -> list[str]:
 
 # Where it cannot be made.
 @contextmanager
-def held(store: str) -> Iterator[None]:
+def hold_lock(store: str) -> Iterator[None]:
     connection = sqlite3.connect(store, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -176,13 +176,13 @@ def held(store: str) -> Iterator[None]:
         connection.close()
 
 
-def newer(store: str) -> None:
+def make_newer(store: str) -> None:
     connection = sqlite3.connect(store, isolation_level=None)
     connection.execute("UPDATE schema_version SET version = 99")
     connection.close()
 
 
-def damaged(store: str) -> None:
+def damage(store: str) -> None:
     """The root page of a table is overwritten; the head is whole."""
     connection = sqlite3.connect(store, isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
@@ -195,8 +195,8 @@ def damaged(store: str) -> None:
 
 
 @contextmanager
-def no_room(store: str) -> Iterator[None]:
-    """Files cannot grow: what a full disk is to a program."""
+def forbid_growth(store: str) -> Iterator[None]:
+    """Files cannot grow, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, before[1]))
     try:
@@ -206,21 +206,21 @@ def no_room(store: str) -> Iterator[None]:
 
 
 REFUSALS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], str]] = {
-    "locked": (held, "another program is writing to"),
-    "newer": (newer, "was made by a newer Hermes than the one at"),
-    "damaged": (damaged, "was left alone: it is damaged"),
-    "full": (no_room, "is the disk full?"),
+    "locked": (hold_lock, "another program is writing to"),
+    "newer": (make_newer, "was made by a newer Hermes than the one at"),
+    "damaged": (damage, "was left alone: it is damaged"),
+    "full": (forbid_growth, "is the disk full?"),
 }
 
 
 @pytest.mark.parametrize("how", REFUSALS)
 def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> None:
-    """One line that says why; every session that was there is there, and nothing else."""
+    """The error is one line with the reason; the store has the same sessions as before."""
     kept = seeds.imported(machine.home).session
-    spoil, why = REFUSALS[how]
-    around = spoil(machine.store)
+    break_store, why = REFUSALS[how]
+    context = break_store(machine.store)
     before = contents(machine.store) if how != "damaged" else files(machine.own)
-    with around or nullcontext(), pytest.raises(UserError) as caught:
+    with context or nullcontext(), pytest.raises(UserError) as caught:
         seeds.imported(machine.home)
     assert why in str(caught.value)
     assert machine.store in str(caught.value)
@@ -229,7 +229,7 @@ def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> Non
         assert files(machine.own) == before
     else:
         assert contents(machine.store) == before
-        assert stored(machine.store) == [kept]
+        assert session_ids(machine.store) == [kept]
         seeds.sound(machine.store)
 
 
@@ -253,10 +253,10 @@ cp -p "$own"/state.db* "$kept"; exit $code
 
 
 @pytest.mark.parametrize(("how", "why"), [("read-only", "or a read-only disk"), ("full", "is the disk full?")])
-def test_a_disk_that_takes_nothing(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
-    """A real one, mounted for the command alone: one line, exit code 2, and the store is what it was."""
-    machine.taught()
-    machine.begun()
+def test_a_full_disk_leaves_the_store_unchanged(machine: Machine, tmp_path: Path, how: str, why: str) -> None:
+    """A real full disk, mounted for the command: one line, exit code 2, and the same store."""
+    machine.add_template()
+    machine.begin_session()
     before, copy = contents(machine.store), tmp_path / "copy"
     shutil.copytree(machine.own, copy)
     words = ("warm", "start", "--task", "mend the lint", "--template", "shop", "--format", "hermes-import")
@@ -281,7 +281,7 @@ SLOW = (
 )
 
 
-def test_reading_while_hermes_runs_changes_nothing_of_it(tmp_path: Path) -> None:
+def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
     """The same session with and without Preheat reading all the time: the same requests, the same answer, the same files, and
     the same rows. Afterwards every command that reads leaves the whole home byte for byte as it is."""
     found = {}
@@ -290,11 +290,11 @@ def test_reading_while_hermes_runs_changes_nothing_of_it(tmp_path: Path) -> None
         machine = Machine(tmp_path / name)
         over = threading.Event()
         syncs: list[int] = []
-        reading = threading.Thread(target=kept_reading, args=(machine, over, syncs))
+        reading = threading.Thread(target=read_repeatedly, args=(machine, over, syncs))
         if name == "read":
             reading.start()
         try:
-            finished = machine.asked("-q", "mend the lint", script=SLOW)
+            finished = machine.ask("-q", "mend the lint", script=SLOW)
         finally:
             over.set()
             if name == "read":
@@ -317,10 +317,10 @@ def test_reading_while_hermes_runs_changes_nothing_of_it(tmp_path: Path) -> None
             env=machine.environment, cwd=machine.project, capture_output=True, timeout=HUNG, check=False,
         )  # fmt: skip
     assert files(machine.own) == before
-    assert [each["calls"] for each in machine.listed().values()] == [5]
+    assert [each["calls"] for each in machine.list_sessions().values()] == [5]
 
 
-def kept_reading(machine: Machine, over: threading.Event, codes: list[int]) -> None:
+def read_repeatedly(machine: Machine, over: threading.Event, codes: list[int]) -> None:
     while not over.wait(0.1):
         done = subprocess.run(
             [sys.executable, "-m", "preheat", "sync", "--quiet"],

@@ -27,7 +27,7 @@ def program() -> str:
 
 
 def preheat(home: Path, program: str, *words: str) -> Any:
-    """A command of Preheat in the person's surroundings, with the index that the machine has."""
+    """Run a command of Preheat in the person's environment, with the machine's package index."""
     path = os.pathsep.join([os.path.dirname(program), "/usr/bin", "/bin"])
     more = {
         "HERMES_HOME": str(home / ".hermes"),
@@ -59,7 +59,7 @@ def tools(finished: hermes.Finished) -> set[str]:
     return {tool["function"]["name"] for tool in asked.body.get("tools", [])}
 
 
-def heard(home: Path) -> str:
+def last_event(home: Path) -> str:
     """The last event that reached Preheat's daemon from Hermes."""
     try:
         told = json.loads((home / "data" / "live" / "last-seen.json").read_text())
@@ -69,11 +69,11 @@ def heard(home: Path) -> str:
 
 
 def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) -> None:
-    """The model is offered our tool, the daemon hears of the session, another plugin's entry stays; then all is as before."""
+    """The model is offered our tool, the daemon gets the session's events, another plugin's entry stays; all is then restored."""
     own = tmp_path / ".hermes"
     finished = session(tmp_path, program, "directory", settings="plugins: {enabled: [mine]} # mine")
     assert "warm_session" in tools(finished)
-    assert heard(tmp_path)
+    assert last_event(tmp_path)
     assert "plugins: {enabled: [mine, preheat]} # mine" in (own / "config.yaml").read_text()
     before = (own / "config.yaml").read_text().replace("[mine, preheat]", "[mine]")
     preheat(tmp_path, program, "uninstall", "hermes")
@@ -84,7 +84,7 @@ def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) 
     assert "warm_session" not in tools(again)
 
 
-def test_safe_mode_loads_nothing_of_ours(program: str, tmp_path: Path) -> None:
+def test_safe_mode_loads_no_plugin(program: str, tmp_path: Path) -> None:
     """As `preheat status` says: no plugin and no hook, and the session is as ever. (`--safe-mode` sets this variable, and does
     without the person's settings besides, which a scripted model needs.)"""
     finished = session(tmp_path, program, "directory", HERMES_SAFE_MODE="1")
@@ -92,19 +92,19 @@ def test_safe_mode_loads_nothing_of_ours(program: str, tmp_path: Path) -> None:
     assert not [each for each in finished.requests if "warm_session" in json.dumps(each.body)]
 
 
-def test_the_shell_hook_is_called_when_it_is_agreed_to(program: str, tmp_path: Path) -> None:
-    """Not before: Hermes skips it without a word, and the session is as ever."""
+def test_the_shell_hook_is_called_after_consent(program: str, tmp_path: Path) -> None:
+    """Before consent Hermes skips it silently."""
     finished = session(tmp_path, program, "hook")
     assert "Hello." in finished.output
-    assert heard(tmp_path) == ""
+    assert last_event(tmp_path) == ""
     finished = session(tmp_path, program, "hook", "--accept-hooks")
     assert "Hello." in finished.output
-    assert heard(tmp_path) == "pre_llm_call"
+    assert last_event(tmp_path) == "pre_llm_call"
     seen = next(each for each in preheat(tmp_path, program, "status")["agents"] if each["agent"] == "hermes")
     assert [(place["how"], place["active"]) for place in seen["places"]] == [("hook", "yes")]
 
 
-def test_the_package_is_loaded_and_taken_out_exactly(program: str, tmp_path: Path) -> None:
+def test_the_package_is_loaded_and_removed_without_a_trace(program: str, tmp_path: Path) -> None:
     """Into a Python that sees Hermes's packages: none of them is changed, what was added is recorded, Hermes lists and loads
     it, and afterwards every file and every package is what it was."""
     venv = tmp_path / "venv"
@@ -124,7 +124,7 @@ def test_the_package_is_loaded_and_taken_out_exactly(program: str, tmp_path: Pat
     assert len(_frozen(venv) - frozen) == len(added)
     finished = session(tmp_path, own, "pip")
     assert "warm_session" in tools(finished)
-    assert heard(tmp_path)
+    assert last_event(tmp_path)
     preheat(tmp_path, own, "uninstall", "hermes")
     assert _frozen(venv) == frozen
     after = tree(venv)

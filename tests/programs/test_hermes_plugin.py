@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from preheat.agents.hermes.plugin import watching
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.live import HookAnswer, HookEvent
@@ -31,14 +32,14 @@ TASK = "Make the next checkout step work."
 WRONG, WORKS = "rspec spec", "bin/rspec spec"
 LONG = "for n in $(seq 400); do echo line $n of a build; done"
 REFUSED = "git push --force origin main"
-"""Meets a critical rule, and does no harm where nothing refuses it: there is no repository."""
+"""A command that a critical rule refuses; harmless if it runs, since there is no repository."""
 FULL = Usage(input=62_000, output=20)
-"""As many tokens as make a window of 64,000 too full."""
+"""Enough reported tokens to overfill a window of 64,000."""
 ENDED = "All done."
 
 
 class Machine:
-    """A person's: Hermes with a home of its own, our plugin in it, and Preheat's folder."""
+    """A person's machine: Hermes with a home, our plugin in it, and Preheat's folder."""
 
     def __init__(self, program: str, folder: Path) -> None:
         self.program = program
@@ -83,7 +84,7 @@ class Machine:
             connection.close()
 
     def lessons(self) -> list[dict[str, Any]]:
-        """What is known after everything was read and learned."""
+        """The lessons after everything was read and learned."""
         self.preheat("sync", "--quiet")
         self.preheat("learn", "--quiet")
         found: list[dict[str, Any]] = json.loads(self.preheat("lessons", "list", "--json"))
@@ -91,7 +92,7 @@ class Machine:
 
 
 class Ran:
-    """What came of a run."""
+    """A finished run."""
 
     def __init__(self, finished: hermes.Finished) -> None:
         self.finished = finished
@@ -101,7 +102,7 @@ class Ran:
 
     @property
     def results(self) -> dict[str, dict[str, Any]]:
-        """What tools gave, as it went to the model, by the calls' ids."""
+        """The tools' results as the model got them, by call id."""
         return {
             each["tool_call_id"]: json.loads(each["content"])
             for each in self.requests[-1].body["messages"]
@@ -122,7 +123,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         found.preheat("serve", "--stop")
 
 
-def test_what_cold_sessions_found_out_is_before_the_next_one(machine: Machine) -> None:
+def test_lessons_of_cold_sessions_reach_the_next_session(machine: Machine) -> None:
     """Three cold sessions, without us, then sync and learn: the next one's first request holds what works, and the mistake of the
     first three is answered inside its result, with exit code and error as they were. What is stored is the person's own words.
     The session resumed is given nothing again, and of what we said ourselves nothing is learned."""
@@ -161,9 +162,7 @@ def test_what_cold_sessions_found_out_is_before_the_next_one(machine: Machine) -
 
 @pytest.mark.parametrize("in_place", [True, False])
 @pytest.mark.parametrize("form", ["text", "messages"])
-def test_a_start_is_given_once_however_often_a_session_is_compacted(
-    machine: Machine, form: str, in_place: bool
-) -> None:
+def test_a_compacted_session_gets_its_start_once(machine: Machine, form: str, in_place: bool) -> None:
     """Messages stand outside: the same bytes with each request before and after. The text is part of the first message: it is
     there once as long as that is kept, and never given again. In both, nothing of it is learned."""
     learned(machine.data, machine.project, os.path.join(machine.home, "earlier"))
@@ -197,12 +196,12 @@ def test_a_start_is_given_once_however_often_a_session_is_compacted(
     assert "preheat" not in json.dumps([lesson["text"] for lesson in machine.lessons()])
 
 
-def marking(event: HookEvent) -> HookAnswer:
+def answer_with_mark(event: HookEvent) -> HookAnswer:
     return HookAnswer(context=f"<preheat-advisory>said at {event.told_as}</preheat-advisory>")
 
 
-def test_subagents_are_left_alone(machine: Machine) -> None:
-    """Parent and child ask the model at once: only the parent's requests have a word of ours in them."""
+def test_subagents_are_not_watched(machine: Machine) -> None:
+    """Parent and child run at once: only the parent's requests contain a text of ours."""
     script = [
         Reply("I hand this over.", calls=[Call("delegate_task", {"goal": "Count the files", "context": "Use ls."})]),
         Reply(calls=[Call("terminal", {"command": "sleep 2; ls | wc -l"})]),
@@ -210,7 +209,7 @@ def test_subagents_are_left_alone(machine: Machine) -> None:
         Reply("Zero."),
         Reply("Waited.", delay=2),
     ]
-    with Listening(machine.data, "hermes", marking) as listening:
+    with Listening(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(script)
     assert {event.session for event in listening.events if not event.subagent} == {ran.finished.session}
     children = [body for body in ran.bodies if TASK not in body]
@@ -219,8 +218,8 @@ def test_subagents_are_left_alone(machine: Machine) -> None:
     assert all("said at pre_llm_call" in body for body in ran.bodies if TASK in body)
 
 
-def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
-    """The program reviews a session in the background under the session's own id: nothing is given, and nothing told."""
+def test_hermes_own_review_is_not_watched(machine: Machine) -> None:
+    """Hermes reviews a session in the background under the session's id: it gets nothing, and nothing is reported."""
     waits = machine.plugin.parent / "waits"
     waits.mkdir()
     (waits / "plugin.yaml").write_text("name: waits\nversion: 1.0.0\ndescription: Lets a review begin.\n")
@@ -229,7 +228,7 @@ def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
     )
     (waits / "__init__.py").write_text(waiting)
     for _ in range(4):  # it may end before its review has begun
-        with Listening(machine.data, "hermes", marking) as listening:
+        with Listening(machine.data, "hermes", answer_with_mark) as listening:
             ran = machine.run(commands("echo hello"), review=1, plugins="plugins: {enabled: [preheat, waits]}")
         assert [event.name for event in listening.events] == [
             "session_start", "before_tool", "after_tool", "stop", "session_end",
@@ -242,7 +241,7 @@ def test_the_look_back_at_a_session_is_left_alone(machine: Machine) -> None:
     assert not any("said at" in each[-1]["content"] for each in reviews)
 
 
-def test_what_the_person_asked_for_is_done(machine: Machine) -> None:
+def test_calls_are_refused_outputs_shortened_and_stops_held_as_set(machine: Machine) -> None:
     """A call that meets a rule is refused, a long output is shortened inside its JSON, and an agent that stops with unchecked
     files is sent back once."""
     Path(machine.data, "settings.toml").write_text(
@@ -270,8 +269,8 @@ CALLS = [*commands("echo one", "ls nowhere; exit 2", "echo three"), Reply(calls=
 BAD = (b"", b"preheat 1 9\n{}", b"\x00\xff", b"preheat 1 4\nnull", b'preheat 1 15\n{"advisory": 7}\n')
 
 
-def undisturbed(ran: Ran, preheat: bool = False) -> None:
-    """The session ended as it would have without us."""
+def check_undisturbed(ran: Ran, preheat: bool = False) -> None:
+    """Assert that the session ended as without the plugin."""
     assert ENDED in ran.finished.output
     assert len(ran.requests) == len(CALLS) + 1
     codes = [result.get("exit_code") for result in ran.results.values()]
@@ -279,27 +278,27 @@ def undisturbed(ran: Ran, preheat: bool = False) -> None:
     assert preheat or "preheat" not in ran.bodies[-1]
 
 
-def test_a_daemon_that_answers_nonsense_or_hangs_costs_nothing(machine: Machine) -> None:
-    """Half an answer, none, no JSON, and one that never comes."""
+def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machine) -> None:
+    """With half an answer, none, invalid JSON, and an answer that never comes."""
     answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
     with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
-        undisturbed(machine.run(CALLS))
+        check_undisturbed(machine.run(CALLS))
         listening.end()
 
 
-def test_a_folder_that_cannot_be_used_costs_nothing(machine: Machine) -> None:
-    """A file where Preheat's folder should be: no socket, no client, no place for anything."""
+def test_an_unusable_folder_does_not_disturb_the_session(machine: Machine) -> None:
+    """A file in the place of Preheat's folder: no socket and no client."""
     shutil.rmtree(machine.data)
     Path(machine.data).write_text("")
-    undisturbed(machine.run(CALLS))
+    check_undisturbed(machine.run(CALLS))
 
 
 RAISING = """
-class Watching:
+class {watcher}:
     def __init__(self, daemon): pass
-    def hooks(self): return dict.fromkeys({names!r}, self.requested)
-    def requested(self, **told): raise RuntimeError("broken on purpose")
-    def also(self, pending): raise RuntimeError("broken on purpose")
+    def hooks(self): return dict.fromkeys({names!r}, self.fail)
+    def fail(self, *arguments, **event): raise RuntimeError("broken on purpose")
+    def __getattr__(self, name): return self.fail
 """
 OTHER = """
 def register(ctx):
@@ -309,8 +308,8 @@ def register(ctx):
 
 
 @pytest.mark.parametrize("broken", ["callbacks", "register", "import"])
-def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken: str) -> None:
-    """In each callback, where it registers, and where it is loaded; another plugin works on beside it."""
+def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, broken: str) -> None:
+    """In each callback, when registering, and when loading; another plugin still works."""
     if broken == "callbacks":
         names = (
             "pre_llm_call",
@@ -320,7 +319,8 @@ def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken:
             "pre_verify",
             "on_session_end",
         )
-        machine.plugin.joinpath("watching.py").write_text(RAISING.format(names=names))
+        file = machine.plugin / os.path.basename(watching.__file__)
+        file.write_text(RAISING.format(watcher=watching.Watching.__name__, names=names))
     elif broken == "register":
         machine.plugin.joinpath("__init__.py").write_text(
             "def register(ctx):\n    raise RuntimeError('broken on purpose')\n"
@@ -343,12 +343,12 @@ def test_a_plugin_that_raises_everywhere_costs_nothing(machine: Machine, broken:
     assert "noted by another" in both.bodies[-1]
 
 
-def test_safe_mode_is_without_us(machine: Machine) -> None:
-    """Hermes's own switch for all plugins; nothing is told and nothing given."""
+def test_safe_mode_loads_no_plugin(machine: Machine) -> None:
+    """Nothing is reported and nothing is added."""
     # It leaves the settings out as well, so the model is named beside them.
     named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}
     options = ("-q", TASK, "--safe-mode", "--provider", "custom", "--model", "scripted")
-    with Listening(machine.data, "hermes", marking) as listening:
+    with Listening(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(CALLS, *options, environment=named)
-    undisturbed(ran)
+    check_undisturbed(ran)
     assert listening.payloads == []

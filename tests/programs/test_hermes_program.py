@@ -1,4 +1,4 @@
-"""The real Hermes program against the scripted model: what it writes today is read right."""
+"""The real Hermes program with the scripted model: the sessions it writes are read correctly."""
 
 import os
 
@@ -38,8 +38,8 @@ def run(program: str, home: str, arguments: list[str], script: tuple[Reply, ...]
     return finished, session
 
 
-def test_a_session_and_its_continuation(program: str, tmp_path: object) -> None:
-    """Calls, exit codes, texts and totals; the second run goes on in the same session."""
+def test_a_session_and_its_continuation_are_read(program: str, tmp_path: object) -> None:
+    """Calls, exit codes, texts and totals; the second run continues the session."""
     home = str(tmp_path)
     finished, session = run(program, home, ["chat", "-q", "Do some work", "-Q"], SCRIPT)
     assert "All done." in finished.output

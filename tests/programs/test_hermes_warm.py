@@ -1,4 +1,4 @@
-"""The real Hermes program takes a context as a file of messages to begin with, and passes it on to the model as it stands."""
+"""The real Hermes program takes a context as a prefill file and passes it to the model unchanged."""
 
 import json
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.program
 
 
 def test_a_prefill_file_reaches_the_model_and_is_not_stored(tmp_path: object) -> None:
-    """Facts, calls and results arrive before the task, in order; the session that is stored has only the task."""
+    """Facts, calls and results come before the task, in order; the stored session has only the task."""
     program = real_program(hermes.find_hermes(), "hermes")
     call = Example(
         "terminal", {"command": "mise run lint"}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes"

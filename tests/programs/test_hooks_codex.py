@@ -1,4 +1,4 @@
-"""Our hooks in the real Codex program, against the scripted model: what they say is heard, and nothing they do breaks it."""
+"""Our hooks in the real Codex program with the scripted model: answers reach the model, and failures do not disturb it."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def program() -> str:
     return path
 
 
-def ran(folder: Path, mode: Mode = "answer", *options: str) -> tuple[Hooked, list[Any]]:
+def run_session(folder: Path, mode: Mode = "answer", *options: str) -> tuple[Hooked, list[Any]]:
     """The hooks, and the input of the last request to the model."""
     with ModelServer(SCRIPT) as server:
         home = CodexHome(str(folder), server.url)
@@ -45,22 +45,22 @@ def ran(folder: Path, mode: Mode = "answer", *options: str) -> tuple[Hooked, lis
         return hooked, server.main_requests[-1].body["input"]
 
 
-def said(items: list[Any]) -> str:
+def encode_items(items: list[Any]) -> str:
     return json.dumps(items)
 
 
-def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path) -> None:
-    hooked, items = ran(tmp_path)
+def test_context_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path) -> None:
+    hooked, items = run_session(tmp_path)
     assert [event.name for event in hooked.events] == [
         "session_start", "prompt", "before_tool", "after_tool", "before_tool", "after_tool", "stop", "session_end",
     ]  # fmt: skip
     for name in ("session_start", "prompt", "before_tool", "after_tool"):
-        assert MARKS[name] in said(items)
+        assert MARKS[name] in encode_items(items)
 
 
-def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path) -> None:
+def test_a_call_is_reported_like_in_the_rollout_with_its_exit_code(tmp_path: Path) -> None:
     """The payload itself has none: it is in the rollout by the time the hook runs."""
-    hooked, _ = ran(tmp_path)
+    hooked, _ = run_session(tmp_path)
     calls = [event for event in hooked.events if event.name == "after_tool"]
     assert [(call.call_id, call.tool, call.arguments, call.exit_code) for call in calls] == [
         ("call_1", "exec_command", {"cmd": "ls missing-folder"}, 2),
@@ -70,23 +70,23 @@ def test_a_call_is_told_as_the_rollout_has_it_with_its_exit_code(tmp_path: Path)
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
-    """The session ends as scripted, also with a hook that never would."""
-    _, items = ran(tmp_path, mode)
-    assert "Process exited with code 2" in said(items)
-    assert "good" in said(items)
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
+    """The session ends as scripted, even with a hook that never ends."""
+    _, items = run_session(tmp_path, mode)
+    assert "Process exited with code 2" in encode_items(items)
+    assert "good" in encode_items(items)
 
 
-def test_an_output_is_replaced_and_the_session_goes_on(tmp_path: Path) -> None:
-    _, items = ran(tmp_path, "replace")
+def test_an_output_is_replaced_and_the_session_continues(tmp_path: Path) -> None:
+    _, items = run_session(tmp_path, "replace")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
     assert [REPLACED in output for output in outputs] == [True, True]
-    assert "No such file" not in said(outputs)
+    assert "No such file" not in encode_items(outputs)
 
 
-def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
-    hooked, items = ran(tmp_path, "block")
+def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
+    """The model gets the reason."""
+    hooked, items = run_session(tmp_path, "block")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
     assert len(outputs) == 2
     assert all(REFUSED in output for output in outputs)
@@ -94,8 +94,8 @@ def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
     assert [stop.stop_again for stop in stops] == [False, True]
 
 
-def test_hooks_run_only_when_trusted_and_status_knows(tmp_path: Path) -> None:
-    """The hash that we take is the program's own: with it in the person's configuration the hooks run."""
+def test_hooks_run_only_when_trusted_and_status_reports_it(tmp_path: Path) -> None:
+    """Our hash equals the program's: with it in the configuration the hooks run."""
     with ModelServer([*SCRIPT, *SCRIPT]) as server:
         home = CodexHome(str(tmp_path), server.url)
         hooked = Hooked(str(tmp_path / "data"), "codex", home.environment)
@@ -112,7 +112,7 @@ def test_hooks_run_only_when_trusted_and_status_knows(tmp_path: Path) -> None:
 
 
 def _trust(home: CodexHome, path: str, settings: dict[str, Any]) -> None:
-    """What the person does with `/hooks`."""
+    """Trust the hooks, as the person does with `/hooks`."""
     lines = []
     for event, groups in settings["hooks"].items():
         for index, group in enumerate(groups):
@@ -127,7 +127,7 @@ def _trust(home: CodexHome, path: str, settings: dict[str, Any]) -> None:
 def test_every_answer_fits_the_schemas_in_the_program(tmp_path: Path) -> None:
     """Codex drops an answer with any key that it does not know; its binary has the schemas."""
     schemas = _schemas(find_codex() or "")
-    hooked, _ = ran(tmp_path)
+    hooked, _ = run_session(tmp_path)
     checked = 0
     for event in hooked.events:
         for mode in ("answer", "replace", "block"):

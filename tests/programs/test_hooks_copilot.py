@@ -1,4 +1,4 @@
-"""Our hooks in the real Copilot CLI, against the scripted model: what they say is heard, and nothing they do breaks it.
+"""Our hooks in the real Copilot CLI, with the scripted model: answers reach the model, and failures do not disturb it.
 
 CI does not install it (`scripts/install-agents copilot` does): what it tells is recorded in the fixtures.
 """
@@ -27,7 +27,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def ran(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+def run_session(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
     """The hooks, and the messages of the last request to the model."""
     view = Call("view", {"path": str(folder / "proj" / "missing.txt")})
     script = [
@@ -48,9 +48,9 @@ def results(messages: list[Any]) -> list[str]:
     return [message["content"] for message in messages if message["role"] == "tool"]
 
 
-def test_what_is_said_reaches_the_model(tmp_path: Path) -> None:
+def test_context_reaches_the_model(tmp_path: Path) -> None:
     """At the start, at the prompt, before and after a call, and after a tool's error."""
-    hooked, messages = ran(tmp_path)
+    hooked, messages = run_session(tmp_path)
     names = [event.name for event in hooked.events]
     assert sorted(names[:2]) == ["prompt", "session_start"]  # the program starts both at once
     assert names[2:] == [
@@ -61,9 +61,9 @@ def test_what_is_said_reaches_the_model(tmp_path: Path) -> None:
     assert MARKS["after_tool"] in results(messages)[0]
 
 
-def test_what_is_told_is_what_happened(tmp_path: Path) -> None:
+def test_events_report_what_happened(tmp_path: Path) -> None:
     """Tools by their names in the session, outputs without the program's own line, exit codes, and the transcript."""
-    hooked, _ = ran(tmp_path)
+    hooked, _ = run_session(tmp_path)
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
     assert [(call.tool, call.is_error, call.exit_code) for call in calls] == [
         ("bash", False, 2),
@@ -76,15 +76,15 @@ def test_what_is_told_is_what_happened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, mode: Mode) -> None:
-    """Before a call the program takes a failing hook for a refusal: ours never fails, whatever becomes of it."""
-    _, messages = ran(tmp_path, mode)
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, mode: Mode) -> None:
+    """Copilot CLI treats a failing hook before a call as a refusal, so ours never fails."""
+    _, messages = run_session(tmp_path, mode)
     assert "exit code 2" in results(messages)[0]
     assert "good" in results(messages)[2]
 
 
-def test_a_client_that_is_gone_refuses_nothing(tmp_path: Path) -> None:
-    """Neither the script nor its Python is there any more: every call still runs."""
+def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
+    """Neither the script nor its Python exists any more: every call still runs."""
     with ModelServer([Reply(calls=[bash("echo good")]), Reply("Done.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
         hooked = Hooked(str(tmp_path / "data"), "copilot", home.environment)
@@ -97,13 +97,13 @@ def test_a_client_that_is_gone_refuses_nothing(tmp_path: Path) -> None:
 
 
 def test_an_output_is_replaced(tmp_path: Path) -> None:
-    _, messages = ran(tmp_path, "replace")
+    _, messages = run_session(tmp_path, "replace")
     assert REPLACED in results(messages)[0]
     assert "No such file" not in results(messages)[0]
 
 
-def test_a_call_is_refused_and_a_stop_held_up_once(tmp_path: Path) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
-    hooked, messages = ran(tmp_path, "block")
+def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
+    """The model gets the reason."""
+    hooked, messages = run_session(tmp_path, "block")
     assert REFUSED in results(messages)[0]
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

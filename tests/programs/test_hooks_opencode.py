@@ -1,4 +1,4 @@
-"""Our plugin in the real OpenCode, against the scripted model: what it says is heard, and nothing it does breaks a session."""
+"""Our plugin in the real OpenCode with the scripted model: answers reach the model, and failures do not disturb it."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def settled(home: str) -> None:
+def place_package_lock(home: str) -> None:
     """As on a machine where OpenCode ran before: before it loads any plugin it fetches a package of its own, once."""
     folder = Path(home, ".config", "opencode")
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
@@ -37,10 +37,12 @@ def settled(home: str) -> None:
     (folder / "package-lock.json").write_text(json.dumps(locked))
 
 
-def ran(folder: Path, program: str, mode: Mode = "answer", more: list[Reply] | None = None) -> tuple[Hooked, list[Any]]:
+def run_session(
+    folder: Path, program: str, mode: Mode = "answer", more: list[Reply] | None = None
+) -> tuple[Hooked, list[Any]]:
     """The hooks, and every main request to the model."""
     home = str(folder / "home")
-    settled(home)
+    place_package_lock(home)
     missing = Call("read", {"filePath": os.path.join(opencode.project(home), "missing.txt")})
     script = more or [
         Reply("I look.", [bash("ls missing-folder")]),
@@ -64,14 +66,14 @@ def system(request: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
+def answered_run(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
     """One run that several tests look at."""
-    return ran(tmp_path_factory.mktemp("answered"), program)
+    return run_session(tmp_path_factory.mktemp("answered"), program)
 
 
-def test_what_is_said_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
-    """The context stands in the system prompt of every request; advice after a call stands behind its output."""
-    hooked, requests = answered
+def test_context_reaches_the_model(answered_run: tuple[Hooked, list[Any]]) -> None:
+    """The context is in the system prompt of every request; an advisory comes after the call's output."""
+    hooked, requests = answered_run
     names = [event.name for event in hooked.events]
     assert names[:4] == ["session_start", "prompt", "before_tool", "after_tool"]
     assert names.count("session_start") == 1
@@ -84,9 +86,9 @@ def test_what_is_said_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> N
     assert any(MARKS["tool_failed"] in system(request) for request in requests)
 
 
-def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
-    """Outputs, exit codes, and a tool's error, which the program's own hook after calls does not tell."""
-    hooked, _ = answered
+def test_events_report_what_happened(answered_run: tuple[Hooked, list[Any]]) -> None:
+    """Outputs, exit codes, and a tool's error, which OpenCode's own hook does not report."""
+    hooked, _ = answered_run
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
     assert sorted((call.tool, call.is_error, call.exit_code) for call in calls if call.tool == "bash") == [
         ("bash", False, 0),
@@ -98,17 +100,17 @@ def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> No
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
-    """The program itself has no limit for a plugin: the plugin has one."""
-    _, requests = ran(tmp_path, program, mode)
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, program: str, mode: Mode) -> None:
+    """OpenCode has no time limit for a plugin, but our plugin has one."""
+    _, requests = run_session(tmp_path, program, mode)
     assert "missing-folder" in results(requests[-1])[0]
     assert "good" in results(requests[-1])[2]
 
 
-def test_a_client_that_is_gone_costs_nothing(tmp_path: Path, program: str) -> None:
-    """Neither the script nor its Python is there any more."""
+def test_a_missing_client_does_not_disturb_the_session(tmp_path: Path, program: str) -> None:
+    """Neither the script nor its Python exists any more."""
     home = str(tmp_path / "home")
-    settled(home)
+    place_package_lock(home)
     hooked = Hooked(str(tmp_path / "data"), "opencode", clean_environment(home))
     plugin = Path(hooked.plan.path)
     plugin.write_text(plugin.read_text().replace("/bin/python", "/bin/gone"))
@@ -119,21 +121,21 @@ def test_a_client_that_is_gone_costs_nothing(tmp_path: Path, program: str) -> No
 
 
 def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
-    _, requests = ran(tmp_path, program, "replace")
+    _, requests = run_session(tmp_path, program, "replace")
     assert REPLACED in results(requests[-1])[0]
     assert "No such file" not in results(requests[-1])[0]
 
 
 def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
-    _, requests = ran(tmp_path, program, "block")
+    """The model gets the reason."""
+    _, requests = run_session(tmp_path, program, "block")
     assert REFUSED in results(requests[-1])[0]
 
 
-def test_subagents_are_left_alone(tmp_path: Path, program: str) -> None:
-    """Nothing is told of a session that another one has started."""
+def test_subagents_are_not_watched(tmp_path: Path, program: str) -> None:
+    """No event of a subagent's session is reported."""
     task = Call("task", {"description": "Count", "prompt": "Count the files.", "subagent_type": "general"})
     script = [Reply("Ask.", [task]), Reply(calls=[bash("ls | wc -l")]), Reply("None."), Reply("Zero.")]
-    hooked, _ = ran(tmp_path, program, more=script)
+    hooked, _ = run_session(tmp_path, program, more=script)
     assert len({event.session for event in hooked.events}) == 1
     assert all(event.arguments.get("command") != "ls | wc -l" for event in hooked.events)

@@ -1,4 +1,4 @@
-"""The real OpenCode against the scripted model: what it writes today is read right."""
+"""The real OpenCode with the scripted model: the sessions it writes are read correctly."""
 
 import os
 
@@ -50,8 +50,8 @@ def run(
     return finished, read(opencode.database(home), READER)
 
 
-def test_a_session_its_continuation_and_its_export(program: str, tmp_path: object) -> None:
-    """Calls, exit codes, texts and totals; the second run goes on in the same session, and an export says the same."""
+def test_a_session_its_continuation_and_its_export_are_read(program: str, tmp_path: object) -> None:
+    """Calls, exit codes, texts and totals; the second run continues the session, and an export gives the same."""
     home = str(tmp_path)
     finished, (session,) = run(program, home, ["run", "Do some work"], SCRIPT)
     assert "All done." in finished.output
@@ -86,7 +86,7 @@ def test_a_session_its_continuation_and_its_export(program: str, tmp_path: objec
     assert document.reported == resumed.reported
 
 
-def test_a_task_handed_over(program: str, tmp_path: object) -> None:
+def test_a_delegated_task_is_a_subagent(program: str, tmp_path: object) -> None:
     _, (parent, child) = run(program, str(tmp_path), ["run", "Delegate the count"], DELEGATING)
     assert (child.parent, child.relation) == (parent.id, "subagent")
     assert [event.session for event in parent.events if isinstance(event, Spawn)] == [child.id]

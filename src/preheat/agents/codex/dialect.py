@@ -1,4 +1,4 @@
-"""How Codex words what becomes of a call."""
+"""The phrases by which Codex reports refusals, interruptions, timeouts and errors."""
 
 from preheat.model.outcome import Dialect
 

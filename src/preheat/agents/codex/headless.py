@@ -1,4 +1,4 @@
-"""How Codex is started without a terminal: `codex exec`, which asks nobody and keeps commands inside its sandbox."""
+"""How Codex is started without a terminal: `codex exec`, which asks for no approval and keeps commands inside its sandbox."""
 
 import json
 from collections.abc import Mapping
@@ -34,15 +34,15 @@ wire_api = "responses"
 """
 
 
-def arguments(asked: Asked) -> list[str]:
-    """Writing in the working folder is allowed, unless the person chose another sandbox."""
-    chosen = given(asked, "--sandbox", "-s", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me")
-    sandbox = [] if chosen else ["--sandbox", "workspace-write"]
-    return ["exec", "--skip-git-repo-check", *sandbox, *with_model(asked), *asked.options, "-"]
+def arguments(request: Asked) -> list[str]:
+    """Write access to the working folder, unless the person chose another sandbox."""
+    has_sandbox = given(request, "--sandbox", "-s", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me")
+    sandbox = [] if has_sandbox else ["--sandbox", "workspace-write"]
+    return ["exec", "--skip-git-repo-check", *sandbox, *with_model(request), *request.options, "-"]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """The endpoint must speak OpenAI's responses: this version knows nothing else."""
+    """The configuration for the endpoint, which must offer OpenAI's responses interface: Codex has no other."""
     text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url))
     if endpoint.key:
         text += f"env_key = {json.dumps(endpoint.key)}\n"

@@ -1,4 +1,4 @@
-"""What a rollout says of where its session came from, and which of its records are copies of the parent's.
+"""Where a rollout's session came from, and which of its records are copies of the parent's.
 
 A forked thread or a sub-agent may begin with the parent's whole history, written again with new times. Its
 own part begins, in this order of trust, at the ordinal it names, or with the first turn whose id (a version
@@ -11,7 +11,8 @@ import re
 
 import msgspec
 
-from preheat.agents.codex.records import Line, Payload, mapping, text, whole
+from preheat.agents.chat import mapping, string
+from preheat.agents.codex.records import Line, Payload, whole
 from preheat.agents.parsing import seconds, unattended
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter
@@ -21,37 +22,37 @@ _TURN_TYPES = ("task_started", "turn_started", "user_message")
 _BURST_SECONDS = 2.0
 _HUMAN_SOURCES = ("cli", "vscode")
 _HEADLESS_SOURCES = ("exec", "mcp")
-_THREAD_SOURCES_OF_PEOPLE = ("", "user", "subagent")
+_HUMAN_THREAD_SOURCES = ("", "user", "subagent")
 
 
 class Lineage(msgspec.Struct):
     """Whether the records being read are this session's own."""
 
     known: bool = False
-    """The session's first record was seen."""
+    """The session's first record was read."""
     copies: bool = False
-    """What comes now are copies of the parent's records."""
+    """The records being read now are copies of the parent's."""
     born: str = ""
     """The time in the thread's own id; empty if it has none."""
     written_at: float | None = None
     first_own_ordinal: int | None = None
     dated: bool = False
-    """The copies have turns whose ids tell their time."""
+    """The ids of the copied turns contain their times."""
     subagent: bool = False
 
     def begin(self, payload: Payload, at: float | None) -> None:
-        """Take the session's own first record."""
+        """Read the session's own first record."""
         self.known = True
-        self.born = _time_in(text(payload.id))
+        self.born = _time_in(string(payload.id))
         self.written_at = at
         self.first_own_ordinal = whole(payload.subagent_history_start_ordinal)
         self.subagent = _is_subagent(payload)
         forked = bool(payload.forked_from_id) and not payload.history_base
         self.copies = forked or self.first_own_ordinal is not None
 
-    def another(self, payload: Payload, own: str) -> None:
-        """Take a further first record: it is the parent's if it has another id."""
-        if text(payload.id) != own:
+    def another(self, payload: Payload, own_id: str) -> None:
+        """Read a further `session_meta`: it is the parent's if it has another id."""
+        if string(payload.id) != own_id:
             self.copies = True
 
     def is_copy(self, line: Line, payload: Payload, at: float | None) -> bool:
@@ -65,7 +66,7 @@ class Lineage(msgspec.Struct):
             return ordinal >= self.first_own_ordinal
         if line.type != "turn_context" and payload.type not in _TURN_TYPES:
             return False
-        time = _time_in(text(payload.turn_id))
+        time = _time_in(string(payload.turn_id))
         if time and self.born:
             self.dated = True
             return time >= self.born
@@ -75,25 +76,25 @@ class Lineage(msgspec.Struct):
 
 
 def head(heading: Heading, payload: Payload, stem: str) -> None:
-    """Fill in what the session's first record says; `stem` is the file's name without its endings."""
-    heading.id = text(payload.id)
-    heading.version = text(payload.cli_version)
-    heading.project = text(payload.cwd)
-    heading.branch = text(mapping(payload.git).get("branch"))
+    """Fill the heading from the session's first record; `stem` is the file's name without its endings."""
+    heading.id = string(payload.id)
+    heading.version = string(payload.cli_version)
+    heading.project = string(payload.cwd)
+    heading.branch = string(mapping(payload.git).get("branch"))
     heading.starter = _starter(payload)
     heading.parent, heading.relation = _parent(payload)
     heading.seen(seconds(payload.timestamp))
     if heading.id and stem.rpartition("_")[0].endswith(heading.id):
-        # A thread that was set back goes on in a second file under the same thread id.
+        # A thread that was rolled back goes on in a second file under the same thread id.
         heading.parent, heading.relation = heading.id, "continuation"
         heading.id = f"{heading.id}_{stem.rpartition('_')[2]}"
 
 
 def _parent(payload: Payload) -> tuple[str | None, Relation | None]:
     spawn = mapping(mapping(mapping(payload.source).get("subagent")).get("thread_spawn"))
-    forked_from = text(payload.forked_from_id) or text(mapping(payload.history_base).get("thread_id"))
+    forked_from = string(payload.forked_from_id) or string(mapping(payload.history_base).get("thread_id"))
     if _is_subagent(payload):
-        parent = text(payload.parent_thread_id) or text(spawn.get("parent_thread_id")) or forked_from
+        parent = string(payload.parent_thread_id) or string(spawn.get("parent_thread_id")) or forked_from
         return parent or None, "subagent"
     if forked_from:
         return forked_from, "fork"
@@ -105,19 +106,19 @@ def _is_subagent(payload: Payload) -> bool:
 
 
 def _starter(payload: Payload) -> Starter:
-    source, originator = payload.source, text(payload.originator)
+    source, originator = payload.source, string(payload.originator)
     if originator.startswith("preheat"):
         return "preheat"
-    if "internal" in mapping(source) or text(payload.thread_source) not in _THREAD_SOURCES_OF_PEOPLE:
+    if "internal" in mapping(source) or string(payload.thread_source) not in _HUMAN_THREAD_SOURCES:
         return "background"
     if source in _HEADLESS_SOURCES or originator == "codex_exec":
-        return unattended(text(payload.cwd))
+        return unattended(string(payload.cwd))
     if source in _HUMAN_SOURCES or originator:
         return "human"
     return "unknown"
 
 
 def _time_in(name: str) -> str:
-    """The milliseconds a version 7 UUID begins with, as text that can be compared."""
+    """The milliseconds that a version 7 UUID begins with, as text that can be compared."""
     match = _UUID7.match(name)
     return match[1] + match[2] if match else ""

@@ -1,13 +1,14 @@
-"""Whose words a message of a rollout holds.
+"""Who wrote the text of a message in a rollout: the person or the program.
 
-Codex stores what it tells the model itself (surroundings, instructions, notices, hook texts) as user and
-developer messages beside what the person typed. Newer versions say for each piece of content what it is; for
-the rest it is known how the program's own texts begin. Knows nothing of the order of records.
+Codex stores its own texts for the model (environment, instructions, notices, hook texts) as user and developer messages
+beside what the person typed. Newer versions name the kind of each piece of content; in older ones the program's texts are
+recognised by how they begin. Knows nothing of the order of records.
 """
 
 from typing import Any, NamedTuple
 
-from preheat.agents.codex.records import Payload, mapping, sequence, text
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.codex.records import Payload
 
 _PROGRAM_TAGS = (
     "environment_context", "environments_instructions", "user_instructions", "INSTRUCTIONS",
@@ -28,7 +29,7 @@ _IMAGE_TYPES = ("input_image", "image", "local_image")
 
 
 class Words(NamedTuple):
-    """The person's words and the program's, in one message."""
+    """The person's text and the program's text in one message."""
 
     human: str
     program: str
@@ -36,7 +37,7 @@ class Words(NamedTuple):
 
 
 def words(payload: Payload) -> Words:
-    """Tell the person's words in a user message from the program's."""
+    """Separate the person's text in a user message from the program's."""
     kinds = sequence(mapping(payload.internal_chat_message_metadata_passthrough).get("content_item_kinds"))
     human: list[str] = []
     program: list[str] = []
@@ -45,22 +46,22 @@ def words(payload: Payload) -> Words:
         if part.get("type") in _IMAGE_TYPES:
             images += 1
             continue
-        piece = text(part.get("text"))
+        piece = string(part.get("text"))
         if _is_image_frame(piece):
             continue
-        kind = text(kinds[place]) if place < len(kinds) else ""
+        kind = string(kinds[place]) if place < len(kinds) else ""
         if kind.startswith("user.") or (kind in ("", "unknown") and not piece.startswith(_PROGRAM_BEGINNINGS)):
-            context, request = _from_editor(piece)
+            context, request = _split_editor_context(piece)
             human.append(request)
             program.append(context)
         else:
             program.append(piece)
-    return Words(_joined(human), _joined(program), images)
+    return Words(_join(human), _join(program), images)
 
 
 def said(content: object) -> str:
     """All the text of a message."""
-    return _joined([text(part.get("text")) for part in _parts(content)])
+    return _join([string(part.get("text")) for part in _parts(content)])
 
 
 def _parts(content: object) -> list[dict[str, Any]]:
@@ -69,8 +70,8 @@ def _parts(content: object) -> list[dict[str, Any]]:
     return [part for part in sequence(content) if isinstance(part, dict)]
 
 
-def _from_editor(piece: str) -> tuple[str, str]:
-    # Editors put what is open before the request, in one text.
+def _split_editor_context(piece: str) -> tuple[str, str]:
+    # Editors put the open files before the request, in one text.
     if piece.startswith(_EDITOR_BEGINNING):
         context, mark, request = piece.partition(_EDITOR_REQUEST)
         if mark:
@@ -83,5 +84,5 @@ def _is_image_frame(piece: str) -> bool:
     return stripped == "</image>" or (stripped.startswith("<image") and stripped.endswith(">") and "\n" not in stripped)
 
 
-def _joined(pieces: list[str]) -> str:
+def _join(pieces: list[str]) -> str:
     return "\n\n".join(piece for piece in pieces if piece)

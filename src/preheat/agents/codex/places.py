@@ -19,7 +19,7 @@ def roots(environment: Mapping[str, str]) -> list[str]:
 
 
 def discover(root: str) -> Iterator[Found]:
-    """Every rollout below the root; where one is there plain and compressed, the plain one counts."""
+    """Every rollout below the root; of a plain and a compressed copy, the plain one."""
     rollouts = [
         found
         for found in files_below(root, (".jsonl", ".jsonl.zst"), depth=4)

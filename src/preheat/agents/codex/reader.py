@@ -1,14 +1,14 @@
-"""Recognises Codex rollouts; how they are read stands in `rollout.py`."""
+"""Recognises Codex rollouts; `rollout.py` reads them."""
 
 import re
 
-from preheat.agents.codex.records import mapping
+from preheat.agents.chat import mapping
 from preheat.agents.codex.rollout import ENVELOPES, CodexParser
 from preheat.agents.parsing import loose
 from preheat.agents.reader import Framing
 
 _SESSION_META = re.compile(rb'\A\s*\{\s*"timestamp"[^{]{0,200}"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:')
-"""A first record can be longer than the bytes that are looked at: its beginning has to do."""
+"""The beginning of a first record, which can be longer than the bytes given to `detect`."""
 
 
 class CodexReader:

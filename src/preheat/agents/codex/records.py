@@ -1,7 +1,7 @@
 """The records of a rollout, as far as they are read.
 
 Knows nothing of what they mean. Nearly everything is optional and of any type: fields came and went over the
-years. What is not named here (base instructions, copies of outputs, replaced histories) is skipped at native
+years. Fields not named here (base instructions, copies of outputs, replaced histories) are skipped at native
 speed.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-LARGEST_WHOLE = 2**62
+_LARGEST_WHOLE = 2**62
 
 
 class Item(msgspec.Struct):
@@ -51,7 +51,7 @@ class Payload(msgspec.Struct):
     tools: Any = None
     status: Any = None
     author: Any = None
-    # What the program tells of it.
+    # What the program reports of it.
     item: Item | None = None
     message: Any = None
     images: Any = None
@@ -92,23 +92,8 @@ class Line(Payload):
     record_type: Any = None
 
 
-def text(value: object) -> str:
-    """A string as it is; nothing for anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def whole(value: object) -> int | None:
     """A whole number of sensible size; None for anything else."""
-    if isinstance(value, int) and not isinstance(value, bool) and -LARGEST_WHOLE < value < LARGEST_WHOLE:
+    if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST_WHOLE < value < _LARGEST_WHOLE:
         return value
     return None
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """A JSON object as it is; an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: object) -> list[Any]:
-    """A JSON list as it is; an empty one for anything else."""
-    return value if isinstance(value, list) else []

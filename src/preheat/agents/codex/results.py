@@ -1,7 +1,7 @@
-"""What came of a call: by the program's own records, else by the header lines it puts before an output.
+"""How a call ended: by the program's own records, else by the header lines it puts before an output.
 
 Knows nothing of sessions. A line like `Process exited with code 2` counts only in that header: further down
-it is whatever the command printed.
+the command printed it.
 """
 
 import re
@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.codex.records import Item, Payload, mapping, text, whole
+from preheat.agents.chat import mapping, string
+from preheat.agents.codex.records import Item, Payload, whole
 from preheat.agents.parsing import loose
 
 _HEADER = re.compile(
@@ -24,7 +25,7 @@ _OUTPUT_MARK = "Output:"
 
 
 class Ending(msgspec.Struct, omit_defaults=True):
-    """What the program recorded of a finished call, before the model was given its output."""
+    """The program's own record of a finished call."""
 
     exit_code: int | None = None
     is_error: bool | None = None
@@ -33,7 +34,7 @@ class Ending(msgspec.Struct, omit_defaults=True):
 
 
 class Answer(msgspec.Struct):
-    """An output as the model got it, taken apart."""
+    """An output as the model got it, split into header and text."""
 
     text: str
     exit_code: int | None = None
@@ -46,36 +47,36 @@ class Answer(msgspec.Struct):
 
 
 def ending_of_item(item: Item) -> Ending:
-    """Out of an item of a paginated rollout."""
-    status = text(item.status)
+    """From an item of a paginated rollout."""
+    status = string(item.status)
     exit_code = whole(item.exit_code)
     is_error: bool | None = None
     if item.success is not None or item.type != "CommandExecution":
-        is_error = _flag(item.success, status)
+        is_error = _is_failure(item.success, status)
     elif exit_code is None or status == "declined":
-        # With an exit code, `failed` only says that it is not 0: that is no second witness.
-        is_error = _flag(None, status)
+        # With an exit code, `failed` only repeats that the code is not 0.
+        is_error = _is_failure(None, status)
     if item.type == "McpToolCall" and is_error is not True and _says_error(item.result):
         is_error = True
     return Ending(exit_code, is_error, _duration(item.duration), status)
 
 
 def ending_of_event(payload: Payload) -> Ending:
-    """Out of `exec_command_end`, `patch_apply_end` or `mcp_tool_call_end` of a legacy rollout."""
-    status = text(payload.status)
+    """From `exec_command_end`, `patch_apply_end` or `mcp_tool_call_end` of a legacy rollout."""
+    status = string(payload.status)
     if payload.type == "exec_command_end":
         exit_code = whole(payload.exit_code)
-        is_error = _flag(None, status) if exit_code is None or status == "declined" else None
+        is_error = _is_failure(None, status) if exit_code is None or status == "declined" else None
         return Ending(exit_code, is_error, _duration(payload.duration), status)
     if payload.type == "mcp_tool_call_end":
         result = mapping(payload.result)
         is_error = True if "Err" in result else _says_error(result.get("Ok")) if "Ok" in result else None
         return Ending(None, is_error, _duration(payload.duration), status)
-    return Ending(None, _flag(payload.success, status), _duration(payload.duration), status)
+    return Ending(None, _is_failure(payload.success, status), _duration(payload.duration), status)
 
 
 def answer_of(output: object) -> Answer:
-    """Take an output apart, whichever of its forms it has."""
+    """Split an output into header and text; it is a string, an object or a list of parts."""
     if isinstance(output, dict):  # {"content": …, "success": …}
         answer = answer_of(output.get("content"))
         if isinstance(output.get("success"), bool):
@@ -83,8 +84,8 @@ def answer_of(output: object) -> Answer:
         return answer
     if isinstance(output, list):
         parts = [part for part in output if isinstance(part, dict)]
-        answer = answer_of("\n".join(text(part.get("text")) for part in parts if part.get("text")))
-        answer.images = sum("image" in text(part.get("type")) for part in parts)
+        answer = answer_of("\n".join(string(part.get("text")) for part in parts if part.get("text")))
+        answer.images = sum("image" in string(part.get("type")) for part in parts)
         return answer
     if not isinstance(output, str):
         return Answer("")
@@ -131,7 +132,7 @@ def _answer_of_header(output: str) -> Answer:
     return answer
 
 
-def _flag(success: object, status: str) -> bool | None:
+def _is_failure(success: object, status: str) -> bool | None:
     if isinstance(success, bool):
         return not success
     return {"completed": False, "failed": True, "declined": True}.get(status)

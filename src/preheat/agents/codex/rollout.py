@@ -9,8 +9,10 @@ come from.
 import os
 from typing import Any
 
-from preheat.agents.codex import lineage, messages
-from preheat.agents.codex.records import Item, Line, Payload, mapping, sequence, text, whole
+from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.codex.lineage import head
+from preheat.agents.codex.messages import said, words
+from preheat.agents.codex.records import Item, Line, Payload, whole
 from preheat.agents.codex.results import Ending, answer_of, ending_of_event, ending_of_item
 from preheat.agents.codex.state import CodexState, Open, Shown, Speaker
 from preheat.agents.codex.tools import SPAWN_TOOL, full_name, kind_of
@@ -36,8 +38,8 @@ ENVELOPES = (
     "token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata",
     "security_risk_score",
 )  # fmt: skip
-_QUIET_ENVELOPES = ("world_state", "inter_agent_communication_metadata")
-_QUIET_EVENTS = (
+_IGNORED_ENVELOPES = ("world_state", "inter_agent_communication_metadata")
+_IGNORED_EVENTS = (
     # Copies of what the response items say.
     "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "web_search_end",
     "context_compacted", "image_generation_end", "view_image_tool_call",
@@ -45,7 +47,7 @@ _QUIET_EVENTS = (
     "thread_settings_applied", "task_complete", "turn_complete", "collab_agent_interaction_end",
     "collab_waiting_end", "collab_close_end", "collab_resume_end",
 )  # fmt: skip
-_QUIET_ITEMS = (
+_IGNORED_ITEMS = (
     "Reasoning", "WebSearch", "ImageView", "ImageGeneration", "ContextCompaction", "HookPrompt", "Plan",
 )  # fmt: skip
 _ENDINGS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
@@ -66,119 +68,121 @@ class CodexParser(LinesParser[CodexState, Line]):
     def record(self, record: Line, line: int) -> None:
         envelope, payload = record.type, record.payload
         if payload is None:
-            envelope, payload = self._bare(record)
+            envelope, payload = self._unwrap_bare(record)
         at = seconds(record.timestamp)
         if envelope == "session_meta":
-            self._session_meta(payload, at)
+            self._take_session_meta(payload, at)
             return
         if self.state.lineage.is_copy(record, payload, at):
-            self._copied_tokens(envelope, payload)
+            self._inherit_tokens(envelope, payload)
             return
         self.draft().heading.seen(at)
         if envelope == "response_item":
-            self._response_item(payload, line, at)
+            self._take_response_item(payload, line, at)
         elif envelope == "event_msg":
-            self._event(payload, line, at)
+            self._take_event(payload, line, at)
         elif envelope == "turn_context":
-            self._turn_context(payload)
+            self._take_turn_context(payload)
         elif envelope == "token_usage_record":
             used = self.state.tally.record(payload.thread_token_usage or payload.usage, payload.usage)
-            self._used(used, line, at)
+            self._add_usage(used, line, at)
         elif envelope == "compacted":
             context = self.state.tally.context
-            self._add(Compaction(line=line, at=at, summary=text(payload.message), tokens_before=context))
-        elif envelope not in _QUIET_ENVELOPES:
-            self.other(envelope or text(record.record_type) or "unknown", line, at)
+            self._add(Compaction(line=line, at=at, summary=string(payload.message), tokens_before=context))
+        elif envelope not in _IGNORED_ENVELOPES:
+            self.other(envelope or string(record.record_type) or "unknown", line, at)
 
-    def _bare(self, record: Line) -> tuple[str, Payload]:
-        # The first versions wrote no envelope: a first record with no type, then the items themselves.
+    def _unwrap_bare(self, record: Line) -> tuple[str, Payload]:
+        # The first versions wrote no envelope: a first record without a type, then the items themselves.
         if record.type:
             return ("" if record.type in ENVELOPES else "response_item"), record
         is_first = not self.state.lineage.known and isinstance(record.id, str)
         return ("session_meta" if is_first else ""), record
 
-    def _session_meta(self, payload: Payload, at: float | None) -> None:
+    def _take_session_meta(self, payload: Payload, at: float | None) -> None:
         heading = self.draft().heading
         if self.state.lineage.known:
             self.state.lineage.another(payload, heading.id.partition("_")[0])
             return
         self.state.lineage.begin(payload, at)
-        lineage.head(heading, payload, self._stem)
+        head(heading, payload, self._stem)
         heading.seen(at)
 
-    def _turn_context(self, payload: Payload) -> None:
+    def _take_turn_context(self, payload: Payload) -> None:
         heading = self.draft().heading
-        self.state.model = heading.model = text(payload.model) or self.state.model
-        heading.project = heading.project or text(payload.cwd)
+        self.state.model = heading.model = string(payload.model) or self.state.model
+        heading.project = heading.project or string(payload.cwd)
 
     # What went to and from the model.
-    def _response_item(self, payload: Payload, line: int, at: float | None) -> None:
+    def _take_response_item(self, payload: Payload, line: int, at: float | None) -> None:
         kind = payload.type
         if kind == "message":
-            self._message(payload, line, at)
+            self._take_message(payload, line, at)
         elif kind == "reasoning":
-            thought = messages.said(payload.summary) or messages.said(payload.content)
-            self._add(Reasoning(line=line, at=at, text=thought, response=self._response()))
+            reasoning = said(payload.summary) or said(payload.content)
+            self._add(Reasoning(line=line, at=at, text=reasoning, response=self._current_response()))
         elif kind in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"):
-            self._call(payload, line, at)
+            self._add_call(payload, line, at)
         elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
-            self._output(payload, line, at)
+            self._add_output(payload, line, at)
         elif kind in ("web_search_call", "image_generation_call"):
-            self._hosted_call(payload, line, at)
+            self._add_hosted_call(payload, line, at)
         elif kind == "agent_message":
-            said = messages.said(payload.content)
-            self._add(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=True)))
+            content = said(payload.content)
+            self._add(UserMessage(line=line, at=at, text=content, origin=origin_of(content, injected=True)))
         else:
             self.other(kind or "unknown", line, at)
 
-    def _message(self, payload: Payload, line: int, at: float | None) -> None:
+    def _take_message(self, payload: Payload, line: int, at: float | None) -> None:
         if payload.role == "assistant":
-            self._twin("assistant")
-            said = messages.said(payload.content)
-            response, model = self._response(), self.state.model
-            self._add(AssistantMessage(line=line, at=at, text=said, response=response, model=model))
+            self._match_response_item("assistant")
+            content = said(payload.content)
+            response, model = self._current_response(), self.state.model
+            self._add(AssistantMessage(line=line, at=at, text=content, response=response, model=model))
             return
         self.state.responding = False
         if payload.role != "user":  # developer, system
-            said = messages.said(payload.content)
-            self._add(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=True)))
+            content = said(payload.content)
+            self._add(UserMessage(line=line, at=at, text=content, origin=origin_of(content, injected=True)))
             return
-        words = messages.words(payload)
-        if words.program:
-            origin = origin_of(words.program, injected=True)
-            self._add(UserMessage(line=line, at=at, text=words.program, origin=origin))
-        if words.human or words.images:
-            self._twin("user")
-            self._prompt(words.human, words.images, line, at)
+        message = words(payload)
+        if message.program:
+            origin = origin_of(message.program, injected=True)
+            self._add(UserMessage(line=line, at=at, text=message.program, origin=origin))
+        if message.human or message.images:
+            self._match_response_item("user")
+            self._add_prompt(message.human, message.images, line, at)
 
-    def _prompt(self, said: str, images: int, line: int, at: float | None) -> None:
+    def _add_prompt(self, prompt: str, images: int, line: int, at: float | None) -> None:
         state = self.state
         state.prompts.append(line if state.turn_line is None else state.turn_line)
         state.turn_line = None
         # A sub-agent's prompt is its parent's words, not a person's.
-        origin = origin_of(said, injected=state.lineage.subagent)
-        self._add(UserMessage(line=line, at=at, text=said, origin=origin, images=images))
+        origin = origin_of(prompt, injected=state.lineage.subagent)
+        self._add(UserMessage(line=line, at=at, text=prompt, origin=origin, images=images))
 
-    def _call(self, payload: Payload, line: int, at: float | None) -> None:
-        call_id = text(payload.call_id) or text(payload.id) or f"line {line}"
+    def _add_call(self, payload: Payload, line: int, at: float | None) -> None:
+        call_id = string(payload.call_id) or string(payload.id) or f"line {line}"
         if call_id in self.state.calls or call_id in self.state.ended:
             self.problem(f"a second call with the id `{call_id}`; passed over", line)
             return
-        tool = full_name(text(payload.name), text(payload.namespace))
-        given: dict[str, Any]
+        tool = full_name(string(payload.name), string(payload.namespace))
+        call_input: dict[str, Any]
         if payload.type == "local_shell_call":
-            tool, given = "local_shell", mapping(payload.action)
+            tool, call_input = "local_shell", mapping(payload.action)
         elif payload.type == "custom_tool_call":
-            given = {"text": text(payload.input)}
+            call_input = {"text": string(payload.input)}
         else:
-            tool = tool or text(payload.type).removesuffix("_call")
-            given = arguments(payload.arguments)
+            tool = tool or string(payload.type).removesuffix("_call")
+            call_input = arguments(payload.arguments)
         self.state.calls[call_id] = Open(tool)
-        kind, response = kind_of(text(payload.name) or tool), self._response()
-        self._add(ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=given, response=response))
+        kind, response = kind_of(string(payload.name) or tool), self._current_response()
+        self._add(
+            ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=call_input, response=response)
+        )
 
-    def _output(self, payload: Payload, line: int, at: float | None) -> None:
-        call_id = text(payload.call_id)
+    def _add_output(self, payload: Payload, line: int, at: float | None) -> None:
+        call_id = string(payload.call_id)
         if not call_id or call_id in self.state.ended:
             self.other("second_output" if call_id else "output_without_call", line, at)
             return
@@ -209,16 +213,15 @@ class CodexParser(LinesParser[CodexState, Line]):
             )
         )
         if call is not None and call.tool == SPAWN_TOOL:
-            self._spawn(_agent_named_in(answer.text), call_id, line, at)
+            self._add_spawn(_agent_id_in(answer.text), call_id, line, at)
 
-    def _hosted_call(self, payload: Payload, line: int, at: float | None) -> None:
-        # Ran at the provider: the record of the call is all there is of its result.
-        call_id = text(payload.id) or text(payload.call_id) or f"line {line}"
+    def _add_hosted_call(self, payload: Payload, line: int, at: float | None) -> None:
+        # It ran at the provider: the record of the call is also the only record of its result.
+        call_id = string(payload.id) or string(payload.call_id) or f"line {line}"
         if call_id in self.state.ended:
             return
         self.state.ended.add(call_id)
-        tool = text(payload.type).removesuffix("_call")
-        given, response = mapping(payload.action), self._response()
+        tool = string(payload.type).removesuffix("_call")
         self._add(
             ToolCall(
                 line=line,
@@ -226,79 +229,80 @@ class CodexParser(LinesParser[CodexState, Line]):
                 call_id=call_id,
                 tool=tool,
                 kind=kind_of(tool),
-                input=given,
-                response=response,
+                input=mapping(payload.action),
+                response=self._current_response(),
             )
         )
-        status = text(payload.status)
+        status = string(payload.status)
         is_error = {"completed": False, "failed": True}.get(status)
         detail = {"status": status} if status else {}
         self._add(ToolResult(line=line, at=at, call_id=call_id, text="", is_error=is_error, detail=detail))
 
-    # What the program tells of it.
-    def _event(self, payload: Payload, line: int, at: float | None) -> None:
+    # What the program reports of it.
+    def _take_event(self, payload: Payload, line: int, at: float | None) -> None:
         kind = payload.type
         if kind == "token_count":
             info = mapping(payload.info)
             used = self.state.tally.statement(info.get("total_token_usage"), info.get("last_token_usage"))
-            self._used(used, line, at)
-            self._window(whole(info.get("model_context_window")), line, at)
+            self._add_usage(used, line, at)
+            self._note_window(whole(info.get("model_context_window")), line, at)
         elif kind == "item_completed" and payload.item is not None:
-            self._item(payload.item, line, at)
+            self._take_item(payload.item, line, at)
         elif kind in _ENDINGS:
-            self._ended(text(payload.call_id), ending_of_event(payload), kind, line, at)
+            self._take_ending(string(payload.call_id), ending_of_event(payload), kind, line, at)
         elif kind in ("user_message", "agent_message"):
-            self._shown("user" if kind == "user_message" else "assistant", text(payload.message), line, at)
+            self._take_shown("user" if kind == "user_message" else "assistant", string(payload.message), line, at)
         elif kind in ("task_started", "turn_started"):
             self._flush_shown()
             self.state.turn_line = line
         elif kind == "thread_rolled_back":
-            self._rolled_back(whole(payload.num_turns) or 0, line, at)
+            self._roll_back(whole(payload.num_turns) or 0, line, at)
         elif kind == "thread_name_updated":
-            self.draft().heading.title = text(payload.thread_name) or self.draft().heading.title
+            self.draft().heading.title = string(payload.thread_name) or self.draft().heading.title
         elif kind == "collab_agent_spawn_end":
-            self._spawn(text(payload.new_thread_id), text(payload.call_id), line, at)
+            self._add_spawn(string(payload.new_thread_id), string(payload.call_id), line, at)
         elif kind == "sub_agent_activity":
-            self._spawn(text(payload.agent_thread_id), self._called(payload.call_id or payload.id), line, at)
-        elif kind not in _QUIET_EVENTS:
+            self._add_spawn(string(payload.agent_thread_id), self._known_call(payload.call_id or payload.id), line, at)
+        elif kind not in _IGNORED_EVENTS:
             self.other(kind or "event", line, at)
         if kind in ("task_complete", "turn_complete", "turn_aborted"):
             self._flush_shown()
             self.state.responding = False
 
-    def _item(self, item: Item, line: int, at: float | None) -> None:
+    def _take_item(self, item: Item, line: int, at: float | None) -> None:
         if item.type in ("UserMessage", "AgentMessage"):
             speaker: Speaker = "user" if item.type == "UserMessage" else "assistant"
-            self._shown(speaker, messages.said(item.content), line, at)
+            self._take_shown(speaker, said(item.content), line, at)
         elif item.type == "SubAgentActivity":
-            self._spawn(text(item.agent_thread_id), self._called(item.id), line, at)
+            self._add_spawn(string(item.agent_thread_id), self._known_call(item.id), line, at)
         elif item.type in _ENDING_ITEMS:
-            for session in sequence(item.receiver_thread_ids) if _is_spawn(text(item.tool)) else ():
-                self._spawn(text(session), text(item.id), line, at)
-            self._ended(text(item.id), ending_of_item(item), item.type, line, at)
-        elif item.type not in _QUIET_ITEMS:
+            for session in sequence(item.receiver_thread_ids) if _is_spawn(string(item.tool)) else ():
+                self._add_spawn(string(session), string(item.id), line, at)
+            self._take_ending(string(item.id), ending_of_item(item), item.type, line, at)
+        elif item.type not in _IGNORED_ITEMS:
             self.other(item.type or "item", line, at)
 
-    def _ended(self, call_id: str, ending: Ending, name: str, line: int, at: float | None) -> None:
+    def _take_ending(self, call_id: str, ending: Ending, name: str, line: int, at: float | None) -> None:
         call = self.state.calls.get(call_id)
         if call is not None:
             call.ending = ending
         elif call_id in self.state.running:
-            # It ended after the model had been told that it runs; the result stands as the model got it.
+            # The model had already got the result that the command still runs; that result is kept.
             raw = {"call_id": call_id, "exit_code": ending.exit_code, "status": ending.status}
             self._add(Other(line=line, at=at, name=LATE_ENDING, raw=raw))
         elif call_id not in self.state.ended:
-            # A command the person ran, or one inside another call: no call of the model's.
+            # A command the person ran, or one inside another call: not a call of the model.
             self.other(name, line, at)
 
-    def _shown(self, speaker: Speaker, said: str, line: int, at: float | None) -> None:
+    def _take_shown(self, speaker: Speaker, content: str, line: int, at: float | None) -> None:
         twins = self.state.twins[speaker]
         if twins.items:
             twins.items -= 1
-        elif said:
-            twins.shown.append(Shown(said, line, at))
+        elif content:
+            twins.shown.append(Shown(content, line, at))
 
-    def _twin(self, speaker: Speaker) -> None:
+    def _match_response_item(self, speaker: Speaker) -> None:
+        """A response item came: drop the shown message that repeats it, or expect one."""
         twins = self.state.twins[speaker]
         if twins.shown:
             twins.shown.pop(0)
@@ -306,20 +310,20 @@ class CodexParser(LinesParser[CodexState, Line]):
             twins.items += 1
 
     def _flush_shown(self) -> None:
-        """At the end of a turn, what was shown and has no twin counts itself."""
+        """At the end of a turn, shown messages that no response item repeats become events."""
         for speaker, twins in self.state.twins.items():
             for shown in twins.shown:
                 if speaker == "user":
-                    self._prompt(shown.text, 0, shown.line, shown.at)
+                    self._add_prompt(shown.text, 0, shown.line, shown.at)
                 else:
-                    response, model = self._response(), self.state.model
+                    response, model = self._current_response(), self.state.model
                     self._add(
                         AssistantMessage(line=shown.line, at=shown.at, text=shown.text, response=response, model=model)
                     )
             twins.shown.clear()
             twins.items = 0
 
-    def _rolled_back(self, turns: int, line: int, at: float | None) -> None:
+    def _roll_back(self, turns: int, line: int, at: float | None) -> None:
         prompts = self.state.prompts
         if turns <= 0 or not prompts:
             self.other("thread_rolled_back", line, at)
@@ -328,38 +332,38 @@ class CodexParser(LinesParser[CodexState, Line]):
         del prompts[max(0, len(prompts) - turns) :]
         self._add(Rewind(line=line, at=at, after=start - 1))
 
-    def _spawn(self, session: str, call_id: str, line: int, at: float | None) -> None:
+    def _add_spawn(self, session: str, call_id: str, line: int, at: float | None) -> None:
         if session and session not in self.state.spawned:
             self.state.spawned.add(session)
             self._add(Spawn(line=line, at=at, session=session, call_id=call_id))
 
-    def _called(self, name: object) -> str:
-        """The call that goes by this name, if there is one."""
+    def _known_call(self, name: object) -> str:
+        """The id if it is a known call's, else empty."""
         return name if isinstance(name, str) and (name in self.state.calls or name in self.state.ended) else ""
 
     # Responses and their tokens.
-    def _response(self) -> str:
-        """The response a record belongs to: rollouts do not name it, but tokens and outputs follow it."""
+    def _current_response(self) -> str:
+        """The response a record belongs to: rollouts do not name it, but token counts and outputs end it."""
         if not self.state.responding:
             self.state.responding = True
             self.state.responses += 1
         return f"response {self.state.responses}"
 
-    def _used(self, used: Usage | None, line: int, at: float | None) -> None:
+    def _add_usage(self, used: Usage | None, line: int, at: float | None) -> None:
         if used is None:
             return
-        response, model = self._response(), self.state.model
+        response, model = self._current_response(), self.state.model
         self._add(AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
         self.state.responding = False
         self.draft().heading.reported = self.state.tally.reported()
 
-    def _window(self, size: int | None, line: int, at: float | None) -> None:
-        """The size of the model's window stands in every statement; it is told when it is new."""
+    def _note_window(self, size: int | None, line: int, at: float | None) -> None:
+        """Every token count repeats the size of the model's context window; an event is added only when it changes."""
         if size and size != self.state.window:
             self.state.window = size
             self._add(Other(line=line, at=at, name=CONTEXT_WINDOW, raw=size))
 
-    def _copied_tokens(self, envelope: str, payload: Payload) -> None:
+    def _inherit_tokens(self, envelope: str, payload: Payload) -> None:
         if envelope == "token_usage_record":
             self.state.tally.inherit(payload.thread_token_usage)
         elif payload.type == "token_count":
@@ -374,8 +378,8 @@ def _is_spawn(tool: str) -> bool:
     return tool.replace("_", "").lower() == "spawnagent"
 
 
-def _agent_named_in(output: str) -> str:
+def _agent_id_in(output: str) -> str:
     try:
-        return text(mapping(loose(output.encode("utf-8", "replace"))).get("agent_id"))
+        return string(mapping(loose(output.encode("utf-8", "replace"))).get("agent_id"))
     except (ValueError, RecursionError):
         return ""

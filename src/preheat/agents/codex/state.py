@@ -1,4 +1,4 @@
-"""What the parser of rollouts remembers between two feeds."""
+"""The state of the rollout parser, kept between two feeds."""
 
 from typing import Literal, TypeAlias
 
@@ -13,7 +13,7 @@ Speaker: TypeAlias = Literal["user", "assistant"]
 
 
 class Shown(msgspec.Struct):
-    """A message the program showed whose twin among the response items has not come yet."""
+    """A message that the program showed and that no response item has repeated yet."""
 
     text: str
     line: int
@@ -21,15 +21,15 @@ class Shown(msgspec.Struct):
 
 
 class Twins(msgspec.Struct):
-    """Pairs of one speaker's messages: each is stored as a response item and as an event, in either order."""
+    """Unpaired messages of one speaker: each is stored as a response item and as an event, in either order."""
 
     items: int = 0
-    """Response items whose event has not come yet."""
+    """Response items that no event has repeated yet."""
     shown: list[Shown] = msgspec.field(default_factory=list)
 
 
 class Open(msgspec.Struct):
-    """A call whose output has not come yet."""
+    """A call without an output so far."""
 
     tool: str
     ending: Ending | None = None
@@ -43,13 +43,13 @@ class CodexState(State):
     ended: set[str] = msgspec.field(default_factory=set)
     """Calls that have their result."""
     running: set[str] = msgspec.field(default_factory=set)
-    """Calls whose result was that they still run."""
+    """Calls whose result says that they still run."""
     spawned: set[str] = msgspec.field(default_factory=set)
     responses: int = 0
     responding: bool = False
     turn_line: int | None = None
-    """Where the turn began to which no prompt has come yet."""
+    """The line of the newest turn's start, until its prompt is read."""
     prompts: list[int] = msgspec.field(default_factory=list)
-    """Where each prompt's turn began, for what is rolled back."""
+    """The line at which each prompt's turn began, to know what a roll-back removes."""
     model: str = ""
     window: int = 0

@@ -1,15 +1,15 @@
-"""Codex's token statements, each token counted once.
+"""Codex's token counts, each token counted once.
 
-Codex states running totals again and again: after every response, at every change of a rate limit, at a
-resume. What a response used is how far the total went up. A fork's total starts with its parent's, which
-does not count here. Knows nothing of other records.
+Codex repeats running totals: after every response, at every change of a rate limit, at a resume. A response used
+what the total grew by. A fork's total starts with its parent's, which does not count here. Knows nothing of other records.
 """
 
 from typing import Any
 
 import msgspec
 
-from preheat.agents.codex.records import mapping, whole
+from preheat.agents.chat import mapping
+from preheat.agents.codex.records import whole
 from preheat.model.session import Usage
 
 _NOTHING = (0, 0, 0, 0, 0)
@@ -18,31 +18,31 @@ Counts = tuple[int, int, int, int, int]
 
 
 class Tally(msgspec.Struct):
-    """What has been stated so far."""
+    """The totals read so far."""
 
     total: Counts | None = None
     """The last running total."""
     base: Counts = _NOTHING
     """The part of the total that is not this session's own."""
     carried: Counts = _NOTHING
-    """This session's own part of totals that were later set anew."""
+    """This session's own part of totals that were later reset."""
     by_record: bool = False
-    """There are records of single responses; the running totals beside them then only repeat."""
+    """There are records of single responses, so running totals are ignored."""
     context: int | None = None
     """How full the context was at the last response."""
 
     def inherit(self, total: object) -> None:
-        """Take a total that belongs to the parent as the start."""
+        """Start from a total that belongs to the parent."""
         if (counts := counts_of(total)) is not None:
             self.total = self.base = counts
 
     def record(self, total: object, response: object) -> Usage | None:
-        """Take the record of one response; what it used, or None if nothing is new."""
+        """What one response used by its record; None if nothing is new."""
         self.by_record = True
         return self._advance(total, response)
 
     def statement(self, total: object, response: object) -> Usage | None:
-        """Take a running total; what was used since the last one, or None if nothing is new."""
+        """What was used since the last running total; None if nothing is new."""
         return None if self.by_record else self._advance(total, response)
 
     def _advance(self, total: object, response: object) -> Usage | None:
@@ -52,10 +52,10 @@ class Tally(msgspec.Struct):
         if self.total is not None and all(new >= old for new, old in zip(counts, self.total, strict=True)):
             used = _minus(counts, self.total)
         else:
-            # The first statement, or the total was set anew: then only the response itself is this session's.
+            # The first total, or one that was reset: only the response itself is this session's.
             if self.total is not None:
                 self.carried = _plus(self.carried, _minus(self.total, self.base))
-            used = counts if used is None else _least(used, counts)
+            used = counts if used is None else _minimum(used, counts)
             self.base = _minus(counts, used)
         self.total = counts
         if used == _NOTHING:
@@ -64,7 +64,7 @@ class Tally(msgspec.Struct):
         return usage_of(used)
 
     def reported(self) -> Usage | None:
-        """The agent's own total, less what is a parent's; None before there is one."""
+        """The program's total without the parent's part; None before there is one."""
         if self.total is None:
             return None
         return usage_of(_plus(self.carried, _minus(self.total, self.base)))
@@ -85,12 +85,12 @@ def counts_of(value: object) -> Counts | None:
 
 
 def usage_of(counts: Counts) -> Usage:
-    """In Preheat's terms: what touched the cache stands outside the input."""
-    everything, read, written, output, reasoning = counts
-    fresh = everything - read - written
+    """As Preheat counts: tokens read from or written to the cache are not part of the input."""
+    all_input, read, cache_written, output, reasoning = counts
+    fresh = all_input - read - cache_written
     if fresh < 0:  # a version that does not count cache writes inside the input
-        fresh = max(0, everything - read)
-    return Usage(input=fresh, output=output, cache_read=read, cache_write=written, reasoning=reasoning)
+        fresh = max(0, all_input - read)
+    return Usage(input=fresh, output=output, cache_read=read, cache_write=cache_written, reasoning=reasoning)
 
 
 def _count(fields: dict[str, Any], name: str) -> int:
@@ -105,7 +105,7 @@ def _plus(one: Counts, other: Counts) -> Counts:
     return (one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3], one[4] + other[4])
 
 
-def _least(one: Counts, other: Counts) -> Counts:
+def _minimum(one: Counts, other: Counts) -> Counts:
     return (
         min(one[0], other[0]),
         min(one[1], other[1]),

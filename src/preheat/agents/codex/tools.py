@@ -42,7 +42,7 @@ def kind_of(tool: str) -> ToolKind:
 
 
 def full_name(name: str, namespace: str) -> str:
-    """Tools of other servers go by their server's name as well; Codex's own namespaces say nothing."""
+    """The tool's name, with the server's in front for a tool of an MCP server."""
     if namespace.startswith("mcp") and not name.startswith(namespace):
         return f"{namespace.rstrip('_')}__{name}"
     return name

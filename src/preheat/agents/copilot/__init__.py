@@ -1,1 +1,1 @@
-"""GitHub Copilot CLI: `events.jsonl` in one folder a session, subagents in between."""
+"""GitHub Copilot CLI: `events.jsonl` in one folder a session, the events of subagents among them."""

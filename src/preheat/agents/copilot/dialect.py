@@ -1,4 +1,4 @@
-"""How Copilot CLI words refusals and endings."""
+"""The phrases and fields by which Copilot CLI reports refusals and running commands."""
 
 from preheat.model.outcome import Dialect
 

@@ -1,4 +1,4 @@
-"""Folds the events of a Copilot CLI session into it and its subagents.
+"""Folds the events of a Copilot CLI session into the session and its subagents.
 
 One file holds the main agent and every subagent, told apart by `agentId`. The conversation is read from the messages; the
 start and the end of a call add times, exit codes and failures. Knows nothing of where the lines come from.
@@ -29,7 +29,7 @@ from preheat.model.session import (
     UserMessage,
 )
 
-QUIET = (
+_IGNORED = (
     # Frames, settings, and copies of what other events say.
     "assistant.turn_start", "assistant.turn_retry", "hook.start", "session.compaction_start", "session.usage_checkpoint",
     "session.usage_info", "permission.requested", "subagent.selected", "subagent.deselected", "subagent.configured",
@@ -53,25 +53,25 @@ class CopilotParser(LinesParser[CopilotState, Line]):
 
     def record(self, record: Line, line: int) -> None:
         if record.ephemeral is True and record.type != "assistant.usage":
-            return  # pieces of what comes whole later; only a captured stream has them
+            return  # pieces of later whole events; only a captured stream has them
         data, at = record.data or Data(), seconds(record.timestamp)
         if record.type == "session.start" and isinstance(data.sessionId, str):
-            self._start(data)
+            self._take_start(data)
         heading = self.draft().heading
         heading.id = heading.id or self._name
-        key = self._agent_of(record, data)
+        key = self._agent_key(record, data)
         self.draft(key).heading.seen(at)
         self.draft().heading.seen(at)
-        act = _ACTS.get(record.type)
-        if act is not None and record.data is not None:
-            act(self, data, key, line, at)
+        method = _METHODS.get(record.type)
+        if method is not None and record.data is not None:
+            method(self, data, key, line, at)
             if record.type == "user.message" and not key and isinstance(record.id, str):
                 self.state.prompts[record.id] = line
-        elif record.type not in QUIET:
+        elif record.type not in _IGNORED:
             self.other(record.type or "unknown", line, at, key)
 
-    # Whose events these are.
-    def _start(self, data: Data) -> None:
+    # Which agent an event belongs to.
+    def _take_start(self, data: Data) -> None:
         if self.state.known:
             return
         self.state.known = True
@@ -80,17 +80,17 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         heading.version = string(data.copilotVersion)
         heading.model = string(data.selectedModel)
         heading.seen(seconds(data.startTime))
-        self._where(mapping(data.context))
+        self._set_project(mapping(data.context))
         if string(data.detachedFromSpawningParentSessionId):
             heading.parent, heading.relation = string(data.detachedFromSpawningParentSessionId), "continuation"
             heading.starter = "background"
 
-    def _where(self, context: dict[str, Any]) -> None:
+    def _set_project(self, context: dict[str, Any]) -> None:
         heading = self.draft().heading
         heading.project = heading.project or string(context.get("cwd")) or string(context.get("gitRoot"))
         heading.branch = heading.branch or string(context.get("branch"))
 
-    def _agent_of(self, record: Line, data: Data) -> str:
+    def _agent_key(self, record: Line, data: Data) -> str:
         """The agent an event belongs to; empty for the main one."""
         key = string(record.agentId)
         if not key:
@@ -113,7 +113,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
             child.starter = main.starter
         return key
 
-    def _subagent(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_subagent(self, data: Data, key: str, line: int, at: float | None) -> None:
         if not key:
             self.other("subagent.started", line, at)
             return
@@ -126,32 +126,32 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         if parent == key or parent not in self.state.headings:
             parent = ""
         heading.parent = self.draft(parent).heading.id
-        self._add(parent, Spawn(line=line, at=at, session=heading.id, call_id=self._own(call_id)))
+        self._add(parent, Spawn(line=line, at=at, session=heading.id, call_id=self._session_call_id(call_id)))
 
-    def _own(self, call_id: str) -> str:
+    def _session_call_id(self, call_id: str) -> str:
         call = self.state.open.get(call_id)
         return call.own if call is not None else call_id
 
-    # What was said.
-    def _user(self, data: Data, key: str, line: int, at: float | None) -> None:
+    # Messages.
+    def _take_user_message(self, data: Data, key: str, line: int, at: float | None) -> None:
         text, source = string(data.content), string(data.source)
         injected = bool(key) or source not in ("", "user") or data.isAutopilotContinuation is True
         images = sum(string(mapping(item).get("mimeType")).startswith("image/") for item in sequence(data.attachments))
         self._add(key, UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images))
 
-    def _notified(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_notification(self, data: Data, key: str, line: int, at: float | None) -> None:
         text, kind = string(data.content), mapping(data.kind)
         self._add(key, UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
-        if "exitCode" in kind:  # a command that ran on after its result was written
+        if "exitCode" in kind:  # a command that kept running after its result was written
             self._add(key, Other(line=line, at=at, name="late_ending", raw=data.kind))
 
-    def _system(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_system_message(self, data: Data, key: str, line: int, at: float | None) -> None:
         heading, text = self.draft(key).heading, string(data.content)[:2000]
         if not key and heading.starter == "unknown":
             heading.starter = "headless" if _HEADLESS in text else "human" if _INTERACTIVE in text else "unknown"
         self.other("system", line, at, key)
 
-    def _assistant(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_assistant_message(self, data: Data, key: str, line: int, at: float | None) -> None:
         response = string(data.apiCallId) or string(data.messageId) or f"line {line}"
         heading, model = self.draft(key).heading, string(data.model)
         heading.model = heading.model or model
@@ -167,27 +167,27 @@ class CopilotParser(LinesParser[CopilotState, Line]):
             heading.reported = None if used else heading.reported
         text = string(data.content)
         self._add(key, AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=used))
-        for request in sequence(data.toolRequests):
-            asked = mapping(request)
-            # What the program asks in the model's name has neither a model nor a response.
+        for each in sequence(data.toolRequests):
+            request = mapping(each)
+            # A request that the program makes in the model's name has neither a model nor a response.
             by_program = not model and not data.apiCallId
-            self._call(
-                string(asked.get("toolCallId")),
-                string(asked.get("name")),
-                asked.get("arguments"),
+            self._add_call(
+                string(request.get("toolCallId")),
+                string(request.get("name")),
+                request.get("arguments"),
                 response,
                 key,
                 line,
                 at,
             ).by_program = by_program
 
-    def _thought(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_reasoning(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.thought = string(data.content)
         self._add(key, Reasoning(line=line, at=at, text=self.state.thought))
 
-    # What was done.
-    def _call(
-        self, call_id: str, tool: str, given: object, response: str, key: str, line: int, at: float | None
+    # Calls.
+    def _add_call(
+        self, call_id: str, tool: str, raw_input: object, response: str, key: str, line: int, at: float | None
     ) -> Call:
         call_id = call_id or f"line {line}"
         own = call_id if f"{key} {call_id}" not in self.state.seen else f"{call_id} {line}"
@@ -195,22 +195,24 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         self.state.seen.add(f"{key} {own}")
         call = self.state.open[call_id] = Call(own, key)
         self.state.owners[call_id] = key
-        asked = arguments(given)
-        kind = kind_of(tool, asked)
-        self._add(key, ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=asked, response=response))
+        call_input = arguments(raw_input)
+        kind = kind_of(tool, call_input)
+        self._add(
+            key, ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=call_input, response=response)
+        )
         return call
 
-    def _began(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_call_start(self, data: Data, key: str, line: int, at: float | None) -> None:
         call_id = string(data.toolCallId)
         if call_id in self.state.by_person:
             return
         call = self.state.open.get(call_id)
         if call is None or call.started is not None:
-            # Asked for by no message: the events begin in the middle, or an id came twice.
-            call = self._call(call_id, string(data.toolName), data.arguments, "", key, line, at)
+            # No message requested it: the events begin in the middle, or an id was used twice.
+            call = self._add_call(call_id, string(data.toolName), data.arguments, "", key, line, at)
         call.started = at
 
-    def _ended(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_call_end(self, data: Data, key: str, line: int, at: float | None) -> None:
         call_id = string(data.toolCallId)
         call = self.state.open.pop(call_id, None)
         if call is None:
@@ -222,7 +224,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
             detail["permission"] = self.state.denied.pop(call_id)
         if call.by_program:
             detail["by_program"] = True
-        took = None if at is None or call.started is None or at < call.started else round(at - call.started, 3)
+        duration = None if at is None or call.started is None or at < call.started else round(at - call.started, 3)
         self._add(
             call.key,
             ToolResult(
@@ -232,69 +234,69 @@ class CopilotParser(LinesParser[CopilotState, Line]):
                 text=ending.text,
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
-                seconds=took,
+                seconds=duration,
                 detail=detail,
                 frame=("", ending.trailer),
             ),
         )
 
-    def _by_person(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_person_call(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.by_person.add(string(data.toolCallId))
         self.other("tool.user_requested", line, at, key)
 
-    def _permitted(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_permission(self, data: Data, key: str, line: int, at: float | None) -> None:
         kind = string(mapping(data.result).get("kind"))
         if kind.startswith("denied") and string(data.toolCallId):
             self.state.denied[string(data.toolCallId)] = kind[:100]
 
-    def _hooked(self, data: Data, key: str, line: int, at: float | None) -> None:
-        said = string(mapping(data.output).get("additionalContext"))
-        if said:
+    def _take_hook_end(self, data: Data, key: str, line: int, at: float | None) -> None:
+        context = string(mapping(data.output).get("additionalContext"))
+        if context:
             self.state.hooked = True
-            self._add(key, UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=True)))
-        if data.success is False or (data.output is not None and not said):
+            self._add(key, UserMessage(line=line, at=at, text=context, origin=origin_of(context, injected=True)))
+        if data.success is False or (data.output is not None and not context):
             self.other("hook.end", line, at, key)
 
-    def _turned(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_turn_end(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.hooked = False
 
-    # What it cost.
+    # Tokens.
     def _tally(self, key: str) -> Tally:
         return self.state.tallies.setdefault(key, Tally())
 
-    def _used(self, response: str, used: Usage | None, model: str, key: str, line: int, at: float | None) -> None:
+    def _add_usage(self, response: str, used: Usage | None, model: str, key: str, line: int, at: float | None) -> None:
         if used is None:
             return
-        self.draft(key).heading.reported = None  # what was reported before is no longer all of it
+        self.draft(key).heading.reported = None  # the totals reported before are out of date
         used = self._tally(key).take(response, used)
         if used is not None:
             self._add(key, AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
 
-    def _record_of_usage(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_usage_record(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.by_record = True
         fields = mapping(data.usage)
         response = string(fields.get("apiCallId")) or f"usage {line}"
-        self._used(response, usage_of(fields), string(fields.get("model")), key, line, at)
+        self._add_usage(response, usage_of(fields), string(fields.get("model")), key, line, at)
 
-    def _usage(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_usage(self, data: Data, key: str, line: int, at: float | None) -> None:
         if not self.state.by_record:
             response = string(data.apiCallId) or f"usage {line}"
-            self._used(response, usage_of_event(data), string(data.model), key, line, at)
+            self._add_usage(response, usage_of_event(data), string(data.model), key, line, at)
 
-    def _closed(self, data: Data, key: str, line: int, at: float | None) -> None:
-        """The totals. They are stated by agent, or (in older versions) for all of them together."""
+    def _take_shutdown(self, data: Data, key: str, line: int, at: float | None) -> None:
+        """The totals at the end: by agent, or (in older versions) for all agents together."""
         by_agent = mapping(data.agentMetrics)
         if totals_of(mapping(by_agent.get("main")).get("modelMetrics")) is not None:
             for name, metrics in by_agent.items():
                 owner = "" if name == "main" else name
                 if owner in self.state.headings:
-                    self._total(owner, totals_of(mapping(metrics).get("modelMetrics")), Usage(), line, at)
+                    self._add_total(owner, totals_of(mapping(metrics).get("modelMetrics")), Usage(), line, at)
         elif (totals := totals_of(data.modelMetrics)) is not None:
             others = sum((tally.total for owner, tally in self.state.tallies.items() if owner), Usage())
-            self._total("", totals, others, line, at)
+            self._add_total("", totals, others, line, at)
         self.other("session.shutdown", line, at, key)
 
-    def _total(self, key: str, totals: Usage | None, others: Usage, line: int, at: float | None) -> None:
+    def _add_total(self, key: str, totals: Usage | None, others: Usage, line: int, at: float | None) -> None:
         if totals is None:
             return
         tally = self._tally(key)
@@ -302,11 +304,11 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         if rest is None:
             return
         if rest != Usage():
-            self._used(f"totals {line}", rest, "", key, line, at)
+            self._add_usage(f"totals {line}", rest, "", key, line, at)
         self.draft(key).heading.reported = tally.total
 
-    # What was taken away.
-    def _compacted(self, data: Data, key: str, line: int, at: float | None) -> None:
+    # Compactions and rewinds.
+    def _take_compaction(self, data: Data, key: str, line: int, at: float | None) -> None:
         if data.success is False:
             self.other("session.compaction_complete", line, at, key)
             return
@@ -316,58 +318,58 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         if data.compactionTokensUsed is not None:  # the program's own totals leave these out
             self._add(key, Other(line=line, at=at, name="compaction_usage", raw=data.compactionTokensUsed))
 
-    def _truncated(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_truncation(self, data: Data, key: str, line: int, at: float | None) -> None:
         tokens = count(data.preTruncationTokensInMessages) or None
         self._add(key, Compaction(line=line, at=at, trigger="truncation", tokens_before=tokens))
 
-    def _rewound(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_rewind(self, data: Data, key: str, line: int, at: float | None) -> None:
         first = self.state.prompts.get(string(data.upToEventId), line - count(data.eventsRemoved))
         if 0 < first < line:
             self._add(key, Rewind(line=line, at=at, after=first - 1))
         else:
             self.other("session.snapshot_rewind", line, at, key)
 
-    # What changed.
-    def _began_session(self, data: Data, key: str, line: int, at: float | None) -> None:
-        self._where(mapping(data.context))
+    # Changes of the session.
+    def _take_session_context(self, data: Data, key: str, line: int, at: float | None) -> None:
+        self._set_project(mapping(data.context))
 
-    def _moved(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_branch(self, data: Data, key: str, line: int, at: float | None) -> None:
         heading = self.draft(key).heading
         heading.branch = heading.branch or string(data.branch)
 
-    def _model(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_model(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.draft(key).heading.model = string(data.newModel) or self.draft(key).heading.model
 
-    def _titled(self, data: Data, key: str, line: int, at: float | None) -> None:
+    def _take_title(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.draft(key).heading.title = string(data.title) or self.draft(key).heading.title
 
     def _add(self, key: str, event: Event) -> None:
         self.draft(key).events.append(event)
 
 
-_Act = Callable[[CopilotParser, Data, str, int, float | None], None]
-_ACTS: dict[str, _Act] = {
-    "session.start": CopilotParser._began_session,
-    "session.resume": CopilotParser._began_session,
-    "session.context_changed": CopilotParser._moved,
-    "session.model_change": CopilotParser._model,
-    "session.title_changed": CopilotParser._titled,
-    "session.usage_record": CopilotParser._record_of_usage,
-    "session.shutdown": CopilotParser._closed,
-    "session.compaction_complete": CopilotParser._compacted,
-    "session.truncation": CopilotParser._truncated,
-    "session.snapshot_rewind": CopilotParser._rewound,
-    "user.message": CopilotParser._user,
-    "system.message": CopilotParser._system,
-    "system.notification": CopilotParser._notified,
-    "assistant.message": CopilotParser._assistant,
-    "assistant.reasoning": CopilotParser._thought,
-    "assistant.turn_end": CopilotParser._turned,
-    "assistant.usage": CopilotParser._usage,
-    "tool.execution_start": CopilotParser._began,
-    "tool.execution_complete": CopilotParser._ended,
-    "tool.user_requested": CopilotParser._by_person,
-    "permission.completed": CopilotParser._permitted,
-    "hook.end": CopilotParser._hooked,
-    "subagent.started": CopilotParser._subagent,
+_Method = Callable[[CopilotParser, Data, str, int, float | None], None]
+_METHODS: dict[str, _Method] = {
+    "session.start": CopilotParser._take_session_context,
+    "session.resume": CopilotParser._take_session_context,
+    "session.context_changed": CopilotParser._take_branch,
+    "session.model_change": CopilotParser._take_model,
+    "session.title_changed": CopilotParser._take_title,
+    "session.usage_record": CopilotParser._take_usage_record,
+    "session.shutdown": CopilotParser._take_shutdown,
+    "session.compaction_complete": CopilotParser._take_compaction,
+    "session.truncation": CopilotParser._take_truncation,
+    "session.snapshot_rewind": CopilotParser._take_rewind,
+    "user.message": CopilotParser._take_user_message,
+    "system.message": CopilotParser._take_system_message,
+    "system.notification": CopilotParser._take_notification,
+    "assistant.message": CopilotParser._take_assistant_message,
+    "assistant.reasoning": CopilotParser._take_reasoning,
+    "assistant.turn_end": CopilotParser._take_turn_end,
+    "assistant.usage": CopilotParser._take_usage,
+    "tool.execution_start": CopilotParser._take_call_start,
+    "tool.execution_complete": CopilotParser._take_call_end,
+    "tool.user_requested": CopilotParser._take_person_call,
+    "permission.completed": CopilotParser._take_permission,
+    "hook.end": CopilotParser._take_hook_end,
+    "subagent.started": CopilotParser._take_subagent,
 }

@@ -1,7 +1,7 @@
-"""Copilot CLI's hooks: what they tell, how they are answered, and where they are set up.
+"""Copilot CLI's hooks: how events are read and answered, and where hooks are set up.
 
-Knows nothing of sessions on disk. The events are asked for by the names that begin with a capital: only then does a payload
-say which event it is; the tools go by other names in them, which are turned back. Answers are flat all the same.
+Knows nothing of sessions on disk. Events are registered by the names that begin with a capital: only then does a payload name
+its event. Tools have other names in payloads, which are turned back. Answers are flat all the same.
 """
 
 import os
@@ -42,69 +42,71 @@ _TOOLS = {
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event; tools by the names that they have in the session."""
-    told = decoded(payload)
-    if told is None:
+    """Read one event; tools get the names that they have in the session."""
+    body = decoded(payload)
+    if body is None:
         return None
-    session = text(told.get("session_id")) or text(told.get("sessionId"))
+    session = text(body.get("session_id")) or text(body.get("sessionId"))
     if not session:
         return None
-    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
-    if name == "other" and "agentName" in told:
-        name = "subagent_start"  # the one event that is told in the other spelling whatever it is asked for by
-    more: dict[str, Any] = {
+    name = _EVENTS.get(text(body.get("hook_event_name")), "other")
+    if name == "other" and "agentName" in body:
+        name = "subagent_start"  # always sent in the other spelling
+    values: dict[str, Any] = {
         "session": session,
-        "transcript": text(told.get("transcript_path")) or text(told.get("transcriptPath")) or _transcript(session),
-        "subagent": text(told.get("agent_id")) or ("subagent" if name.startswith("subagent") else ""),
-        **_more(name, told),
+        "transcript": text(body.get("transcript_path"))
+        or text(body.get("transcriptPath"))
+        or _transcript_path(session),
+        "subagent": text(body.get("agent_id")) or ("subagent" if name.startswith("subagent") else ""),
+        **_event_fields(name, body),
     }
-    return named(name, told, "copilot", at, **more)
+    return named(name, body, "copilot", at, **values)
 
 
-def _transcript(session: str) -> str:
-    """Where the program keeps the session: it only tells at the end of a turn."""
+def _transcript_path(session: str) -> str:
+    """The session's file: payloads name it only at the end of a turn."""
     plain = session.replace("-", "").isalnum()
     return os.path.join(roots(os.environ)[0], session, EVENTS) if plain else ""
 
 
-def _more(name: HookName, told: Payload) -> dict[str, Any]:
+def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(told.get("source")), "prompt": text(told.get("initial_prompt"))}
+        return {"source": start(body.get("source")), "prompt": text(body.get("initial_prompt"))}
     if name == "prompt":
-        return {"prompt": text(told.get("prompt"))}
+        return {"prompt": text(body.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(told.get("stop_hook_active"))}
+        return {"stop_again": flag(body.get("stop_hook_active"))}
     if name not in ("before_tool", "after_tool", "tool_failed"):
         return {}
-    tool = text(told.get("tool_name"))
-    found: dict[str, Any] = {"tool": _TOOLS.get(tool, tool), "arguments": fields(told.get("tool_input"))}
-    # Calls have no ids here; the moment tells two alike apart from one that is told twice.
-    found["call_id"] = text(told.get("timestamp"))
+    tool = text(body.get("tool_name"))
+    found: dict[str, Any] = {"tool": _TOOLS.get(tool, tool), "arguments": fields(body.get("tool_input"))}
+    # Calls have no ids here; the timestamp tells two equal calls apart from one that is reported twice.
+    found["call_id"] = text(body.get("timestamp"))
     if name == "tool_failed":
-        return {**found, "result": text(told.get("error")), "is_error": True}
+        return {**found, "result": text(body.get("error")), "is_error": True}
     if name == "after_tool":
-        result = fields(told.get("tool_result"))
-        said = {"content": text(result.get("text_result_for_llm"))}
-        ended = ending_of(Data(result=said, success=result.get("result_type") == "success"), hooked=False)
-        return {**found, "result": ended.text, "is_error": ended.is_error, "exit_code": ended.exit_code}
+        result = fields(body.get("tool_result"))
+        content = {"content": text(result.get("text_result_for_llm"))}
+        ending = ending_of(Data(result=content, success=result.get("result_type") == "success"), hooked=False)
+        return {**found, "result": ending.text, "is_error": ending.is_error, "exit_code": ending.exit_code}
     return found
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer, without the envelope that others want; there is no line for the person."""
-    said: Payload = {}
+    """The answer, without an envelope; Copilot CLI shows no line to the person."""
+    response: Payload = {}
     if event.name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed") and answer.context:
-        said["additionalContext"] = capped(answer.context, 9_000)  # counted in bytes, for all hooks together
+        response["additionalContext"] = capped(answer.context, 9_000)  # its limit is in bytes, for all hooks together
     if event.name == "before_tool" and answer.block:
-        said |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
+        response |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
     if event.name == "after_tool" and answer.output:
-        said["modifiedResult"] = {"textResultForLlm": capped(answer.output, 100_000), "resultType": "success"}
+        response["modifiedResult"] = {"textResultForLlm": capped(answer.output, 100_000), "resultType": "success"}
     if event.name == "stop" and answer.block and not event.stop_again:
-        said = {"decision": "block", "reason": capped(answer.block)}
-    return encoded(said)
+        response = {"decision": "block", "reason": capped(answer.block)}
+    return encoded(response)
 
 
-# Where they are set up: a file of our own in a folder of such.
+# Where the hooks are set up: a file of our own in a folder of hook files.
 _INSTALLED = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd",
 )  # fmt: skip
@@ -113,7 +115,7 @@ _FILE = "preheat.json"
 
 
 def entries(client: Client) -> dict[str, list[Payload]]:
-    """One hook for each event; before a call only commands are looked at."""
+    """One hook for each event; `PreToolUse` fires for shell commands only."""
     found: dict[str, list[Payload]] = {}
     for event in _INSTALLED:
         matcher = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
@@ -131,8 +133,8 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".github", "hooks", _FILE)
 
 
-def obeys(environment: Mapping[str, str], project: str) -> list[str]:
-    """Its own, and of Claude Code's settings those in the project."""
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
+    """Copilot's own files, and Claude Code's settings in the project."""
     return [
         user_file(environment),
         *([project_file(project), *shared_files(environment, project)[1:]] if project else []),
@@ -154,7 +156,7 @@ HOOKS = Hooks(
         project_file=project_file,
         entries=entries,
         beside={"version": 1},
-        obeys=obeys,
+        obeys=settings_files,
         double="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls unanswered, so "
         "they cost a few milliseconds and no more. `preheat uninstall claude_code --project` takes them out.",
         next_steps=("New sessions have them at once.",),

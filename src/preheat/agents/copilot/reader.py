@@ -1,4 +1,4 @@
-"""Recognises the events of Copilot CLI; how they are read stands in `events.py`."""
+"""Recognises the events of Copilot CLI; `events.py` reads them."""
 
 from preheat.agents.chat import mapping, string
 from preheat.agents.copilot.events import CopilotParser

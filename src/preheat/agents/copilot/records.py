@@ -1,7 +1,7 @@
-"""The events of a session as far as they are read.
+"""The fields of a session's events, as far as they are read.
 
 Knows nothing of what they mean. Everything is optional and of any type: there are about a hundred kinds, and fields come
-and go. What is not named here (telemetry, quotas, copies of what hooks were given) is skipped at native speed.
+and go. Fields not named here (telemetry, quotas, copies of what hooks were given) are skipped at native speed.
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ import msgspec
 
 
 class Data(msgspec.Struct):
-    """What an event says."""
+    """The content of an event; one class for all kinds."""
 
-    # What the session is.
+    # The session.
     sessionId: Any = None  # noqa: N815 - as the program writes it
     copilotVersion: Any = None  # noqa: N815
     startTime: Any = None  # noqa: N815
@@ -22,7 +22,7 @@ class Data(msgspec.Struct):
     branch: Any = None
     title: Any = None
     detachedFromSpawningParentSessionId: Any = None  # noqa: N815
-    # What was said.
+    # Messages.
     content: Any = None
     role: Any = None
     source: Any = None
@@ -38,7 +38,7 @@ class Data(msgspec.Struct):
     encryptedContent: Any = None  # noqa: N815
     outputTokens: Any = None  # noqa: N815
     parentToolCallId: Any = None  # noqa: N815
-    # What was done.
+    # Calls.
     toolCallId: Any = None  # noqa: N815
     toolName: Any = None  # noqa: N815
     arguments: Any = None
@@ -49,7 +49,7 @@ class Data(msgspec.Struct):
     toolTelemetry: Any = None  # noqa: N815
     hookType: Any = None  # noqa: N815
     output: Any = None
-    # What it cost.
+    # Tokens.
     usage: Any = None
     inputTokens: Any = None  # noqa: N815
     cacheReadTokens: Any = None  # noqa: N815
@@ -58,14 +58,14 @@ class Data(msgspec.Struct):
     compactionTokensUsed: Any = None  # noqa: N815
     modelMetrics: Any = None  # noqa: N815
     agentMetrics: Any = None  # noqa: N815
-    # What was taken away.
+    # Compactions and rewinds.
     summaryContent: Any = None  # noqa: N815
     preCompactionTokens: Any = None  # noqa: N815
     preTruncationTokensInMessages: Any = None  # noqa: N815
     trigger: Any = None
     upToEventId: Any = None  # noqa: N815
     eventsRemoved: Any = None  # noqa: N815
-    # Who does it.
+    # Subagents.
     agentDisplayName: Any = None  # noqa: N815
     agentName: Any = None  # noqa: N815
     parentId: Any = None  # noqa: N815

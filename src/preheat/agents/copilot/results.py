@@ -1,6 +1,6 @@
-"""What came of a call, out of `tool.execution_complete`.
+"""How a call ended, by `tool.execution_complete`.
 
-`success` only says that the tool ran: a command that ended with 2 is a success of the shell tool. So the flag and the exit
+`success` only means that the tool ran: a command that ended with 2 is a success of the shell tool. So the flag and the exit
 code are kept apart. Knows nothing of sessions.
 """
 
@@ -13,7 +13,7 @@ from preheat.agents.copilot.records import Data
 _EXIT_LINE = re.compile(
     r"\n?<(?:shellId: \S{1,80} completed|command completed|exited) with exit code (-?\d{1,10})>\s*\Z"
 )
-"""The program's own last line. Only at the very end: further up it is whatever the command printed."""
+"""The program's own last line. Only at the very end: further up the command printed it."""
 _RUNNING = re.compile(
     r"<(?:command (?:started in background )?with )?shellId: (\S{1,80}?)(?: is still running\b[^>]{0,300})?>\s*\Z"
 )
@@ -21,7 +21,7 @@ _GUIDANCE = re.compile(r'\n\nTool "[^"\n]{1,200}" (?:succeeded|failed)\. Additio
 
 
 class Ending(NamedTuple):
-    """What the program recorded of a finished call."""
+    """The program's own record of a finished call."""
 
     text: str
     is_error: bool | None
@@ -32,7 +32,7 @@ class Ending(NamedTuple):
 
 
 def ending_of(data: Data, hooked: bool) -> Ending:
-    """Take a completion apart. `hooked`: a hook had something to say since the last one, which then stands below."""
+    """Read a completion. `hooked`: a hook has added a text since the last one, which is cut off the end of the result."""
     result, error = mapping(data.result), mapping(data.error)
     text = string(result.get("content")) or string(data.result)
     if hooked:
@@ -59,17 +59,17 @@ def ending_of(data: Data, hooked: bool) -> Ending:
 
 
 def _stated_exit_code(data: Data, result: dict[str, Any]) -> int | None:
-    """By the field, else by the block of content that older versions wrote, else by the telemetry (failures only)."""
-    code = _code(mapping(data.shellExecution).get("exitCode"))
+    """From the field, else from the content block of older versions, else from the telemetry (failures only)."""
+    code = _whole_number(mapping(data.shellExecution).get("exitCode"))
     for block in sequence(result.get("contents")):
         if code is None and mapping(block).get("type") in ("shell_exit", "terminal"):
-            code = _code(mapping(block).get("exitCode"))
+            code = _whole_number(mapping(block).get("exitCode"))
     if code is None:
-        code = _code(mapping(mapping(data.toolTelemetry).get("metrics")).get("exit_code"))
+        code = _whole_number(mapping(mapping(data.toolTelemetry).get("metrics")).get("exit_code"))
     return code
 
 
-def _code(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if value != value or abs(value) > 2**32 or int(value) != value:
@@ -78,5 +78,7 @@ def _code(value: object) -> int | None:
 
 
 def _without_guidance(text: str) -> str:
-    places = [found.start() for found in _GUIDANCE.finditer(text)]
-    return text[: places[-1]] if places else text  # the last one: a command may print such a line itself
+    starts = [found.start() for found in _GUIDANCE.finditer(text)]
+    return (
+        text[: starts[-1]] if starts else text
+    )  # only the last one is the program's: a command may print such a line itself

@@ -1,4 +1,4 @@
-"""What the parser of events remembers between two feeds."""
+"""The state of the event parser, kept between two feeds."""
 
 import msgspec
 
@@ -7,25 +7,25 @@ from preheat.agents.parsing import State
 
 
 class Call(msgspec.Struct):
-    """A call whose result has not come yet."""
+    """A call without a result so far."""
 
     own: str
-    """Its id in the session: some models count from nought in every response."""
+    """Its id in our session: some models count from zero in every response."""
     key: str
     """The agent that made it; empty for the main one."""
     started: float | None = None
     by_program: bool = False
-    """The program made it in the model's name, to hand over news of a background command."""
+    """The program made it in the model's name, to report on a background command."""
 
 
 class CopilotState(State):
     known: bool = False
-    """The session's first event was seen."""
+    """The session's first event was read."""
     open: dict[str, Call] = msgspec.field(default_factory=dict)
     seen: set[str] = msgspec.field(default_factory=set)
     """The ids of all calls so far, by agent."""
     owners: dict[str, str] = msgspec.field(default_factory=dict)
-    """Which agent made a call, for the agents started by it."""
+    """The agent that made each call: the parent of a subagent that the call starts."""
     by_person: set[str] = msgspec.field(default_factory=set)
     """Calls that the person made."""
     denied: dict[str, str] = msgspec.field(default_factory=dict)
@@ -33,10 +33,10 @@ class CopilotState(State):
     """The agent that a call started; early versions name only the call."""
     tallies: dict[str, Tally] = msgspec.field(default_factory=dict)
     by_record: bool = False
-    """There are records of single responses; other statements beside them only repeat."""
+    """There are records of single responses, so other token counts are ignored."""
     prompts: dict[str, int] = msgspec.field(default_factory=dict)
-    """Where each of the person's messages stands, for what is taken back."""
+    """The line of each message of the person, to know what a rewind removes."""
     thought: str = ""
-    """The last reasoning that came as an event of its own."""
+    """The last reasoning that was an event of its own."""
     hooked: bool = False
-    """A hook has had something to say since the turn began."""
+    """A hook has added a text since the turn began."""

@@ -1,7 +1,7 @@
-"""Copilot CLI's token statements, each token counted once.
+"""Copilot CLI's token counts, each token counted once.
 
 New versions write a record for each response and, at the end, totals for the whole session, which include what the session
-used before it was resumed. Older ones only said the output of each response and gave the rest in the totals. Knows nothing
+used before it was resumed. Older ones only wrote the output of each response, and the rest in the totals. Knows nothing
 of other events.
 """
 
@@ -15,14 +15,14 @@ from preheat.model.session import Usage
 
 
 class Tally(msgspec.Struct):
-    """What one session (or subagent) has stated so far, by response."""
+    """The usage of one session (or subagent) so far, by response."""
 
     stated: dict[str, Usage] = msgspec.field(default_factory=dict)
     closed: Usage = msgspec.field(default_factory=Usage)
-    """How much there was when totals were last given."""
+    """The usage when totals were last read."""
 
     def take(self, response: str, used: Usage) -> Usage | None:
-        """Take what a response used; None if that is nothing new."""
+        """Add the usage of a response; None if it is not new."""
         before = self.stated.get(response)
         if before is not None and before.total >= used.total:
             return None
@@ -34,10 +34,10 @@ class Tally(msgspec.Struct):
         return sum(self.stated.values(), Usage())
 
     def close(self, totals: Usage, others: Usage) -> Usage | None:
-        """Take the totals at the end; what they hold beyond what was stated, or None if they do not fit.
+        """Read the totals at the end: the usage beyond that of the single responses, or None if the totals are too small.
 
-        `others` is what subagents stated, where the totals are not told apart by agent. Versions that began from nought
-        at a resume are known by totals smaller than what was stated.
+        `others` is the usage of subagents, where the totals are for all agents together. Versions that count from zero
+        after a resume are recognised by totals smaller than the sum of the responses.
         """
         for before in (Usage(), self.closed):
             rest = _minus(totals + before, self.total + others)
@@ -48,7 +48,7 @@ class Tally(msgspec.Struct):
 
 
 def usage_of(fields: dict[str, Any]) -> Usage | None:
-    """A block of tokens in Preheat's terms: what touched the cache stands outside the input."""
+    """As Preheat counts: tokens read from or written to the cache are not part of the input."""
     if "inputTokens" not in fields and "outputTokens" not in fields:
         return None
     read, written = count(fields.get("cacheReadTokens")), count(fields.get("cacheWriteTokens"))
@@ -63,20 +63,20 @@ def usage_of(fields: dict[str, Any]) -> Usage | None:
 
 
 def usage_of_event(data: Data) -> Usage | None:
-    """Of `assistant.usage`, whose fields stand bare."""
+    """The usage in an `assistant.usage` event, whose fields are not nested."""
     return usage_of(
-        {name: value for name in _BARE if (value := getattr(data, name)) is not None},
+        {name: value for name in _EVENT_FIELDS if (value := getattr(data, name)) is not None},
     )
 
 
 def totals_of(metrics: object) -> Usage | None:
-    """The sum over models; None if nothing is stated."""
+    """The sum over models; None if there are no counts."""
     found = [usage_of(mapping(mapping(model).get("usage"))) for model in mapping(metrics).values()]
     stated = [used for used in found if used is not None]
     return sum(stated, Usage()) if stated else None
 
 
-_BARE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
+_EVENT_FIELDS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
 
 
 def _minus(one: Usage, other: Usage) -> Usage | None:

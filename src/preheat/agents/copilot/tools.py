@@ -30,10 +30,10 @@ _EDITOR = "str_replace_editor"
 _EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
-def kind_of(tool: str, given: dict[str, Any]) -> ToolKind:
-    """What the tool is for; the older editor is told apart by its command."""
+def kind_of(tool: str, call_input: dict[str, Any]) -> ToolKind:
+    """What the tool is for; for the older editor that depends on its command."""
     if tool.endswith(_SHELLS):  # also read_bash, write_bash, stop_bash, list_bash
         return "shell"
     if tool == _EDITOR:
-        return _EDITOR_KINDS.get(str(given.get("command")), "edit")
+        return _EDITOR_KINDS.get(str(call_input.get("command")), "edit")
     return _KINDS.get(tool, "other")

@@ -19,8 +19,8 @@ from preheat.errors import SourceUnreadable
 
 EVIDENCE = "verification_evidence.db"
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
-_OWN = {"sessions": {"source", "started_at"}, "messages": {"tool_call_id", "tool_calls", "tool_name"}}
-"""With the needed ones: columns by which the database is known as this program's."""
+_DISTINCTIVE = {"sessions": {"source", "started_at"}, "messages": {"tool_call_id", "tool_calls", "tool_name"}}
+"""Further columns by which the database is recognised as Hermes's."""
 _TABLES = ("sessions", "messages", "session_model_usage")
 _STAMP = (
     "parent_session_id",
@@ -45,36 +45,36 @@ _STAMP = (
     "rewind_count",
     "archived",
 )
-_GOAL = 2000
+_GOAL_LENGTH = 2000
 
 
 def parts(path: str) -> list[Part]:
-    """The sessions, each with a stamp of all that is known of it without reading its messages."""
+    """The sessions, each with a stamp over what can be known without reading its messages."""
     with opened(path) as database:
-        columns = _checked(database)
+        columns = _require_columns(database)
         known: dict[str, list[Any]] = {}
         names = [name for name in _STAMP if name in columns["sessions"]]
         for row in rows(database, f"SELECT id, {', '.join(names or ['id'])} FROM sessions"):  # noqa: S608
             known[str(row[0])] = [*row[1:]]
-        for row in rows(database, _messages_of_each(columns["messages"])):
-            known.setdefault(str(row[0]), []).append([*row[1:]])  # messages whose session is gone stay one
-        for query in _more_of_each(columns):
+        for row in rows(database, _message_counts_query(columns["messages"])):
+            known.setdefault(str(row[0]), []).append([*row[1:]])  # messages of a deleted session stay a session
+        for query in _further_queries(columns):
             for row in rows(database, query):
                 if str(row[0]) in known:
                     known[str(row[0])].append([*row[1:]])
     return [Part(session, digest(facts)) for session, facts in known.items()]
 
 
-def _messages_of_each(columns: set[str]) -> str:
-    # Answered from an index alone. A row changes after it was written only when it is taken back or compacted
-    # away: that shows in `active`, and a compaction adds rows as well.
+def _message_counts_query(columns: set[str]) -> str:
+    # Answered from an index alone. A written row changes only when it is rewound or compacted away: that shows in
+    # `active`, and a compaction adds rows as well.
     wanted = ["COUNT(*)", "MAX(id)"]
     wanted += ["SUM(active)"] if "active" in columns else []
     wanted += ["MAX(timestamp)"] if "timestamp" in columns else []
     return f"SELECT session_id, {', '.join(wanted)} FROM messages GROUP BY session_id"  # noqa: S608
 
 
-def _more_of_each(columns: dict[str, set[str]]) -> Iterator[str]:
+def _further_queries(columns: dict[str, set[str]]) -> Iterator[str]:
     if "parent_session_id" in columns["sessions"]:
         yield "SELECT parent_session_id, 'children', COUNT(*) FROM sessions GROUP BY parent_session_id"
     usage = columns["session_model_usage"]
@@ -86,9 +86,9 @@ def _more_of_each(columns: dict[str, set[str]]) -> Iterator[str]:
 
 
 def dump(path: str, part: str) -> Iterator[bytes]:
-    """One session's rows as lines, from one moment of the database."""
+    """One session's rows as lines, from one consistent state of the database."""
     with opened(path) as database:
-        columns = _checked(database)
+        columns = _require_columns(database)
         session = one(database, "SELECT * FROM sessions WHERE id = ?", part) or {"id": part}
         yield line_of("sessions", session)
         lineage = _lineage(database, columns, session)
@@ -107,14 +107,14 @@ def dump(path: str, part: str) -> Iterator[bytes]:
 
 
 def is_own(path: str) -> bool:
-    """Whether a database has this program's tables. Raises SourceUnreadable."""
+    """Whether a database has Hermes's tables. Raises SourceUnreadable."""
     with opened(path) as database:
         columns = columns_of(database, _TABLES)
-    return all((_NEEDED[table] | _OWN[table]) <= columns[table] for table in _NEEDED)
+    return all((_NEEDED[table] | _DISTINCTIVE[table]) <= columns[table] for table in _NEEDED)
 
 
 def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session: dict[str, Any]) -> dict[str, Any]:
-    """The parent: how it ended, and what of its conversation may stand in the child again."""
+    """The parent: how it ended, and the keys of its messages that may be copied into the child."""
     parent = session.get("parent_session_id")
     row = one(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None
     if row is None:
@@ -122,19 +122,19 @@ def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session
     lineage = {name: row.get(name) for name in ("id", "source", "end_reason", "ended_at", "started_at")}
     ancestor: dict[str, Any] | None = row
     seen: set[Any] = set()
-    # A session that goes on after a compaction has no folder of its own.
+    # A session that continues another after a compaction has no folder of its own.
     while ancestor and ancestor["id"] not in seen and not lineage.get("cwd"):
         lineage.update({name: ancestor.get(name) for name in ("cwd", "git_branch")})
         seen.add(ancestor["id"])
-        above = ancestor.get("parent_session_id")
-        ancestor = one(database, "SELECT * FROM sessions WHERE id = ?", above) if above else None
+        parent_id = ancestor.get("parent_session_id")
+        ancestor = one(database, "SELECT * FROM sessions WHERE id = ?", parent_id) if parent_id else None
     if session.get("source") != "subagent":
         lineage["keys"] = list(_keys(database, columns["messages"], parent, session["id"]))
     return lineage
 
 
 def _keys(database: sqlite3.Connection, columns: set[str], parent: Any, child: Any) -> Iterator[str]:
-    """The parent's messages from before the child's first."""
+    """The keys of the parent's messages from before the child's first message."""
     names = [name for name in ("role", "content", "tool_call_id", "tool_calls") if name in columns]
     query = (
         f"SELECT {', '.join(names)} FROM messages WHERE session_id = ? AND id <"  # noqa: S608
@@ -145,7 +145,7 @@ def _keys(database: sqlite3.Connection, columns: set[str], parent: Any, child: A
 
 
 def _children(database: sqlite3.Connection, columns: dict[str, set[str]], part: str) -> Iterator[bytes]:
-    """The sessions that were started out of this one, each with what it was asked first."""
+    """The sessions started from this one, each with its first prompt."""
     if "parent_session_id" not in columns["sessions"]:
         return
     names = [name for name in ("source", "started_at", "model_config") if name in columns["sessions"]]
@@ -158,16 +158,16 @@ def _children(database: sqlite3.Connection, columns: dict[str, set[str]], part: 
             child["id"],
         )
         goal = first["content"] if first else None
-        yield line_of("children", {**child, "goal": goal[:_GOAL] if isinstance(goal, str) else None})
+        yield line_of("children", {**child, "goal": goal[:_GOAL_LENGTH] if isinstance(goal, str) else None})
 
 
 def _evidence(path: str, part: str) -> Iterator[bytes]:
-    """What the program noted about tests that were run, in a database of its own."""
-    beside = os.path.join(os.path.dirname(path), EVIDENCE)
-    if not os.path.exists(beside):
+    """The program's notes on tests that were run, from a second database."""
+    evidence_path = os.path.join(os.path.dirname(path), EVIDENCE)
+    if not os.path.exists(evidence_path):
         return
     try:
-        with opened(beside) as database:
+        with opened(evidence_path) as database:
             own = columns_of(database, ["verification_events"])["verification_events"]
             if {"id", "session_id"} <= own:
                 query = "SELECT * FROM verification_events WHERE session_id = ? ORDER BY id"
@@ -177,7 +177,7 @@ def _evidence(path: str, part: str) -> Iterator[bytes]:
         yield line_of("problem", {"message": f"`{EVIDENCE}` beside it cannot be read: {error}"})
 
 
-def _checked(database: sqlite3.Connection) -> dict[str, set[str]]:
+def _require_columns(database: sqlite3.Connection) -> dict[str, set[str]]:
     columns = columns_of(database, _TABLES)
     require(columns, _NEEDED, "Hermes")
     return columns

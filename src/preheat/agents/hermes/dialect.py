@@ -1,4 +1,4 @@
-"""How Hermes words what becomes of a call: a `status` in the result's own JSON, or a sentence in its place."""
+"""The phrases and `status` values by which Hermes reports refusals, interruptions and errors."""
 
 from preheat.model.outcome import Dialect
 

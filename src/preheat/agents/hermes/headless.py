@@ -1,4 +1,4 @@
-"""How Hermes is started without a terminal: one question, quietly. Commands that it holds for dangerous are refused."""
+"""How Hermes is started without a terminal: one question, quietly. It refuses commands that it considers dangerous."""
 
 import json
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ skills: {{creation_nudge_interval: 0}}
 """
 
 
-def arguments(asked: Asked) -> list[str]:
-    """As the person would ask: with another source than its own it does not record in which folder it works."""
-    turns = ["--max-turns", str(asked.turns)] if asked.turns else []
-    return ["chat", "--quiet", *with_model(asked), *turns, *asked.options, f"--query={asked.prompt}"]
+def arguments(request: Asked) -> list[str]:
+    """Asks as the person would: with another source Hermes does not record its working folder."""
+    turns = ["--max-turns", str(request.turns)] if request.turns else []
+    return ["chat", "--quiet", *with_model(request), *turns, *request.options, f"--query={request.prompt}"]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """The key is a reference to the variable, which the program resolves. It does not look back at a session by itself: that
-    would cost tokens that no task asked for."""
+    """The configuration for the endpoint. The key is a reference to a variable, which Hermes resolves. Hermes's own reviews
+    of sessions are off: they would cost tokens that no task asked for."""
     key = f"${{{endpoint.key}}}" if endpoint.key else "none"
     text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url), key=json.dumps(key))
     return Settled({".hermes/config.yaml": text}, {"HERMES_HOME": f"{home}/.hermes"})

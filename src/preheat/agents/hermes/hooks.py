@@ -1,7 +1,7 @@
-"""Hermes's hooks: a plugin of our own (`plugin/`) or a shell hook tells what happens in the program, and adds what is answered.
+"""Hermes's hooks: our plugin (`plugin/`) or a shell hook reports what happens in the program, and adds the answers.
 
-Both tell it in the program's own words: the hook's name, and what the program gives it. Knows nothing of sessions on disk nor of
-how the plugin does it.
+Both report in Hermes's own form: the hook's name, and the arguments that Hermes gives it. Knows nothing of sessions on disk nor
+of how the plugin works.
 """
 
 from typing import Any
@@ -32,69 +32,72 @@ _EVENTS: dict[str, HookName] = {
     "transform_tool_result": "after_tool", "pre_verify": "stop", "on_session_end": "stop",
     "on_session_finalize": "session_end", "subagent_start": "subagent_start", "subagent_stop": "subagent_stop",
 }  # fmt: skip
-_ALONE = ("subagent", "review")
-"""What is written in the place of a subagent's name for one, and for the program's own look back at a session."""
+_UNWATCHED = ("subagent", "review")
+"""The event's `subagent` for a subagent, and for Hermes's own review of a session."""
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
-    told = decoded(payload)
-    if told is None or not text(told.get("session_id")):
+    """Read one event."""
+    body = decoded(payload)
+    if body is None or not text(body.get("session_id")):
         return None
-    hook = text(told.get("hook_event_name"))
-    more = fields(told.get("extra"))
-    name = _name(hook, more)
-    home = text(told.get("home"))
+    hook = text(body.get("hook_event_name"))
+    extra = fields(body.get("extra"))
+    name = _event_name(hook, extra)
+    home = text(body.get("home"))
     return HookEvent(
         agent="hermes",
-        session=text(told.get("session_id")),
+        session=text(body.get("session_id")),
         name=name,
         told_as=hook,
         at=at,
-        cwd=text(told.get("cwd")),
+        cwd=text(body.get("cwd")),
         transcript=f"{home}/{DATABASE}" if home else "",
-        model=text(more.get("model")),
-        subagent=_left_alone(more),
-        **_more(name, told, more),
+        model=text(extra.get("model")),
+        subagent=_unwatched(extra),
+        **_event_fields(name, body, extra),
     )
 
 
-def _name(hook: str, more: Payload) -> HookName:
-    """The first prompt is the start of a session, with the task known; what the program itself says is no prompt."""
+def _event_name(hook: str, extra: Payload) -> HookName:
+    """The event's name. The first prompt starts the session; a message that Hermes wrote itself is not a prompt."""
     if hook != "pre_llm_call":
         return _EVENTS.get(hook, "other")
-    if flag(more.get("is_first_turn")):
+    if flag(extra.get("is_first_turn")):
         return "session_start"
-    return "other" if written_by_program(_said(more.get("user_message"))) else "prompt"
+    return "other" if written_by_program(_message_text(extra.get("user_message"))) else "prompt"
 
 
-def _left_alone(more: Payload) -> str:
-    """Not empty for a subagent, and for the program's own look back at a session, which bears that session's id."""
-    if text(more.get("platform")) == "subagent":
-        return _ALONE[0]
-    return _ALONE[1] if reviews(_said(more.get("user_message"))) else ""
+def _unwatched(extra: Payload) -> str:
+    """Not empty for a subagent, and for Hermes's own review of a session, which has that session's id."""
+    if text(extra.get("platform")) == "subagent":
+        return _UNWATCHED[0]
+    return _UNWATCHED[1] if reviews(_message_text(extra.get("user_message"))) else ""
 
 
-def _more(name: HookName, told: Payload, more: Payload) -> dict[str, Any]:
+def _event_fields(name: HookName, body: Payload, extra: Payload) -> dict[str, Any]:
     if name in ("session_start", "prompt"):
-        # A session that goes on is given nothing: what it was given at its start is still there.
-        return {"prompt": _said(more.get("user_message")), "source": "startup" if name == "session_start" else "resume"}
+        # A later prompt counts as a resume: the context from the session's start is still there.
+        return {
+            "prompt": _message_text(extra.get("user_message")),
+            "source": "startup" if name == "session_start" else "resume",
+        }
     if name == "stop":
-        return {"stop_again": bool(number(more.get("attempt")))}
+        return {"stop_again": bool(number(extra.get("attempt")))}
     if name == "session_end":
-        return {"attended": flag(more.get("attended"))}
+        return {"attended": flag(extra.get("attended"))}
     if name not in ("before_tool", "after_tool"):
         return {}
-    tool = text(told.get("tool_name"))
+    tool = text(body.get("tool_name"))
     found = {
-        "call_id": text(more.get("tool_call_id")),
-        "turn": text(more.get("api_request_id")),
+        "call_id": text(extra.get("tool_call_id")),
+        "turn": text(extra.get("api_request_id")),
         "tool": tool,
-        "arguments": fields(told.get("tool_input")),
+        "arguments": fields(body.get("tool_input")),
     }
     if name == "before_tool":
         return found
-    result = parted(joined(more.get("result")) or "")[0]
+    result = parted(joined(extra.get("result")) or "")[0]
     facts = facts_of(result, tool)
     return {
         **found,
@@ -103,41 +106,41 @@ def _more(name: HookName, told: Payload, more: Payload) -> dict[str, Any]:
         "detail": facts.detail,
         "is_error": facts.is_error,
         "exit_code": facts.exit_code,
-        "seconds": seconds(more.get("duration_ms")),
+        "seconds": seconds(extra.get("duration_ms")),
     }
 
 
-def _said(value: Any) -> str:
-    """What a person said: a text, or parts of which some are texts."""
+def _message_text(value: Any) -> str:
+    """The text of a user message, which is a text or a list of parts."""
     if isinstance(value, list):
         return "\n".join(filter(None, (text(fields(part).get("text")) for part in value)))
     return text(value)
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer: `context`, `action` and `message` as the program takes them, the rest for the plugin."""
-    said: Payload = {}
+    """The answer: `context`, `action` and `message` in Hermes's own form, the rest for the plugin."""
+    response: Payload = {}
     if event.name in ("session_start", "prompt"):
         if answer.context:
-            said["context"] = capped(answer.context)
+            response["context"] = capped(answer.context)
         if answer.messages:
-            said["messages"] = answer.messages
+            response["messages"] = answer.messages
     elif event.name == "before_tool":
         if answer.block:
-            said |= {"action": "block", "message": capped(answer.block)}
+            response |= {"action": "block", "message": capped(answer.block)}
         elif answer.context:
-            said["advisory"] = capped(answer.context)
+            response["advisory"] = capped(answer.context)
     elif event.name == "after_tool":
         if answer.context:
-            said["advisory"] = capped(answer.context)
+            response["advisory"] = capped(answer.context)
         if answer.output:
-            said["output"] = answer.output
+            response["output"] = answer.output
     elif event.told_as == "pre_verify":
         if answer.block and not event.stop_again:
-            said |= {"action": "continue", "message": capped(answer.block)}
+            response |= {"action": "continue", "message": capped(answer.block)}
     elif event.name == "session_end" and event.attended and answer.person:
-        said["person"] = capped(answer.person, 1_000)
-    return encoded(said)
+        response["person"] = capped(answer.person, 1_000)
+    return encoded(response)
 
 
 HOOKS = Hooks(

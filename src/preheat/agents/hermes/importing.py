@@ -1,7 +1,7 @@
-"""A context as a session in Hermes's own store, to be gone on with: put there by Hermes's own code, never by writing its files.
+"""Puts a context as a session into Hermes's own store, to be resumed: through Hermes's own code, never by writing its files.
 
-The store is looked at first, read-only: opening a damaged one for writing would make the program repair it, and opening one of
-a newer release would be guessing. Knows nothing of how a context is chosen or worded.
+The store is checked first, read-only: opening a damaged one for writing would make Hermes repair it, and the tables of a newer
+release are unknown. Knows nothing of how a context is chosen or worded.
 """
 
 import json
@@ -23,11 +23,11 @@ from preheat.errors import SourceUnreadable, UserError
 from preheat.model.rendering import Begun, Rendered
 
 SINCE = (0, 19)
-"""The first release that takes sessions in."""
-_SECONDS = 120.0
+"""The first release that imports sessions."""
+_TIMEOUT = 120.0
 _TRIES = 3
-_OTHER_WAYS = "what it can: `--format hermes-prefill`, or the plugin (`preheat install hermes`)"
-_WHY = {
+_ALTERNATIVES = "what it can: `--format hermes-prefill`, or the plugin (`preheat install hermes`)"
+_MESSAGES = {
     "locked": "another program is writing to `{store}`; try again in a moment",
     "full": "`{store}` could not be written ({why}): is the disk full?",
     "unwritable": "`{store}` cannot be written: no permission, or a read-only disk ({why})",
@@ -47,36 +47,36 @@ def begin(rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Be
         places = ", ".join(looked_for(environment))
         raise UserError(f"Hermes was not found; looked for {places}. `--print` prints the session instead")
     if program.release < SINCE:
-        raise _too_old(program)
+        raise _too_old_error(program)
     if not os.path.isdir(program.home):
         raise UserError(f"Hermes has no folder `{program.home}` yet; start it once, or set HERMES_HOME")
     store = os.path.join(program.home, DATABASE)
-    schema = _sound(store)
+    schema = _check_store(store)
     for _ in range(_TRIES):
-        session = _session(rendered, folder, time.time())
-        kind, why = _asked(program, environment, {"store": store, "schema": schema, "session": session})
+        session = _make_session(rendered, folder, time.time())
+        kind, why = _import_session(program, environment, {"store": store, "schema": schema, "session": session})
         if not kind:
-            _read_back(store, session)
-            return _begun(program, environment, store, session)
+            _verify(store, session)
+            return _describe(program, environment, store, session)
         if kind != "taken":
             break
     if kind == "old":
-        raise _too_old(program)
-    told = {
+        raise _too_old_error(program)
+    values = {
         "store": store,
         "why": " ".join(why.split()),
         "version": program.version,
         "command": program.command or program.interpreter,
     }
-    raise UserError(_WHY.get(kind, _WHY["failed"]).format(**told))
+    raise UserError(_MESSAGES.get(kind, _MESSAGES["failed"]).format(**values))
 
 
-def _too_old(program: Program) -> UserError:
+def _too_old_error(program: Program) -> UserError:
     needed = ".".join(map(str, SINCE))
-    return UserError(f"Hermes {program.version} takes no sessions in (that came with {needed}); {_OTHER_WAYS}")
+    return UserError(f"Hermes {program.version} takes no sessions in (that came with {needed}); {_ALTERNATIVES}")
 
 
-def _begun(program: Program, environment: Mapping[str, str], store: str, session: dict[str, Any]) -> Begun:
+def _describe(program: Program, environment: Mapping[str, str], store: str, session: dict[str, Any]) -> Begun:
     words: tuple[str, ...] = (program.command,) if program.command else (program.interpreter, "-m", "hermes_cli.main")
     if program.command and shutil.which("hermes", path=environment.get("PATH", "")) == program.command:
         words = ("hermes",)
@@ -91,8 +91,8 @@ def _begun(program: Program, environment: Mapping[str, str], store: str, session
     )
 
 
-def _session(rendered: Rendered, folder: str, now: float) -> dict[str, Any]:
-    """The document with an id as Hermes makes them, and a title that no other session can have."""
+def _make_session(rendered: Rendered, folder: str, now: float) -> dict[str, Any]:
+    """The document with an id in Hermes's form, and a title that no other session can have."""
     own = secrets.token_hex(3)
     session = {
         **rendered.document,
@@ -103,8 +103,8 @@ def _session(rendered: Rendered, folder: str, now: float) -> dict[str, Any]:
     return {**session, "cwd": os.path.abspath(folder)} if folder else session
 
 
-def _sound(store: str) -> int:
-    """The version of the store's tables, 0 where it has none yet. Raises UserError if it is not safe to write to."""
+def _check_store(store: str) -> int:
+    """The version of the store's tables, 0 if it has none yet. Raises UserError if it is not safe to write to."""
     if not os.path.lexists(store):
         return 0
     if not os.path.isfile(store):
@@ -113,9 +113,9 @@ def _sound(store: str) -> int:
         return 0
     try:
         with opened(store) as database:
-            said = [row[0] for row in rows(database, "PRAGMA quick_check(1)")]
-            if said != ["ok"]:
-                raise SourceUnreadable(f"it is damaged ({said[0] if said else 'nothing said'})")
+            report = [row[0] for row in rows(database, "PRAGMA quick_check(1)")]
+            if report != ["ok"]:
+                raise SourceUnreadable(f"it is damaged ({report[0] if report else 'nothing said'})")
             if "version" not in columns_of(database, ["schema_version"])["schema_version"]:
                 raise SourceUnreadable("it is no Hermes database that Preheat knows")
             version = one(database, "SELECT MAX(version) AS version FROM schema_version")
@@ -126,28 +126,28 @@ def _sound(store: str) -> int:
     return number if isinstance(number, int) else 0
 
 
-def _asked(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
-    """What kept Hermes's code from storing it, and why; empty where it was stored."""
+def _import_session(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
+    """Run Hermes's import: the kind of failure and the reason, both empty if the session was stored."""
     own = {**clean(environment), "HERMES_HOME": program.home}
     try:
-        done = subprocess.run(
+        finished = subprocess.run(
             [program.interpreter, "-B", str(Path(inside.__file__).absolute())],
-            input=json.dumps(request).encode(), capture_output=True, env=own, cwd=program.home, timeout=_SECONDS, check=False,
+            input=json.dumps(request).encode(), capture_output=True, env=own, cwd=program.home, timeout=_TIMEOUT, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return "failed", f"it did not answer within {_SECONDS:g} seconds"
+        return "failed", f"it did not answer within {_TIMEOUT:g} seconds"
     except OSError as error:
         return "broken", error.strerror or str(error)
-    for line in done.stdout.decode("utf-8", "replace").splitlines():
+    for line in finished.stdout.decode("utf-8", "replace").splitlines():
         if line.startswith(inside.MARK):
             answer = json.loads(line[len(inside.MARK) :])
             return str(answer.get("kind", "failed")), str(answer.get("why", ""))
-    last = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return "failed", last[-1][:300] if last else f"it ended with {done.returncode} and said nothing"
+    last = finished.stderr.decode("utf-8", "replace").strip().splitlines()
+    return "failed", last[-1][:300] if last else f"it ended with {finished.returncode} and said nothing"
 
 
-def _read_back(store: str, session: dict[str, Any]) -> None:
-    """Whether what is in the store now is what was given. Raises UserError."""
+def _verify(store: str, session: dict[str, Any]) -> None:
+    """Check that all messages are in the store now. Raises UserError."""
     try:
         with opened(store) as database:
             query = "SELECT COUNT(*) AS number FROM messages WHERE session_id = ?"

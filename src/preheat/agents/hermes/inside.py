@@ -1,8 +1,8 @@
-"""Run by Hermes's own interpreter: puts one session into its store through Hermes's own code, and says what came of it.
+"""A script for Hermes's own interpreter: imports one session into its store through Hermes's own code, and reports the outcome.
 
-Standard library and Hermes only: Preheat is not there. The request is JSON on standard input, the answer one line on standard
-output that begins with `preheat:`. Opening the store for writing brings it up to date and may repair it, so whoever asks has
-looked first whether it is sound.
+Standard library and Hermes only: Preheat cannot be imported there. The request is JSON on standard input, the answer one line
+on standard output that begins with `preheat:`. Opening the store for writing migrates it and may repair it, so the caller
+has checked it first.
 """
 
 import json
@@ -25,8 +25,8 @@ _KINDS = {
 }
 
 
-def put(asked: dict[str, Any]) -> dict[str, Any]:
-    """Store the session; `kind` says what kept it from that."""
+def store_session(request: dict[str, Any]) -> dict[str, Any]:
+    """Store the session; `kind` names what prevented it."""
     try:
         import hermes_state  # type: ignore[import-not-found] # noqa: PLC0415 - Hermes has it
     except ImportError as error:
@@ -34,11 +34,11 @@ def put(asked: dict[str, Any]) -> dict[str, Any]:
     if not hasattr(hermes_state.SessionDB, "import_sessions"):
         return {"kind": "old"}
     known = getattr(hermes_state, "SCHEMA_VERSION", None)
-    if isinstance(known, int) and asked["schema"] > known:
-        return {"kind": "newer", "why": f"{asked['schema']} against {known}"}
-    store = hermes_state.SessionDB(Path(asked["store"]))
+    if isinstance(known, int) and request["schema"] > known:
+        return {"kind": "newer", "why": f"{request['schema']} against {known}"}
+    store = hermes_state.SessionDB(Path(request["store"]))
     try:
-        answer = store.import_sessions([asked["session"]])
+        answer = store.import_sessions([request["session"]])
     finally:
         store.close()
     if not answer.get("ok"):
@@ -49,13 +49,13 @@ def put(asked: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Answer one request."""
     try:
-        answer = put(json.load(sys.stdin))
+        answer = store_session(json.load(sys.stdin))
     except sqlite3.Error as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         answer = {"kind": _KINDS.get(code, "failed"), "why": str(error)}
     except PermissionError as error:
         answer = {"kind": "unwritable", "why": str(error)}
-    except Exception as error:  # noqa: BLE001 - another release may raise anything; it is told, not thrown
+    except Exception as error:  # noqa: BLE001 - another release may raise anything; it is reported
         answer = {"kind": "failed", "why": f"{type(error).__name__}: {error}"}
     print(f"{MARK}{json.dumps(answer)}")
 

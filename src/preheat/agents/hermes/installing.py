@@ -1,6 +1,6 @@
-"""Where the plugin goes so that Hermes loads it: as a package in its own Python, as a folder in its home, or as a shell hook.
+"""Where the plugin is put so that Hermes loads it: as a package in its own Python, as a folder in its home, or as a shell hook.
 
-Says what has to be where; `installing` puts it there. Knows nothing of what the plugin does.
+Only describes the files and settings; `preheat.installing` writes them. Knows nothing of what the plugin does.
 """
 
 import json
@@ -19,33 +19,33 @@ from preheat.errors import UserError
 NAME = "preheat"
 TRIED = "0.19.0"
 _GROUP = "hermes_agent.plugins"
-_OLDEST, _REQUESTS, _STOPS = (0, 13), (0, 17), (0, 18)
-"""The first that has the hooks at all, the first in which requests can be changed, and the first that tells of a stop in time."""
+_OLDEST_RELEASE, _REQUESTS_SINCE, _STOPS_SINCE = (0, 13), (0, 17), (0, 18)
+"""The first releases that have hooks at all, that let plugins change requests, and that report a stop before it happens."""
 _ENABLED, _DISABLED = ("plugins", "enabled"), ("plugins", "disabled")
-_CALL = "pre_llm_call"
-_HOOKS = ("hooks", _CALL)
+_HOOK_EVENT = "pre_llm_call"
+_HOOKS = ("hooks", _HOOK_EVENT)
 _MARK = "preheat.json"
 _CONSENT = "shell-hooks-allowlist.json"
 _SECONDS = 10
 
 
 def settings(environment: Mapping[str, str]) -> str:
-    """The settings of the home that Hermes uses now."""
+    """The settings file of the home that Hermes uses now."""
     return os.path.join(home_of(environment), "config.yaml")
 
 
-def target(environment: Mapping[str, str]) -> Target:
-    """The Hermes that is set up. Raises UserError where there is none, or one that is too old."""
+def find_target(environment: Mapping[str, str]) -> Target:
+    """The Hermes to set up. Raises UserError if there is none, or only one that is too old."""
     program = found(environment)
     if program is None:
         raise UserError(
             f"Hermes Agent is not on this machine; looked for {', '.join(looked_for(environment))}. Install it, or put its "
             "`hermes` on the PATH"
         )
-    if program.release and program.release < _OLDEST:
+    if program.release and program.release < _OLDEST_RELEASE:
         raise UserError(
             f"Hermes Agent {program.version} (`{program.interpreter}`) is too old: plugins like ours are loaded from "
-            f"{_dotted(_OLDEST)} on; update Hermes first"
+            f"{_format_release(_OLDEST_RELEASE)} on; update Hermes first"
         )
     return Target(
         f"Hermes Agent {program.version}",
@@ -54,21 +54,22 @@ def target(environment: Mapping[str, str]) -> Target:
         program.version,
         program.home,
         os.path.join(program.home, "config.yaml"),
-        _notes(program, environment),
+        _version_notes(program, environment),
     )
 
 
-def _notes(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
+def _version_notes(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
     notes = []
-    if program.release and program.release < _REQUESTS:
+    if program.release and program.release < _REQUESTS_SINCE:
         notes.append(
-            f"Hermes {program.version} lets nobody add messages to a request (that came with {_dotted(_REQUESTS)}): a session "
+            f"Hermes {program.version} lets nobody add messages to a request (that came with "
+            f"{_format_release(_REQUESTS_SINCE)}): a session "
             'starts warm by text only, `start_as = "messages"` does nothing. The rest works.'
         )
-    if program.release and program.release < _STOPS:
+    if program.release and program.release < _STOPS_SINCE:
         notes.append(
-            f"Hermes {program.version} lets nobody send the agent back when it stops (that came with {_dotted(_STOPS)}): "
-            "`hold_stop` does nothing."
+            f"Hermes {program.version} lets nobody send the agent back when it stops (that came with "
+            f"{_format_release(_STOPS_SINCE)}): `hold_stop` does nothing."
         )
     tried = tuple(int(part) for part in TRIED.split("."))
     if program.release[:2] > tried[:2]:
@@ -86,28 +87,32 @@ def _notes(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _dotted(release: tuple[int, ...]) -> str:
+def _format_release(release: tuple[int, ...]) -> str:
     return ".".join(map(str, release))
 
 
-# The ways.
-def ways(around: Around) -> tuple[Way, ...]:
-    """What each takes."""
-    home = home_of(around.environment)
+# The ways to install.
+def list_ways(context: Around) -> tuple[Way, ...]:
+    """The steps of each way."""
+    home = home_of(context.environment)
     config = os.path.join(home, "config.yaml")
-    enabled = Item(config, _ENABLED, NAME, _is_name, (_DISABLED,))
-    hook = {"command": shlex.join(around.hook), "timeout": _SECONDS}
-    folder = Folder(os.path.join(home, "plugins", NAME), _files(around.folder), _MARK)
-    loaded = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
-    package = (Package(around.interpreter, _GROUP, _swept(around.interpreter)),) if around.interpreter else ()
-    same = around.environment.get("PREHEAT_HOME")
-    told = (f"Start Hermes with the same PREHEAT_HOME (`{same}`): a package looks in the usual place.",) if same else ()
+    enabled = Item(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
+    hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
+    folder = Folder(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
+    loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
+    package = (Package(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
+    preheat_home = context.environment.get("PREHEAT_HOME")
+    same_home = (
+        (f"Start Hermes with the same PREHEAT_HOME (`{preheat_home}`): a package looks in the usual place.",)
+        if preheat_home
+        else ()
+    )
     return (
-        Way("pip", (*package, enabled), "as a package in Hermes's own Python", (*loaded, *told)),
-        Way("directory", (folder, enabled), "as a folder in Hermes's home; its Python is left alone", loaded),
+        Way("pip", (*package, enabled), "as a package in Hermes's own Python", (*loads_at_start, *same_home)),
+        Way("directory", (folder, enabled), "as a folder in Hermes's home; its Python is left alone", loads_at_start),
         Way(
             "hook",
-            (Item(config, _HOOKS, hook, _is_hook),),
+            (Item(config, _HOOKS, hook, _is_own_hook),),
             "as a shell hook: it gives a new session its start and nothing else, no watching, no commands, no tool",
             (
                 "Hermes runs a shell hook only after you have agreed to it: it asks at the next start in a terminal; elsewhere "
@@ -117,16 +122,16 @@ def ways(around: Around) -> tuple[Way, ...]:
     )
 
 
-def _is_name(item: Any) -> bool:
+def _is_own_name(item: Any) -> bool:
     return bool(item == NAME)
 
 
-def _is_hook(item: Any) -> bool:
+def _is_own_hook(item: Any) -> bool:
     return ours(item) == "hermes"
 
 
-def _files(folder: str) -> dict[str, bytes]:
-    """The plugin as it stands here, and beside it how Preheat is started."""
+def _plugin_files(folder: str) -> dict[str, bytes]:
+    """The plugin's files, and a file that says how Preheat is started."""
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin")
     found = {}
     for name in sorted(os.listdir(source)):
@@ -138,50 +143,52 @@ def _files(folder: str) -> dict[str, bytes]:
     return {**found, _MARK: json.dumps(start, indent=2).encode() + b"\n"}
 
 
-def _swept(interpreter: str) -> str:
-    """Why a package would not stay in that Python."""
+def _why_not_kept(interpreter: str) -> str:
+    """Why a package would not stay in that Python; empty if it would."""
     prefix = os.path.dirname(os.path.dirname(interpreter))
     if os.path.exists(os.path.join(prefix, "uv-receipt.toml")):
         return "`uv tool upgrade` takes out of Hermes's Python what it did not put there itself"
     return ""
 
 
-# Whether Hermes runs what is there.
+# Whether Hermes runs what is installed.
 _YES = ("1", "true", "yes", "on")
 
 
-def allowed(environment: Mapping[str, str], how: str, said: Mapping[str, Any]) -> str:
-    """What keeps Hermes from it although it is in its settings."""
+def explain_refusal(environment: Mapping[str, str], how: str, settings_content: Mapping[str, Any]) -> str:
+    """Why Hermes does not run what its settings name; empty if it does."""
     if environment.get("HERMES_SAFE_MODE", "").strip().lower() in _YES:
         return "HERMES_SAFE_MODE is set: Hermes loads no plugins and runs no hooks"
-    accepts = (environment.get("HERMES_ACCEPT_HOOKS", ""), str(said.get("hooks_auto_accept", "")))
+    accepts = (environment.get("HERMES_ACCEPT_HOOKS", ""), str(settings_content.get("hooks_auto_accept", "")))
     if how != "hook" or any(word.strip().lower() in _YES for word in accepts):
         return ""
-    listed = fields(said.get("hooks")).get(_CALL)
+    listed = fields(settings_content.get("hooks")).get(_HOOK_EVENT)
     commands = (
-        {text(fields(hook).get("command")) for hook in listed if _is_hook(hook)} if isinstance(listed, list) else set()
+        {text(fields(hook).get("command")) for hook in listed if _is_own_hook(hook)}
+        if isinstance(listed, list)
+        else set()
     )
-    if commands and commands <= _agreed(home_of(environment)):
+    if commands and commands <= _approved_commands(home_of(environment)):
         return ""
     return "you have not agreed to it in Hermes yet: it asks at the next start in a terminal, or start it with `--accept-hooks`"
 
 
-def _agreed(home: str) -> set[str]:
-    """The commands that the person has agreed to."""
+def _approved_commands(home: str) -> set[str]:
+    """The shell hook commands that the person has approved."""
     try:
         with open(os.path.join(home, _CONSENT), encoding="utf-8") as stream:
             approvals = fields(json.load(stream)).get("approvals")
     except (OSError, ValueError, RecursionError):
         return set()
     listed = [fields(each) for each in approvals] if isinstance(approvals, list) else []
-    return {text(each.get("command")) for each in listed if each.get("event") == _CALL}
+    return {text(each.get("command")) for each in listed if each.get("event") == _HOOK_EVENT}
 
 
 SEVERAL = Several(
     ("pip", "directory", "hook"),
-    target,
+    find_target,
     settings,
-    ways,
-    allowed,
+    list_ways,
+    explain_refusal,
     ("`hermes --safe-mode` loads no plugins and runs no hooks: such sessions start cold and are not watched.",),
 )

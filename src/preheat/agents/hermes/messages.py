@@ -1,6 +1,6 @@
-"""What the messages of a Hermes session say: each row becomes its events.
+"""Turns the rows of a Hermes session's messages into events.
 
-Which rows are messages, and which are copies or were taken back, is `parser.py`'s business.
+Does not know which rows are copies or were rewound: `parser.py` decides that.
 """
 
 from collections.abc import Iterator
@@ -32,36 +32,36 @@ class HermesState(State):
     names: dict[str, str] = msgspec.field(default_factory=dict)
     """The tool of every call."""
     renamed: dict[str, str] = msgspec.field(default_factory=dict)
-    """A call's own name, by the id it shares with an earlier one: some models number anew in each answer."""
+    """A call's unique name, by the id it shares with an earlier call: some models count again in each response."""
     goals: dict[str, str] = msgspec.field(default_factory=dict)
-    """Which call handed a task over, by the task."""
+    """The call that delegated a task, by the task's text."""
     rewind: int | None = None
-    """The rows before were taken back; the line to which."""
+    """The line before the rewound rows that were just read."""
     prompted: bool = False
     given: bool = False
-    """Preheat put something before the model."""
+    """The session contains a text of Preheat."""
 
 
 class MessageParser(LinesParser[HermesState, Record]):
-    """The half of the parser that knows what a message is."""
+    """The part of the parser that turns messages into events."""
 
     def message(self, row: dict[str, Any], line: int) -> None:
         at = seconds(row.get("timestamp"))
         self.draft().heading.seen(at)
         role = row.get("role")
         if role == "user":
-            self._user(row, line, at)
+            self._add_user(row, line, at)
         elif role == "assistant":
-            self._assistant(row, line, at)
+            self._add_assistant(row, line, at)
         elif role == "tool":
-            self._result(row, line, at)
+            self._add_result(row, line, at)
         else:
             self.draft().events.append(Other(line=line, at=at, name=f"message.{role}", raw=row))
 
-    def _user(self, row: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_user(self, row: dict[str, Any], line: int, at: float | None) -> None:
         draft = self.draft()
         text, images = content_of(row.get("content"))
-        # What a subagent is asked comes from the model that started it.
+        # A subagent's prompt was written by the model that started it.
         by_program = written_by_program(text) or draft.heading.relation == "subagent"
         origin = origin_of(text, by_program)
         if origin == "preheat":
@@ -73,19 +73,19 @@ class MessageParser(LinesParser[HermesState, Record]):
         draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
         sent = row.get("api_content")
         if isinstance(sent, str) and sent and sent != text:
-            # What the model got: the message, and what plugins and memory put behind it.
+            # The text sent to the model: the message, and what plugins and memory added to it.
             added = sent[len(text) :] if sent.startswith(text) else sent
             if added := added.strip():
                 draft.events.append(UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True)))
 
-    def _assistant(self, row: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_assistant(self, row: dict[str, Any], line: int, at: float | None) -> None:
         draft = self.draft()
         response = f"row {row.get('id', line)}"
-        reasoning = _reasoning(row)
+        reasoning = _reasoning_of(row)
         if reasoning is not None:
             draft.events.append(Reasoning(line=line, at=at, text=reasoning, response=response))
         text = content_of(row.get("content")).text
-        calls = list(self._calls(row, line, at, response))
+        calls = list(self._read_calls(row, line, at, response))
         if text or not calls:
             draft.events.append(
                 AssistantMessage(line=line, at=at, text=text, response=response, model=draft.heading.model)
@@ -95,7 +95,7 @@ class MessageParser(LinesParser[HermesState, Record]):
         if end not in _USUAL_ENDS:
             draft.events.append(Other(line=line, at=at, name="finish_reason", raw=end))
 
-    def _calls(self, row: dict[str, Any], line: int, at: float | None, response: str) -> Iterator[ToolCall]:
+    def _read_calls(self, row: dict[str, Any], line: int, at: float | None, response: str) -> Iterator[ToolCall]:
         try:
             calls = calls_of(row)
         except (ValueError, RecursionError) as error:
@@ -106,35 +106,35 @@ class MessageParser(LinesParser[HermesState, Record]):
             function = call.get("function")
             function = function if isinstance(function, dict) else {}
             name = str(function.get("name") or call.get("name") or "")
-            given = call_id(call)
-            own = given or f"{response} call {place}"
+            raw_id = call_id(call)
+            own = raw_id or f"{response} call {place}"
             if own in self.state.names:
-                own = f"{given} {response}.{place}"
-                self.state.renamed[given] = own
+                own = f"{raw_id} {response}.{place}"
+                self.state.renamed[raw_id] = own
             else:
-                self.state.renamed.pop(given, None)
+                self.state.renamed.pop(raw_id, None)
             self.state.names[own] = name
             values = arguments(function.get("arguments", call.get("arguments")))
             if name == "delegate_task":
-                self._goals(values, own)
+                self._note_goals(values, own)
             yield ToolCall(
                 line=line, at=at, call_id=own, tool=name, kind=kind_of(name), input=values, response=response
             )
 
-    def _goals(self, values: dict[str, Any], call: str) -> None:
+    def _note_goals(self, values: dict[str, Any], call: str) -> None:
         tasks = values.get("tasks")
         for task in [values, *(tasks if isinstance(tasks, list) else [])]:
             goal = task.get("goal") if isinstance(task, dict) else None
             if isinstance(goal, str) and goal.strip():
                 self.state.goals[goal.strip()] = call
 
-    def _result(self, row: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_result(self, row: dict[str, Any], line: int, at: float | None) -> None:
         draft = self.draft()
-        given = str(row.get("tool_call_id") or "")
-        own = self.state.renamed.get(given, given)
+        raw_id = str(row.get("tool_call_id") or "")
+        own = self.state.renamed.get(raw_id, raw_id)
         # Calls that were refused are stored without the tool's name.
         tool = str(row.get("tool_name") or self.state.names.get(own, ""))
-        text, advised = parted(content_of(row.get("content")).text)
+        text, advisory = parted(content_of(row.get("content")).text)
         facts = facts_of(text, tool)
         disposition = row.get("effect_disposition")
         if isinstance(disposition, str) and disposition:
@@ -150,15 +150,17 @@ class MessageParser(LinesParser[HermesState, Record]):
                 detail=facts.detail,
             )
         )
-        if advised:
-            draft.events.append(UserMessage(line=line, at=at, text=advised, origin=origin_of(advised, injected=True)))
-        # A person who speaks while a tool runs is put into its result.
-        for said in facts.steered:
-            draft.events.append(UserMessage(line=line, at=at, text=said, origin=origin_of(said, injected=False)))
+        if advisory:
+            draft.events.append(UserMessage(line=line, at=at, text=advisory, origin=origin_of(advisory, injected=True)))
+        # What a person types while a tool runs is stored in the tool's result.
+        for steering in facts.steered:
+            draft.events.append(
+                UserMessage(line=line, at=at, text=steering, origin=origin_of(steering, injected=False))
+            )
 
 
-def _reasoning(row: dict[str, Any]) -> str | None:
-    """The reasoning of a response; empty where only an encrypted form is kept, None where there is none."""
+def _reasoning_of(row: dict[str, Any]) -> str | None:
+    """The reasoning of a response; empty if only an encrypted form is stored, None without reasoning."""
     for name in ("reasoning_content", "reasoning"):
         text = row.get(name)
         if isinstance(text, str) and text.strip():

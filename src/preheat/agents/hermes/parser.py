@@ -14,7 +14,7 @@ from preheat.agents.parsing import seconds
 from preheat.model.session import AssistantMessage, Compaction, Other, Rewind, Spawn
 
 SESSION_TOTAL = "session total"
-"""The response that carries the usage: Hermes counts tokens for the whole session only."""
+"""The name of the response that carries the usage: Hermes counts tokens for the whole session only."""
 
 
 class HermesParser(MessageParser):
@@ -27,9 +27,9 @@ class HermesParser(MessageParser):
     def record(self, record: Record, line: int) -> None:
         row = record.row
         if record.table == "messages":
-            self._row(row, line)
+            self._take_row(row, line)
         elif record.table == "sessions":
-            self._session(row, line)
+            self._take_session(row, line)
         elif record.table == "lineage":
             self.state.session["lineage"] = {name: value for name, value in row.items() if name != "keys"}
             heading_of(self.draft().heading, self.state.session)
@@ -37,16 +37,16 @@ class HermesParser(MessageParser):
             if isinstance(keys, list) and self.draft().heading.relation != "subagent":
                 self.state.replay.begin_with([key for key in keys if isinstance(key, str)])
         elif record.table == "children":
-            self._child(row, line)
+            self._take_child(row, line)
         elif record.table == "problem":
             self.problem(str(row.get("message")), None)
         elif record.table == "end":
-            self._end(line)
+            self._take_end(line)
         else:
             self.other(record.table or "unknown", line)
 
     # The session itself.
-    def _session(self, row: dict[str, Any], line: int) -> None:
+    def _take_session(self, row: dict[str, Any], line: int) -> None:
         self.state.session = {name: value for name, value in row.items() if name != "system_prompt"}
         heading_of(self.draft().heading, self.state.session)
         events = self.draft().events
@@ -54,7 +54,7 @@ class HermesParser(MessageParser):
         if prompt := row.get("system_prompt"):
             events.append(Other(line=line, name="system_prompt", raw=prompt))
 
-    def _child(self, row: dict[str, Any], line: int) -> None:
+    def _take_child(self, row: dict[str, Any], line: int) -> None:
         session = row.get("id")
         if not isinstance(session, str) or row.get("source") != "subagent":
             self.other("children", line)
@@ -63,12 +63,12 @@ class HermesParser(MessageParser):
         call = self.state.goals.get(goal, "")
         self.draft().events.append(Spawn(line=line, at=seconds(row.get("started_at")), session=session, call_id=call))
 
-    def _end(self, line: int) -> None:
-        self._release()
-        self._rewound(line)
+    def _take_end(self, line: int) -> None:
+        self._release_waiting()
+        self._add_rewind(line)
         draft = self.draft()
         if self.state.given and not self.state.prompted:
-            draft.heading.starter = "preheat"  # put into the store, and not gone on with yet
+            draft.heading.starter = "preheat"  # imported into the store, and not continued yet
         if draft.heading.reported is not None:
             draft.events.append(
                 AssistantMessage(
@@ -80,103 +80,103 @@ class HermesParser(MessageParser):
                 )
             )
 
-    # Which rows are messages, which are copies of messages, and which were taken back.
-    def _row(self, row: dict[str, Any], line: int) -> None:
+    # Which rows are messages, which are copies of messages, and which were rewound.
+    def _take_row(self, row: dict[str, Any], line: int) -> None:
         replay = self.state.replay
-        if not _taken_back(row):
-            self._rewound(line)
+        if not _is_rewound(row):
+            self._add_rewind(line)
         key = key_of(row)
-        moment = seconds(row.get("timestamp")) or 0.0
-        if replay.copying and replay.in_place and not replay.still_copying(moment):
+        time = seconds(row.get("timestamp")) or 0.0
+        if replay.copying and replay.in_place and not replay.still_copying(time):
             replay.stop()
-        if replay.may_begin(key) and self._summary(row) is None:
+        if replay.may_begin(key) and self._summary_of(row) is None:
             replay.waiting.append(Waiting(row, line))
             return
         if replay.archived and not replay.copying:
-            if self._summary(row) is not None or replay.stored_together(moment):
-                self._begin(line, moment)
+            if self._summary_of(row) is not None or replay.stored_together(time):
+                self._begin_compaction(line, time)
             elif replay.waiting:
-                self._release()
-                self._row(row, line)
+                self._release_waiting()
+                self._take_row(row, line)
                 return
-        self._placed(row, key, line, moment)
+        self._place_row(row, key, line, time)
 
-    def _begin(self, line: int, moment: float) -> None:
+    def _begin_compaction(self, line: int, time: float) -> None:
         replay = self.state.replay
         for waiting, entry in zip(replay.waiting, replay.entries, strict=False):
-            if _taken_back(waiting.row):
-                self._take_back(entry, line)
-        replay.begin(moment)
+            if _is_rewound(waiting.row):
+                self._mark_rewound(entry, line)
+        replay.begin(time)
 
-    def _release(self) -> None:
-        """What waited were no copies."""
+    def _release_waiting(self) -> None:
+        """The waiting rows turned out not to be copies."""
         replay = self.state.replay
         waiting, replay.waiting = replay.waiting, []
         for each in waiting:
-            self._placed(each.row, key_of(each.row), each.line, seconds(each.row.get("timestamp")) or 0.0)
+            self._place_row(each.row, key_of(each.row), each.line, seconds(each.row.get("timestamp")) or 0.0)
 
-    def _placed(self, row: dict[str, Any], key: str, line: int, moment: float) -> None:
+    def _place_row(self, row: dict[str, Any], key: str, line: int, time: float) -> None:
         replay = self.state.replay
-        pieces = self._summary(row)
+        pieces = self._summary_of(row)
         if pieces is not None:
-            self._compaction(row, pieces, line, moment)
+            self._add_compaction(row, pieces, line, time)
             return
         original = replay.copy_of(key)
         if original is not None:
             replay.entries.append(Entry(key, original.line or line))
-            if _taken_back(row):
-                self._take_back(original, line)
+            if _is_rewound(row):
+                self._mark_rewound(original, line)
         else:
-            if replay.copying and not replay.still_copying(moment):
+            if replay.copying and not replay.still_copying(time):
                 replay.stop()
             replay.entries.append(Entry(key, line))
             self.message(row, line)
-            if _taken_back(row):
-                self._take_back(Entry(key, line), line)
-        self._passed(row, moment)
+            if _is_rewound(row):
+                self._mark_rewound(Entry(key, line), line)
+        self._note_row(row, time)
 
-    def _passed(self, row: dict[str, Any], moment: float) -> None:
+    def _note_row(self, row: dict[str, Any], time: float) -> None:
         replay = self.state.replay
-        replay.newest = max(replay.newest, moment)
+        replay.newest = max(replay.newest, time)
         if replay.copying and not replay.in_place:
-            replay.stored = moment
-        if not _taken_back(row):
+            replay.stored = time
+        if not _is_rewound(row):
             replay.archived = bool(row.get("compacted"))
 
-    def _summary(self, row: dict[str, Any]) -> Pieces | None:
+    def _summary_of(self, row: dict[str, Any]) -> Pieces | None:
         if row.get("role") not in ("user", "assistant"):
             return None
         return summary_in(content_of(row.get("content")).text)
 
-    def _compaction(self, row: dict[str, Any], pieces: Pieces, line: int, moment: float) -> None:
+    def _add_compaction(self, row: dict[str, Any], pieces: Pieces, line: int, time: float) -> None:
         replay = self.state.replay
         key = key_of(row)
-        # Looked up in a branch only: a merged message is looked up below, and a look-up goes past what it finds.
-        copied = self.draft().heading.relation == "fork" and replay.copy_of(key) is not None
-        # A second summary in one go is that of an earlier compaction, kept as a message.
-        if not copied and not (replay.copying and replay.summarised):
+        # Looked up in a branch only: a merged message is looked up below, and a look-up moves past the original it finds.
+        is_copy = self.draft().heading.relation == "fork" and replay.copy_of(key) is not None
+        # A second summary in one compaction is that of an earlier one, kept as a message.
+        if not is_copy and not (replay.copying and replay.summarised):
             at = seconds(row.get("timestamp"))
             self.draft().events.append(Compaction(line=line, at=at, summary=pieces.summary))
             self.draft().heading.seen(at)
         replay.summarised = True
         replay.entries.append(Entry(key, line))
-        self._passed(row, moment)
+        self._note_row(row, time)
         text = pieces.before or pieces.after
-        if (text or row.get("tool_calls")) and not copied:
+        if (text or row.get("tool_calls")) and not is_copy:
             merged = {**row, "content": text, "api_content": None}
-            self._placed(merged, key_of(merged), line, moment)
+            self._place_row(merged, key_of(merged), line, time)
 
-    def _take_back(self, entry: Entry, line: int) -> None:
+    def _mark_rewound(self, entry: Entry, line: int) -> None:
         after = (entry.line or line) - 1
         self.state.rewind = after if self.state.rewind is None else min(self.state.rewind, after)
 
-    def _rewound(self, line: int) -> None:
+    def _add_rewind(self, line: int) -> None:
         after, self.state.rewind = self.state.rewind, None
         if after is not None:
             self.draft().events.append(Rewind(line=line, after=after))
             self.state.replay.take_back(after)
 
 
-def _taken_back(row: dict[str, Any]) -> bool:
-    """Rows that the person took back are neither active nor compacted away."""
+def _is_rewound(row: dict[str, Any]) -> bool:
+    """Whether the person rewound a row: it is then neither active nor compacted away."""
     return row.get("active") == 0 and not row.get("compacted")

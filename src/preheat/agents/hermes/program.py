@@ -1,6 +1,6 @@
-"""Which Hermes is installed: its launcher, the interpreter that runs it, its version and its home, without starting it.
+"""Finds the installed Hermes: its launcher, the interpreter that runs it, its version and its home, without starting it.
 
-Knows nothing of sessions, plugins or settings. Hermes itself is not started: even `hermes --version` asks the network.
+Knows nothing of sessions, plugins or settings. Hermes itself is not started: even `hermes --version` uses the network.
 """
 
 import glob
@@ -21,9 +21,9 @@ from preheat.settings import home as person_home
 DISTRIBUTION = "hermes-agent"
 _WINDOWS = sys.platform == "win32"
 _PYTHON = re.compile(r"pythonw?(\d+(\.\d+)*)?(\.exe)?\Z", re.IGNORECASE)
-_DEEPEST = 5
-"""Launchers that start launchers: more is a ring."""
-_MOST_BYTES = 16_384
+_MOST_LAUNCHERS = 5
+"""The most launchers that start one another; more would be a loop."""
+_HEAD_BYTES = 16_384
 _VERSION = (
     "import importlib.metadata as found\n"
     "try:\n    print('preheat:' + found.version('hermes-agent'))\n"
@@ -35,11 +35,11 @@ class Program(NamedTuple):
     """An installed Hermes."""
 
     command: str
-    """The launcher; empty where only its interpreter was found."""
+    """The launcher; empty if only the interpreter was found."""
     interpreter: str
     version: str
     home: str
-    """The folder that it keeps its things in when it is started now: a profile's, where one is active."""
+    """The folder that Hermes would use if started now: a profile's, if one is active."""
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def found(environment: Mapping[str, str]) -> Program | None:
-    """The Hermes that is started by `hermes`, else one in a usual place; None where there is none."""
+    """The Hermes that `hermes` starts, else one in a usual place; None if there is none."""
     for command in _commands(environment):
         for interpreter in _interpreters(command, environment):
             version = version_in(interpreter, environment)
@@ -68,8 +68,8 @@ def found(environment: Mapping[str, str]) -> Program | None:
 
 
 def looked_for(environment: Mapping[str, str]) -> list[str]:
-    """Where `found` looks, in its order, for the person to read."""
-    commands = [path for path in _usual_commands(environment) if path not in _on_path(environment)]
+    """The places that `found` looks in, in order, for the person to read."""
+    commands = [path for path in _usual_commands(environment) if path not in _commands_on_path(environment)]
     return ["`hermes` on the PATH", *commands, *_usual_interpreters(environment)]
 
 
@@ -85,7 +85,7 @@ def home_of(environment: Mapping[str, str]) -> str:
 
 
 def profiles_of(environment: Mapping[str, str]) -> list[str]:
-    """Every home that this Hermes has: its own and its profiles'."""
+    """Every home of this Hermes: its own and its profiles'."""
     root = _root(environment, roots(environment)[0])
     folder = os.path.join(root, "profiles")
     try:
@@ -118,13 +118,13 @@ def _active_profile(root: str) -> str:
 
 # The launcher.
 def _commands(environment: Mapping[str, str]) -> Iterator[str]:
-    yield from _on_path(environment)
+    yield from _commands_on_path(environment)
     for path in _usual_commands(environment):
         if os.path.isfile(path):
             yield path
 
 
-def _on_path(environment: Mapping[str, str]) -> list[str]:
+def _commands_on_path(environment: Mapping[str, str]) -> list[str]:
     """Every `hermes` on the PATH, not only the first: other programs have that name too."""
     folders = environment.get("PATH", "").split(os.pathsep)
     paths = (shutil.which("hermes", path=folder) for folder in folders if folder)
@@ -142,7 +142,7 @@ def _usual_commands(environment: Mapping[str, str]) -> list[str]:
 
 
 def _usual_interpreters(environment: Mapping[str, str]) -> list[str]:
-    """Where tools that install programs put theirs, and the one that runs us."""
+    """Interpreters where `uv` and `pipx` put theirs, and the one that runs Preheat."""
     person = person_home(environment)
     data = environment.get("XDG_DATA_HOME") or os.path.join(person, ".local", "share")
     tools = environment.get("UV_TOOL_DIR") or os.path.join(data, "uv", "tools")
@@ -156,32 +156,32 @@ def _python_of(venv: str) -> str:
 
 
 def _interpreters(command: str, environment: Mapping[str, str], depth: int = 0) -> Iterator[str]:
-    """The interpreters that a launcher may mean, the likeliest first."""
-    if depth > _DEEPEST:
+    """The interpreters that a launcher may use, the likeliest first."""
+    if depth > _MOST_LAUNCHERS:
         return
     real = os.path.realpath(command)
-    yield from _named(_head(real), environment, depth)
-    # Beside it, as in every virtual environment; Windows has a program there, with the script inside.
+    yield from _interpreters_in_script(_read_head(real), environment, depth)
+    # In the same folder, as in every virtual environment; on Windows the launcher is a program with the script inside.
     for folder in dict.fromkeys((os.path.dirname(real), os.path.dirname(command))):
         for name in ("python.exe",) if _WINDOWS else ("python", "python3"):
-            beside = os.path.join(folder, name)
-            if os.access(beside, os.X_OK):
-                yield beside
+            neighbour = os.path.join(folder, name)
+            if os.access(neighbour, os.X_OK):
+                yield neighbour
 
 
-def _named(head: str, environment: Mapping[str, str], depth: int) -> Iterator[str]:
+def _interpreters_in_script(head: str, environment: Mapping[str, str], depth: int) -> Iterator[str]:
     if not head.startswith("#!"):
         return
-    words = _words(head[2:].splitlines()[0])
+    words = _split_words(head[2:].splitlines()[0])
     if words and os.path.basename(words[0]) == "env":
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
     if words and _PYTHON.match(os.path.basename(words[0])):
-        yield from _existing(words[0], environment)
+        yield from _existing_program(words[0], environment)
         return
-    # A script of the shell: whatever it starts. Settings of variables at the beginning of a word are not paths.
+    # A shell script: whatever it starts. Assignments of variables are not paths.
     for line in head.splitlines()[1:]:
-        for word in _words(line):
-            path = _expanded(word, environment)
+        for word in _split_words(line):
+            path = _expand(word, environment)
             if not os.path.isabs(path) or not os.path.isfile(path):
                 continue
             if _PYTHON.match(os.path.basename(path)):
@@ -190,29 +190,29 @@ def _named(head: str, environment: Mapping[str, str], depth: int) -> Iterator[st
                 yield from _interpreters(path, environment, depth + 1)
 
 
-def _head(path: str) -> str:
+def _read_head(path: str) -> str:
     try:
         with open(path, "rb") as stream:
-            return stream.read(_MOST_BYTES).decode("utf-8", "replace")
+            return stream.read(_HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
 
 
-def _words(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     try:
         return shlex.split(line, comments=True)
     except ValueError:
-        # The launcher of an environment with a long path begins a quotation that ends lines later.
+        # The launcher of an environment with a long path opens a quotation that ends on a later line.
         return line.replace("'", " ").replace('"', " ").split()
 
 
-def _expanded(word: str, environment: Mapping[str, str]) -> str:
+def _expand(word: str, environment: Mapping[str, str]) -> str:
     known = {"HOME": person_home(environment), "HERMES_HOME": roots(environment)[0]}
     word = re.sub(r"\$\{?(\w+)\}?", lambda name: known.get(name[1], name[0]), word)
     return os.path.join(known["HOME"], word[2:]) if word.startswith("~/") else word
 
 
-def _existing(name: str, environment: Mapping[str, str]) -> Iterator[str]:
+def _existing_program(name: str, environment: Mapping[str, str]) -> Iterator[str]:
     path = name if os.path.isabs(name) else shutil.which(name, path=environment.get("PATH", ""))
     if path and os.path.exists(path):
         yield path
@@ -220,16 +220,16 @@ def _existing(name: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 # The version.
 def version_in(interpreter: str, environment: Mapping[str, str]) -> str:
-    """The version of the Hermes that an interpreter would import; empty where it has none or does not run."""
+    """The version of the Hermes that an interpreter would import; empty if it has none or does not run."""
     if interpreter == sys.executable:
         return _own_version()
     prefix = os.path.dirname(os.path.dirname(interpreter))
     own = "Lib/site-packages" if _WINDOWS else "lib/python*/site-packages"
-    beside = glob.glob(os.path.join(glob.escape(prefix), own, "hermes_agent-*.dist-info"))
-    if len(beside) == 1 and os.path.exists(os.path.join(prefix, "pyvenv.cfg")):
-        return os.path.basename(beside[0])[len("hermes_agent-") : -len(".dist-info")]
-    said = ask(interpreter, _VERSION, environment)
-    return said.partition("preheat:")[2].split("\n")[0].strip()
+    distributions = glob.glob(os.path.join(glob.escape(prefix), own, "hermes_agent-*.dist-info"))
+    if len(distributions) == 1 and os.path.exists(os.path.join(prefix, "pyvenv.cfg")):
+        return os.path.basename(distributions[0])[len("hermes_agent-") : -len(".dist-info")]
+    printed = ask(interpreter, _VERSION, environment)
+    return printed.partition("preheat:")[2].split("\n")[0].strip()
 
 
 def _own_version() -> str:

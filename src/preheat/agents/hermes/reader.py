@@ -1,4 +1,4 @@
-"""Reads Hermes's sessions out of its database. Knows nothing of what the rows mean: see `parser.py`."""
+"""Reads Hermes's sessions out of its database. Knows nothing of what the rows mean: `parser.py` does."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class HermesReader:
         if not head.startswith(MAGIC):
             return False
         try:
-            # The tables may still be in the log beside the file, so its first bytes do not tell.
+            # The tables may still be in the log beside the file, so its first bytes are not enough.
             return database.is_own(path)
         except SourceUnreadable:
             return os.path.basename(path) == DATABASE

@@ -1,7 +1,7 @@
-"""A context as Hermes takes it: a history for its Python interface, its own file of messages to begin with, and a session.
+"""Renders a context for Hermes: as a history for its Python interface, as a prefill file, and as a session to import.
 
-The program puts its system prompt first and would send another one after it, which strict models refuse: so what would be a
-system message is a user's here, with an answer. Knows neither lessons nor the task's words.
+Hermes puts its own system prompt first, and strict models refuse a second one: a system message becomes a user message with an
+answer. Knows neither lessons nor the task's text.
 """
 
 from typing import Any
@@ -11,38 +11,38 @@ from preheat.model.rendering import NOTED, Parts, Rendered, Renderer, Said
 _LONGEST_TITLE = 60
 
 
-def history(parts: Parts) -> Rendered:
-    """Arguments of `AIAgent.run_conversation`."""
-    said = _said(parts)
+def render_history(parts: Parts) -> Rendered:
+    """Arguments for `AIAgent.run_conversation`."""
+    messages = _messages_of(parts)
     document = {
         "user_message": parts.context.task,
-        "conversation_history": [_message(each) for each in said],
+        "conversation_history": [_encode_message(each) for each in messages],
     }
-    return Rendered(format="hermes-history", document=document, said=(*said, *parts.asked))
+    return Rendered(format="hermes-history", document=document, said=(*messages, *parts.asked))
 
 
-def prefill(parts: Parts) -> Rendered:
+def render_prefill(parts: Parts) -> Rendered:
     """The contents of a `prefill_messages_file`: sent with every request, and never stored."""
-    said = _said(parts)
-    return Rendered(format="hermes-prefill", document=[_message(each) for each in said], said=said)
+    messages = _messages_of(parts)
+    return Rendered(format="hermes-prefill", document=[_encode_message(each) for each in messages], said=messages)
 
 
-def session(parts: Parts) -> Rendered:
-    """A session as Hermes exports and imports them; its id, title and moment are given when it is put into the store."""
-    said = _said(parts)
+def render_session(parts: Parts) -> Rendered:
+    """A session as Hermes exports and imports them; its id, full title and time are added when it is put into the store."""
+    messages = _messages_of(parts)
     task = " ".join(parts.context.task.split())
     short = task if len(task) <= _LONGEST_TITLE else f"{task[: _LONGEST_TITLE - 1].rstrip()}…"
     document = {
-        # Where people type: of any other source the program records no folder, and lists it apart.
+        # The source for people typing: for any other one Hermes records no folder, and lists the session apart.
         "source": "cli",
         "title": f"warm: {short}" if short else "warm",
-        "messages": [_message(each) for each in said],
+        "messages": [_encode_message(each) for each in messages],
     }
-    return Rendered(format="hermes-import", document=document if said else "", said=said)
+    return Rendered(format="hermes-import", document=document if messages else "", said=messages)
 
 
-def _said(parts: Parts) -> tuple[Said, ...]:
-    """Every message of a user is followed by one of the assistant: the program joins neighbours of one role."""
+def _messages_of(parts: Parts) -> tuple[Said, ...]:
+    """The messages, each of a user followed by one of the assistant: Hermes joins neighbours of one role."""
     found: list[Said] = []
     for each in parts.said:
         if each.role == "system":
@@ -52,23 +52,28 @@ def _said(parts: Parts) -> tuple[Said, ...]:
     return tuple(found)
 
 
-def _message(said: Said) -> dict[str, Any]:
-    if said.call is None:
-        return {"role": said.role, "content": said.text}
-    if said.role == "tool":
-        return {"role": "tool", "tool_call_id": said.call.id, "tool_name": said.call.tool, "content": said.text}
-    function = {"name": said.call.tool, "arguments": said.call.encoded}
-    calls = [{"id": said.call.id, "type": "function", "function": function}]
-    return {"role": "assistant", "content": said.text, "tool_calls": calls}
+def _encode_message(message: Said) -> dict[str, Any]:
+    if message.call is None:
+        return {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        return {
+            "role": "tool",
+            "tool_call_id": message.call.id,
+            "tool_name": message.call.tool,
+            "content": message.text,
+        }
+    function = {"name": message.call.tool, "arguments": message.call.encoded}
+    calls = [{"id": message.call.id, "type": "function", "function": function}]
+    return {"role": "assistant", "content": message.text, "tool_calls": calls}
 
 
 RENDERERS = (
-    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", history, "hermes", messages=True),
-    Renderer("hermes-prefill", "a prefill file of Hermes", prefill, "hermes", messages=True),
+    Renderer("hermes-history", "arguments of Hermes's `run_conversation`", render_history, "hermes", messages=True),
+    Renderer("hermes-prefill", "a prefill file of Hermes", render_prefill, "hermes", messages=True),
     Renderer(
         "hermes-import",
         "a session of Hermes to go on with; `--print` only shows it",
-        session,
+        render_session,
         "hermes",
         messages=True,
         begins=True,

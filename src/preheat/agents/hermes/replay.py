@@ -1,8 +1,8 @@
-"""Telling a message from its copy.
+"""Recognises copies of messages.
 
-When Hermes compacts a conversation it stores the kept messages again: before the summary the first few, after
-it the last ones, in their order. A session that goes on after a compaction, and a branch, begin with copies
-of the parent's messages. A copy is one only where copies can be: the same words said twice are two messages.
+When Hermes compacts a conversation it stores the kept messages again: the first few before the summary, the last
+ones after it, in their order. A session that continues after a compaction, and a branch, begin with copies of the
+parent's messages. A message counts as a copy only where copies can be: the same text twice is two messages.
 Knows nothing of events.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 SAME_MOMENT = 5e-6
-"""Seconds. Copies are stored in one go, a microsecond apart; messages of a conversation never are."""
+"""Seconds. Copies are stored together, a microsecond apart; messages of a conversation never are."""
 SAME_BATCH = 1e-3
-"""Seconds, over copies in between that keep the originals' moments; a model answers before new messages."""
+"""Seconds between two stored rows of one compaction, when copies between them keep the originals' times."""
 
 
 class Entry(msgspec.Struct, array_like=True):
@@ -37,26 +37,26 @@ class Replay(msgspec.Struct):
     entries: list[Entry] = msgspec.field(default_factory=list)
     """The conversation since the last compaction."""
     reference: list[Entry] = msgspec.field(default_factory=list)
-    """What copies are copies of."""
+    """The messages that copies are looked up in."""
     cursor: int = -1
-    """Where in the reference the last copy stood."""
+    """The index in `reference` of the last copy's original."""
     copying: bool = False
     summarised: bool = False
-    """The summary of this compaction was seen."""
+    """The summary of this compaction was read."""
     archived: bool = False
-    """The row before was compacted away, so a compaction may begin here."""
+    """The previous row was compacted away, so a compaction may begin here."""
     newest: float = 0.0
-    """The latest moment of a row so far."""
+    """The latest time of a row so far."""
     boundary: float = 0.0
-    """The latest moment before the copies began; those of a resumed session keep the originals' moments."""
+    """The latest time before the copies began; copies in a resumed session keep the originals' times."""
     stored: float = 0.0
-    """When the copies were stored; 0 as long as only such copies were seen that keep the originals' moments."""
+    """When the copies were stored; 0 as long as all copies read kept the originals' times."""
     in_place: bool = False
     """The copies are of this session's own messages."""
     waiting: list[Waiting] = msgspec.field(default_factory=list)
 
     def begin_with(self, keys: list[str]) -> None:
-        """The session begins with copies of the parent's messages."""
+        """Expect the session to begin with copies of the parent's messages."""
         self.reference = [Entry(key, 0) for key in keys]
         self.copying = bool(keys)
 
@@ -65,15 +65,15 @@ class Replay(msgspec.Struct):
         place = len(self.waiting)
         return self.archived and not self.copying and place < len(self.entries) and self.entries[place].key == key
 
-    def stored_together(self, moment: float) -> bool:
-        """Whether a row at this moment was stored in one go with those that wait."""
-        moments = [_moment(waiting.row) for waiting in self.waiting] + [moment]
-        return len(moments) > 1 and all(abs(later - earlier) < SAME_MOMENT for earlier, later in pairwise(moments))
+    def stored_together(self, time: float) -> bool:
+        """Whether a row with this time was stored together with the waiting rows."""
+        times = [_time_of(waiting.row) for waiting in self.waiting] + [time]
+        return len(times) > 1 and all(abs(later - earlier) < SAME_MOMENT for earlier, later in pairwise(times))
 
-    def begin(self, moment: float) -> None:
-        """A compaction begins, with a row of this moment: what waited were copies."""
+    def begin(self, time: float) -> None:
+        """Begin a compaction with a row of this time: the waiting rows were copies."""
         self.boundary, self.in_place = self.newest, True
-        self.stored = moment if moment > self.newest else 0.0
+        self.stored = time if time > self.newest else 0.0
         self.reference, self.entries = self.entries, self.entries[: len(self.waiting)]
         self.cursor = len(self.waiting) - 1
         self.waiting = []
@@ -90,24 +90,24 @@ class Replay(msgspec.Struct):
         return None
 
     def stop(self) -> None:
-        """There are no more copies."""
+        """Expect no more copies."""
         self.copying = False
         self.reference = []
 
-    def still_copying(self, moment: float) -> bool:
-        """Whether copies may follow a row that is none: it was stored with them, or is as old as they are."""
-        if 0 < moment <= self.boundary:
+    def still_copying(self, time: float) -> bool:
+        """Whether copies may follow a row that is not a copy: it was stored with them, or is as old as they are."""
+        if 0 < time <= self.boundary:
             return True
-        if abs(moment - self.stored) < SAME_BATCH or (self.in_place and not self.stored):
-            self.stored = moment
+        if abs(time - self.stored) < SAME_BATCH or (self.in_place and not self.stored):
+            self.stored = time
             return True
         return False
 
     def take_back(self, after: int) -> None:
-        """Forget the messages beyond a line: the person went back."""
+        """Forget the messages after a line, which the person rewound."""
         self.entries = [entry for entry in self.entries if entry.line <= after]
 
 
-def _moment(row: dict[str, Any]) -> float:
-    moment = row.get("timestamp")
-    return float(moment) if isinstance(moment, int | float) else 0.0
+def _time_of(row: dict[str, Any]) -> float:
+    time = row.get("timestamp")
+    return float(time) if isinstance(time, int | float) else 0.0

@@ -1,7 +1,7 @@
-"""What a tool result of Hermes says of itself: exit code, error, status.
+"""Exit code, error and status in a stored tool result of Hermes.
 
-The stored text is JSON in wrappings. Only the program's own structure is taken from it; what the output of a
-command says is another stage's business.
+The stored text is JSON in wrappings. Only the program's own structure is read here; what the output of a
+command means is another stage's business.
 """
 
 import json
@@ -22,9 +22,9 @@ _PRUNED = ("[Old tool output cleared", "[Duplicate tool output", "[Result from e
 _PRUNED_EXIT = re.compile(r"\[terminal\] ran `.*` -> exit (-?\d{1,9}), ", re.DOTALL)
 
 ADVISORY = "preheat_advisory"
-"""The key below which our plugin puts what it has to say into a result's own object (`plugin/inserting.py`)."""
-_ADVISED = re.compile(rf', "{ADVISORY}": ("(?:[^"\\]|\\.)*")|"{ADVISORY}": ("(?:[^"\\]|\\.)*")(?:, )?')
-_CHECKED = frozenset(("test", "lint", "build", "typecheck"))
+"""The key under which our plugin puts an advisory into a result's own object."""
+_ADVISORY_ENTRY = re.compile(rf', "{ADVISORY}": ("(?:[^"\\]|\\.)*")|"{ADVISORY}": ("(?:[^"\\]|\\.)*")(?:, )?')
+_CHECK_KINDS = frozenset(("test", "lint", "build", "typecheck"))
 
 _FAILED = frozenset(
     ("error", "failed", "timeout", "interrupted", "cancelled", "blocked", "disabled", "pending_approval",
@@ -38,16 +38,16 @@ _WORKED_BY_KEY = {
     "todo": ("todos",),
     "clarify": ("user_response",),
 }
-"""Tools that say they worked by giving what was asked for."""
-_TEXTS = {
+"""Tools whose success shows by a key in the result."""
+_REJECTIONS = {
     "Error: Invalid JSON arguments": "invalid_arguments",
     "Skipped: ": "skipped",
 }
-"""What is stored for a call that never reached a tool."""
+"""How the stored text of a call begins that never reached a tool."""
 
 
 class Facts(NamedTuple):
-    """What the program recorded about a result, and what the person said in the middle of it."""
+    """The program's own facts about a result, and what the person typed meanwhile."""
 
     is_error: bool | None
     exit_code: int | None
@@ -56,30 +56,30 @@ class Facts(NamedTuple):
 
 
 def facts_of(text: str, tool: str) -> Facts:
-    """Read what a stored result says of itself."""
+    """Read the program's own facts out of a stored result."""
     steered = tuple(found.strip() for found in _STEER.findall(text)) if "[OUT-OF-BAND" in text else ()
     if steered:
         text = _STEER.sub("", text)
     detail: dict[str, Any] = {}
-    body = _unwrapped(text, detail)
+    body = _unwrap(text, detail)
     try:
         value, end = _JSON.raw_decode(body)
     except (ValueError, RecursionError):
-        is_error, exit_code = _plain(body, tool, detail)
+        is_error, exit_code = _read_plain(body, tool, detail)
         return Facts(is_error, exit_code, detail, steered)
     if _LOOP_WARNING.search(body, end):
         detail["loop_warning"] = True
     if not isinstance(value, dict):
         return Facts(None, None, detail, steered)
-    exit_code = _detail(value, detail)
+    exit_code = _fill_detail(value, detail)
     return Facts(_is_error(value, tool, detail), exit_code, detail, steered)
 
 
 def parted(text: str) -> tuple[str, str]:
-    """A result as the tool gave it, and what our plugin put into it."""
+    """A result as the tool gave it, and the advisory that our plugin put into it."""
     if f'"{ADVISORY}": "{PREHEAT_MARK}' not in text:
         return text, ""
-    found = _ADVISED.search(text)
+    found = _ADVISORY_ENTRY.search(text)
     if found is None:
         return text, ""
     try:
@@ -89,7 +89,7 @@ def parted(text: str) -> tuple[str, str]:
 
 
 def printed_in(text: str, tool: str) -> str | None:
-    """What a command printed, out of its result; None where the result is no plain object that has it."""
+    """What a command printed, from its result; None if the result is not a plain object with an output."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -98,22 +98,22 @@ def printed_in(text: str, tool: str) -> str | None:
     return printed if isinstance(printed, str) else None
 
 
-def _unwrapped(text: str, detail: dict[str, Any]) -> str:
+def _unwrap(text: str, detail: dict[str, Any]) -> str:
     body = text.lstrip()
     if body.startswith(_UNTRUSTED_START):
-        # A tag, a paragraph that says what it means, the result.
+        # A tag, a paragraph of explanation, the result.
         detail["untrusted"] = True
         body = body.rpartition(_UNTRUSTED_END)[0] or body
         body = body.partition("\n\n")[2].lstrip()
     if body.startswith(_PERSISTED):
-        # Only the beginning is here: a JSON value that was cut gives nothing, rather than something wrong.
+        # Only the beginning is stored here: a JSON value that was cut is not read at all.
         detail["persisted"] = True
         preview = _PREVIEW.search(body)
         body = body[preview.end() :] if preview else ""
     return body
 
 
-def _plain(body: str, tool: str, detail: dict[str, Any]) -> tuple[bool | None, int | None]:
+def _read_plain(body: str, tool: str, detail: dict[str, Any]) -> tuple[bool | None, int | None]:
     first = body.partition("\n")[0]
     if first.startswith(("[Tool execution cancelled", "[Tool execution skipped")):
         detail["status"] = "cancelled" if "cancelled" in first[:30] else "skipped"
@@ -121,11 +121,11 @@ def _plain(body: str, tool: str, detail: dict[str, Any]) -> tuple[bool | None, i
     if body.startswith("Tool '") and "does not exist" in first:
         detail["rejected"] = "unknown_tool"
         return True, None
-    for start, reason in _TEXTS.items():
+    for start, reason in _REJECTIONS.items():
         if body.startswith(start):
             detail["rejected"] = reason
             return True, None
-    # A compaction leaves one line of a result, with the tool's name in front.
+    # A compaction shortens a result to one line, with the tool's name in front.
     if first.startswith(_PRUNED) or (tool and first.startswith(f"[{tool}] ")):
         detail["pruned"] = True
         found = _PRUNED_EXIT.match(body)
@@ -133,8 +133,8 @@ def _plain(body: str, tool: str, detail: dict[str, Any]) -> tuple[bool | None, i
     return None, None
 
 
-def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
-    """Put the small facts aside; gives the exit code."""
+def _fill_detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
+    """Fill `detail` with the small facts, and return the exit code."""
     for name in ("status", "exit_code_meaning"):
         if isinstance(value.get(name), str):
             detail[name] = value[name][:200]
@@ -143,7 +143,7 @@ def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
         detail["verification_evidence"] = {
             name: evidence[name] for name in ("status", "kind", "scope") if isinstance(evidence.get(name), str)
         }
-        if (kind := detail["verification_evidence"].get("kind")) in _CHECKED:
+        if (kind := detail["verification_evidence"].get("kind")) in _CHECK_KINDS:
             detail["checks"] = [kind]
     lint = value.get("lint")
     if isinstance(lint, dict) and isinstance(lint.get("status"), str):
@@ -155,7 +155,7 @@ def _detail(value: dict[str, Any], detail: dict[str, Any]) -> int | None:
     if not isinstance(code, int) or isinstance(code, bool):
         return None
     if isinstance(value.get("pid"), int) and value.get("session_id"):
-        # A process that was put in the background: this 0 says that it was started, no more.
+        # A background process: this 0 only means that it was started.
         detail["background"] = True
         return None
     return code
@@ -168,7 +168,7 @@ def _is_error(value: dict[str, Any], tool: str, detail: dict[str, Any]) -> bool 
     if isinstance(status, str) and status in _FAILED:
         return True
     if isinstance(value.get("results"), list):
-        return _of_items(value["results"], detail)
+        return _is_error_of_all(value["results"], detail)
     if success is True or (isinstance(status, str) and status in _WORKED):
         return False
     if any(name in value for name in _WORKED_BY_KEY.get(tool, ())):
@@ -178,14 +178,14 @@ def _is_error(value: dict[str, Any], tool: str, detail: dict[str, Any]) -> bool 
     return None
 
 
-def _of_items(items: list[Any], detail: dict[str, Any]) -> bool | None:
-    """Several results in one: of delegated tasks, of extracted pages."""
+def _is_error_of_all(items: list[Any], detail: dict[str, Any]) -> bool | None:
+    """Whether all of several results failed or worked (delegated tasks, extracted pages); None for a mixture."""
     failed = worked = 0
     for item in items:
         if not isinstance(item, dict):
             continue
-        error, said = item.get("error"), item.get("status")
-        status = said if isinstance(said, str) else ""
+        error, status = item.get("error"), item.get("status")
+        status = status if isinstance(status, str) else ""
         if (isinstance(error, str) and error) or status in _FAILED:
             failed += 1
         elif status in _WORKED or "error" in item:

@@ -1,4 +1,4 @@
-"""What a row of Hermes's `sessions` table says: who started the session, where, and out of which other one.
+"""Reads a row of Hermes's `sessions` table: who started the session, where, and which session is its parent.
 
 Knows nothing of messages.
 """
@@ -21,12 +21,12 @@ _STARTERS: dict[str, Starter] = {
     "": "unknown",
     "preheat": "preheat",
 }
-"""By `source`; all others (`cli`, `tui`, `desktop`, `acp`, the chat platforms) are where people type."""
+"""Starters by `source`; in all other sources (`cli`, `tui`, `desktop`, `acp`, the chat platforms) people type."""
 _ORPHANED = "__orphaned__"
 
 
 def heading_of(heading: Heading, session: dict[str, Any]) -> None:
-    """Fill a heading from the session's row and, under `lineage`, what is known of its parent."""
+    """Fill a heading from the session's row and, under `lineage`, its parent's row."""
     lineage = session.get("lineage")
     lineage = lineage if isinstance(lineage, dict) else {}
     config = _config(session.get("model_config"))
@@ -53,12 +53,12 @@ def _relation(
     parent = _text(session.get("parent_session_id"))
     delegated, branched = _text(config.get("_delegate_from")), _text(config.get("_branched_from"))
     end = lineage.get("end_reason")
-    # The marks are handed on: a subagent that was compacted still bears the first parent's name.
+    # Children inherit the marks: a subagent that was compacted still names the first parent.
     if parent and end == "compression" and parent not in (delegated, branched):
         return "compaction", parent
     if delegated or session.get("source") == "subagent":
-        above = parent or delegated
-        return "subagent", above if above and above != _ORPHANED else None
+        parent_id = parent or delegated
+        return "subagent", parent_id if parent_id and parent_id != _ORPHANED else None
     if branched or (parent and end == "branched"):
         return "fork", parent or branched
     return ("continuation", parent) if parent else (None, None)
@@ -67,7 +67,7 @@ def _relation(
 def _starter(session: dict[str, Any], lineage: dict[str, Any]) -> Starter:
     source = _text(session.get("source"))
     if source == "subagent":
-        # Whoever started the session that handed the task over.
+        # Whoever started the session that delegated the task.
         source = _text(lineage.get("source"))
         return _STARTERS.get(source, "human") if source != "subagent" else "unknown"
     if source == "cli" and session.get("end_reason") == "agent_close":

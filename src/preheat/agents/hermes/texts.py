@@ -1,4 +1,4 @@
-"""What stands in a message of Hermes: its text, a compaction's summary, words that the program wrote itself.
+"""Reads a message of Hermes: its text, a compaction's summary in it, and whether the program wrote it.
 
 Knows no database and no order of messages.
 """
@@ -26,7 +26,7 @@ _PROGRAM_STARTS = (
     "[System: ",
 )
 REVIEW = "Review the conversation above and "
-"""How the prompt of the program's own review of a session begins."""
+"""The beginning of the prompt with which Hermes reviews a session by itself."""
 
 
 class Content(NamedTuple):
@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """A message that holds a compaction's summary, and what else stands in it."""
+    """A message that contains a compaction's summary, and the text before and after it."""
 
     before: str
     summary: str
@@ -45,7 +45,7 @@ class Pieces(NamedTuple):
 
 
 def content_of(value: Any) -> Content:
-    """A stored `content`: plain text, or a list of parts behind a mark."""
+    """A stored `content`: plain text, or a list of parts after a mark."""
     if value is None:
         return Content("")
     if not isinstance(value, str):
@@ -73,34 +73,34 @@ def content_of(value: Any) -> Content:
 
 
 def summary_in(text: str) -> Pieces | None:
-    """The summary of a compaction in a message, alone or merged with the message that stood next to it."""
+    """The summary of a compaction in a message, alone or merged with a neighbouring message."""
     start = text.lstrip()
     if start.startswith(_PRIOR_START) and _PRIOR_END in start:
-        return _under_headings(start)
+        return _split_headings(start)
     if start.startswith(_SUMMARY_STARTS):
-        # Older programs put the message after the summary.
-        return Pieces("", *_until_end(start))
+        # Older versions put the message after the summary.
+        return Pieces("", *_split_end(start))
     for mark in _SUMMARY_STARTS:
         before, found, rest = text.partition(f"\n\n{mark}")
         if found and _SUMMARY_END in rest:
-            return Pieces(before.strip(), *_until_end(mark + rest))
+            return Pieces(before.strip(), *_split_end(mark + rest))
     return None
 
 
-def _under_headings(text: str) -> Pieces:
-    """Newer programs put the message first, under a heading; every further compaction puts all of that under one more."""
+def _split_headings(text: str) -> Pieces:
+    """Split a message of newer versions: the message is first, under a heading, and each further compaction adds one."""
     depth = 0
     while text.startswith(_PRIOR_START):
         text, depth = _after_line(text), depth + 1
     message, *summaries = text.split(_PRIOR_END, depth)
-    return Pieces(message.strip(), _until_end(_after_line(summaries[-1]))[0] if summaries else "", "")
+    return Pieces(message.strip(), _split_end(_after_line(summaries[-1]))[0] if summaries else "", "")
 
 
 def _after_line(text: str) -> str:
     return text.partition("\n")[2].strip()
 
 
-def _until_end(text: str) -> tuple[str, str]:
+def _split_end(text: str) -> tuple[str, str]:
     summary, _, rest = text.partition(_SUMMARY_END)
     return summary.strip(), _after_line(rest)
 
@@ -111,9 +111,9 @@ def written_by_program(text: str) -> bool:
 
 
 def key_of(row: dict[str, Any], text: str | None = None) -> str:
-    """What a message and its copies have in common: the calls it makes or answers, else who says what.
+    """A key that a message shares with its copies: of the calls it makes or answers, else of its role and text.
 
-    Copies are stored with shortened results and without images, so those do not go in.
+    Copies are stored with shortened results and without images, so these are not part of the key.
     """
     role = row.get("role")
     if role == "tool" and row.get("tool_call_id"):
@@ -147,5 +147,5 @@ def calls_of(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def call_id(call: dict[str, Any]) -> str:
-    """A call's identifier, empty where it has none."""
+    """A call's identifier; empty if it has none."""
     return str(call.get("id") or call.get("call_id") or "")

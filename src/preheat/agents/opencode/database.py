@@ -19,23 +19,23 @@ _NEEDED = {
     "message": {"id", "session_id", "data"},
     "part": {"id", "message_id", "session_id", "data"},
 }
-_OWN = {"session": {"project_id", "directory", "slug"}}
-"""With the needed ones: columns by which the database is known as this program's."""
-_NEWER = "session_message"
-"""Made to take the place of `message` and `part`; 1.18 leaves it empty."""
-_TABLES = (*_NEEDED, _NEWER)
+_DISTINCTIVE = {"session": {"project_id", "directory", "slug"}}
+"""Further columns by which the database is recognised as OpenCode's."""
+_NEWER_TABLE = "session_message"
+"""Meant to replace `message` and `part`; still empty in 1.18."""
+_TABLES = (*_NEEDED, _NEWER_TABLE)
 _STAMP = ("title", "parent_id", "revert", "version", "tokens_input", "tokens_output", "time_updated", "time_archived")
 
 
 def parts(path: str) -> list[Part]:
-    """The sessions, each with a stamp. Rows are written again in place, so the newest change of a row is part of it."""
+    """The sessions, each with a stamp. Rows are rewritten in place, so the time of the newest change is part of the stamp."""
     with opened(path) as database:
-        columns = _checked(database)
+        columns = _require_columns(database)
         known: dict[str, list[Any]] = {}
         names = [name for name in _STAMP if name in columns["session"]]
         for row in rows(database, f"SELECT id, {', '.join(names or ['id'])} FROM session"):  # noqa: S608
             known[str(row[0])] = [*row[1:]]
-        for table in ("message", "part", _NEWER):
+        for table in ("message", "part", _NEWER_TABLE):
             if "session_id" in columns[table]:
                 changed = "MAX(time_updated)" if "time_updated" in columns[table] else "MAX(id)"
                 query = f"SELECT session_id, COUNT(*), {changed} FROM {table} GROUP BY session_id"  # noqa: S608
@@ -45,41 +45,41 @@ def parts(path: str) -> list[Part]:
 
 
 def dump(path: str, part: str) -> Iterator[bytes]:
-    """One session's rows as lines, from one moment of the database."""
+    """One session's rows as lines, from one consistent state of the database."""
     with opened(path) as database:
-        columns = _checked(database)
+        columns = _require_columns(database)
         session = one(database, "SELECT * FROM session WHERE id = ?", part) or {"id": part}
         yield line_of("session", session)
         count = 0
         order = "time_created, id" if "time_created" in columns["message"] else "id"
         query = f"SELECT * FROM message WHERE session_id = ? ORDER BY {order}"  # noqa: S608
         for row in rows(database, query, part):
-            message = _decoded(row)
+            message = _decode_row(row)
             yield line_of("message", message)
             count += 1
             for inner in rows(database, "SELECT * FROM part WHERE message_id = ? ORDER BY id", message["id"]):
-                yield line_of("part", _decoded(inner))
-        if not count and "session_id" in columns[_NEWER]:
-            for row in rows(database, f"SELECT * FROM {_NEWER} WHERE session_id = ?", part):  # noqa: S608
-                yield line_of(_NEWER, _decoded(row))
+                yield line_of("part", _decode_row(inner))
+        if not count and "session_id" in columns[_NEWER_TABLE]:
+            for row in rows(database, f"SELECT * FROM {_NEWER_TABLE} WHERE session_id = ?", part):  # noqa: S608
+                yield line_of(_NEWER_TABLE, _decode_row(row))
         yield line_of("end", {"messages": count})
 
 
 def is_own(path: str) -> bool:
-    """Whether a database has this program's tables. Raises SourceUnreadable."""
+    """Whether a database has OpenCode's tables. Raises SourceUnreadable."""
     with opened(path) as database:
         columns = columns_of(database, _TABLES)
-    return all((_NEEDED[table] | _OWN.get(table, set())) <= columns[table] for table in _NEEDED)
+    return all((_NEEDED[table] | _DISTINCTIVE.get(table, set())) <= columns[table] for table in _NEEDED)
 
 
-def _checked(database: sqlite3.Connection) -> dict[str, set[str]]:
+def _require_columns(database: sqlite3.Connection) -> dict[str, set[str]]:
     columns = columns_of(database, _TABLES)
     require(columns, _NEEDED, "OpenCode")
     return columns
 
 
-def _decoded(row: sqlite3.Row) -> dict[str, Any]:
-    """A row with its JSON as such; text that is none stays text, for the parser to complain about."""
+def _decode_row(row: sqlite3.Row) -> dict[str, Any]:
+    """A row with its JSON decoded; text that is not JSON stays text, which the parser reports as a problem."""
     record = record_of(row)
     with suppress(ValueError, RecursionError):
         record["data"] = loose(str(record.get("data")).encode())

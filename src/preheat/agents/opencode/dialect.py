@@ -1,4 +1,4 @@
-"""How OpenCode words refusals, cancellations and its tools' own errors."""
+"""The phrases and fields by which OpenCode reports refusals, cancellations and errors of its tools."""
 
 from preheat.model.outcome import Dialect
 

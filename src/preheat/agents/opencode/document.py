@@ -1,4 +1,4 @@
-"""What `opencode export` writes, one JSON document a session, taken apart into the rows that the database would give.
+"""Reads what `opencode export` writes, one JSON document a session, as the rows that the database would give.
 
 Knows nothing of what the rows mean.
 """
@@ -13,7 +13,7 @@ from preheat.agents.parsing import loose
 
 
 class DocumentParser(RowsParser):
-    """One document, one session; lines are counted as if each message and part stood on its own."""
+    """Reads one document as one session; each message and part counts as a line."""
 
     def feed(self, block: bytes, line: int) -> None:
         try:

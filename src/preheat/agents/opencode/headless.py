@@ -13,17 +13,17 @@ QUIET = (
     "OPENCODE_DISABLE_DEFAULT_PLUGINS",
     "OPENCODE_DISABLE_SHARE",
 )
-"""Turns off what it would fetch or send by itself."""
+"""Variables that turn off what OpenCode would fetch or send by itself."""
 _PROVIDER = "endpoint"
 
 
-def arguments(asked: Asked) -> list[str]:
-    return ["run", *with_model(asked), *asked.options]
+def arguments(request: Asked) -> list[str]:
+    return ["run", *with_model(request), *request.options]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """The client for servers of OpenAI's kind is built into the program. Nobody sits there to allow a call: all are. Its
-    setting `steps` is no limit: it asks the model to stop, and runs the calls of one that goes on."""
+    """The configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
+    allowed, because nobody is there to ask. The setting `steps` is not used: it only asks the model to stop."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": endpoint.url, "apiKey": f"{{env:{endpoint.key}}}" if endpoint.key else "none"},

@@ -1,4 +1,4 @@
-"""OpenCode's hooks: a plugin of our own tells what happens in the program, in words of our own, and adds what is answered.
+"""OpenCode's hooks: our plugin reports what happens in the program, in a form of our own, and adds the answers.
 
 Knows nothing of sessions on disk nor of how the plugin does it (`plugins/opencode.js`).
 """
@@ -29,46 +29,46 @@ _EVENTS: dict[str, HookName] = {
     "sessionStart": "session_start", "prompt": "prompt", "toolBefore": "before_tool", "toolAfter": "after_tool",
     "toolError": "tool_failed", "compacting": "before_compaction", "idle": "stop", "sessionEnd": "session_end",
 }  # fmt: skip
-_PLACE = '["PREHEAT_COMMAND"]'
+_PLACEHOLDER = '["PREHEAT_COMMAND"]'
 _FILE = "preheat.js"
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
-    told = decoded(payload)
-    if told is None or not text(told.get("session")):
+    """Read one event."""
+    body = decoded(payload)
+    if body is None or not text(body.get("session")):
         return None
-    event = text(told.get("event"))
+    event = text(body.get("event"))
     name = _EVENTS.get(event, "other")
     return HookEvent(
         agent="opencode",
-        session=text(told.get("session")),
+        session=text(body.get("session")),
         name=name,
         told_as=event,
         at=at,
-        cwd=text(told.get("cwd")),
-        subagent=text(told.get("parent")),
-        **_more(name, told),
+        cwd=text(body.get("cwd")),
+        subagent=text(body.get("parent")),
+        **_event_fields(name, body),
     )
 
 
-def _more(name: HookName, told: Payload) -> dict[str, Any]:
+def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(told.get("source"))}
+        return {"source": start(body.get("source"))}
     if name == "prompt":
-        return {"prompt": text(told.get("text"))}
+        return {"prompt": text(body.get("text"))}
     if name not in ("before_tool", "after_tool", "tool_failed"):
         return {}
-    tool = text(told.get("tool"))
-    found = {"call_id": text(told.get("call")), "tool": tool, "arguments": fields(told.get("args"))}
+    tool = text(body.get("tool"))
+    found = {"call_id": text(body.get("call")), "tool": tool, "arguments": fields(body.get("args"))}
     if name == "before_tool":
         return found
-    failed = name == "tool_failed"
+    is_failure = name == "tool_failed"
     state: Payload = {
-        "status": "error" if failed else "completed",
-        "output": text(told.get("output")),
-        "error": text(told.get("error")),
-        "metadata": fields(told.get("metadata")),
+        "status": "error" if is_failure else "completed",
+        "output": text(body.get("output")),
+        "error": text(body.get("error")),
+        "metadata": fields(body.get("metadata")),
     }
     facts = facts_of(tool, state)
     return {
@@ -81,23 +81,23 @@ def _more(name: HookName, told: Payload) -> dict[str, Any]:
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer, for the plugin. A turn that has ended is not held up."""
-    said: Payload = {}
+    """The answer, for the plugin. A turn that has ended is not continued."""
+    response: Payload = {}
     if event.name not in ("stop", "session_end", "other") and answer.context:
-        said["context"] = capped(answer.context)
+        response["context"] = capped(answer.context)
     if event.name == "before_tool" and answer.block:
-        said["block"] = capped(answer.block)
+        response["block"] = capped(answer.block)
     if event.name == "after_tool" and answer.output:
-        said["output"] = answer.output
-    return encoded(said)
+        response["output"] = answer.output
+    return encoded(response)
 
 
-# Where it is set up.
-def plugin(client: Client) -> str:
-    """The plugin's text, with the command that it calls."""
+# Where the plugin is set up.
+def plugin_text(client: Client) -> str:
+    """The plugin's source, with the command that it calls filled in."""
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with open(os.path.join(folder, "plugins", "opencode.js"), encoding="utf-8") as stream:
-        return stream.read().replace(_PLACE, json.dumps(list(client.arguments)))
+        return stream.read().replace(_PLACEHOLDER, json.dumps(list(client.arguments)))
 
 
 def user_file(environment: Mapping[str, str]) -> str:
@@ -110,7 +110,7 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".opencode", "plugins", _FILE)
 
 
-def obeys(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     return [user_file(environment), *([project_file(project)] if project else [])]
 
 
@@ -125,8 +125,8 @@ HOOKS = Hooks(
     Setup(
         user_file=user_file,
         project_file=project_file,
-        whole=plugin,
-        obeys=obeys,
+        whole=plugin_text,
+        obeys=settings_files,
         next_steps=(
             "OpenCode loads plugins when it starts: sessions that are open now do not have it yet. Before it loads its first "
             "plugin it fetches a package of its own, once; without a network that attempt takes about a minute at each start.",

@@ -1,4 +1,4 @@
-"""Folds the rows of one OpenCode session into its events, wherever they came from: database, tree of files, export.
+"""Folds the rows of one OpenCode session into its events, whether from the database, the tree of files or an export.
 
 A line holds one row: the session, then each message followed by its parts, then `end`. Knows no file and no database.
 """
@@ -25,8 +25,8 @@ from preheat.model.session import (
 )
 
 _RUN_BY_PERSON = "The following tool was executed by the user"
-_ENDED = ("completed", "error")
-_UNDER_WAY = ("pending", "running")
+_FINISHED_STATES = ("completed", "error")
+_OPEN_STATES = ("pending", "running")
 
 
 class RowsParser(LinesParser[OpenCodeState, Record]):
@@ -38,31 +38,31 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
 
     def record(self, record: Record, line: int) -> None:
         if record.table == "session":
-            self._session(record.row, line)
+            self._take_session(record.row, line)
         elif record.table == "message":
-            self._message(self._value_of(record, line), line)
+            self._take_message(self._value_of(record, line), line)
         elif record.table == "part":
-            self._part(self._value_of(record, line), line)
+            self._take_part(self._value_of(record, line), line)
         elif record.table == "problem":
             self.problem(string(record.row.get("message")), line)
         elif record.table == "end":
-            self._end(line)
+            self._take_end(line)
         else:
             self.other(record.table or "unknown", line)
 
     def _value_of(self, record: Record, line: int) -> dict[str, Any]:
-        """The object of a row; the database keeps all but the ids of it as JSON in one column."""
+        """The object in a row; in the database all of it but the ids is JSON in one column."""
         if "data" not in record.row:
             return record.row
         if not isinstance(record.row["data"], dict):
             self.problem(f"a {record.table} that is no JSON object; kept as it is", line)
         return {**mapping(record.row["data"]), "id": record.row.get("id")}
 
-    def _give(self, event: Event) -> None:
+    def _add(self, event: Event) -> None:
         self.draft().events.append(event)
 
     # The session itself.
-    def _session(self, row: dict[str, Any], line: int) -> None:
+    def _take_session(self, row: dict[str, Any], line: int) -> None:
         info = info_of(row)
         heading_of(self.draft().heading, info)
         self.state.created = seconds(mapping(info.get("time")).get("created"))
@@ -70,19 +70,19 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         self.state.reverted = (string(revert.get("messageID")), string(revert.get("partID")))
         self.other("session", line)
 
-    def _end(self, line: int) -> None:
-        self._close()
+    def _take_end(self, line: int) -> None:
+        self._close_message()
         if self.state.rewind is not None:
-            self._give(Rewind(line=line, after=self.state.rewind))
+            self._add(Rewind(line=line, after=self.state.rewind))
             self.state.rewind = None
 
     # Messages.
-    def _message(self, value: dict[str, Any], line: int) -> None:
-        self._close()
+    def _take_message(self, value: dict[str, Any], line: int) -> None:
+        self._close_message()
         heading, time = self.draft().heading, mapping(value.get("time"))
         at, role = seconds(time.get("created")), string(value.get("role"))
         if at is not None and self.state.created is not None and at < self.state.created and not heading.parent:
-            # It begins with copies of another session's messages; which one, and who made it, is not recorded.
+            # The session begins with copies of another's messages; which one, and who made it, is not recorded.
             heading.relation, heading.starter = "fork", "unknown"
         else:
             heading.seen(at)
@@ -92,8 +92,10 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         if self.state.reverted == (value.get("id"), ""):
             self.state.rewind = line - 1
         if role == "assistant":
-            # Not by the id of the message: that is new in a fork, and the same response must be known again.
-            message.response = self._once(self.state.responses, str(time.get("created") or value.get("id") or line))
+            # Not by the message's id, which is new in a fork: a copied response must keep its name.
+            message.response = self._unique_name(
+                self.state.responses, str(time.get("created") or value.get("id") or line)
+            )
             message.model = string(value.get("modelID"))
             message.is_summary = bool(value.get("summary")) and "finish" in value and "error" not in value
             message.error = value.get("error")
@@ -101,43 +103,41 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         elif role != "user":
             self.other(f"message.{role}", line, at)
 
-    def _once(self, known: dict[str, int], name: str) -> str:
+    def _unique_name(self, known: dict[str, int], name: str) -> str:
         known[name] = known.get(name, 0) + 1
         return name if known[name] == 1 else f"{name} {known[name]}"
 
-    def _close(self) -> None:
-        """The message is whole: say what can only be said then."""
+    def _close_message(self) -> None:
+        """Add the events that need a whole message: prompt, compaction, error."""
         message, self.state.message = self.state.message, None
         if message is None:
             return
         if message.role == "user":
-            self._prompt(message)
+            self._add_prompt(message)
         if message.is_summary:
-            # Its own response has been counted; this is what was there before.
+            # The context before the compaction, without the summary's own response.
             before, text = self.state.context, "\n".join(message.said)
             trigger, self.state.trigger = self.state.trigger, ""
-            self._give(
+            self._add(
                 Compaction(
                     line=message.last, at=message.at, trigger=trigger, summary=text, tokens_before=before or None
                 )
             )
         if message.error is not None:
-            self._give(Other(line=message.last, at=message.at, name="error", raw=message.error))
+            self._add(Other(line=message.last, at=message.at, name="error", raw=message.error))
 
-    def _prompt(self, message: Message) -> None:
-        # What a subagent is asked comes from the model that started it.
+    def _add_prompt(self, message: Message) -> None:
+        # A subagent's prompt was written by the model that started it.
         by_program = self.draft().heading.relation == "subagent"
         text = "\n".join(message.said)
         if text or message.images:
             origin = origin_of(text, by_program)
-            self._give(UserMessage(line=message.line, at=message.at, text=text, origin=origin, images=message.images))
+            self._add(UserMessage(line=message.line, at=message.at, text=text, origin=origin, images=message.images))
         for added in message.added:
-            self._give(
-                UserMessage(line=message.line, at=message.at, text=added, origin=origin_of(added, injected=True))
-            )
+            self._add(UserMessage(line=message.line, at=message.at, text=added, origin=origin_of(added, injected=True)))
 
-    # Their parts.
-    def _part(self, value: dict[str, Any], line: int) -> None:
+    # Parts of a message.
+    def _take_part(self, value: dict[str, Any], line: int) -> None:
         message, kind = self.state.message, string(value.get("type"))
         if message is None or not message.role:
             self.other(f"part.{kind}", line)
@@ -146,16 +146,16 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         if self.state.reverted[1] and self.state.reverted[1] == value.get("id"):
             self.state.rewind = line - 1
         if kind == "text":
-            self._text(value, message, line)
+            self._take_text(value, message, line)
         elif kind == "reasoning":
             at = seconds(mapping(value.get("time")).get("start")) or message.at
-            self._give(Reasoning(line=line, at=at, text=string(value.get("text")), response=_step(message)))
+            self._add(Reasoning(line=line, at=at, text=string(value.get("text")), response=_response_name(message)))
         elif kind == "tool":
-            self._tool(value, message, line)
+            self._take_tool(value, message, line)
         elif kind == "step-start":
-            message.steps += 1  # else it only names a snapshot of the files
+            message.steps += 1  # the rest of it only names a snapshot of the files
         elif kind == "step-finish":
-            self._finish(value, message, line)
+            self._take_step_finish(value, message, line)
         elif kind == "compaction":
             self.state.trigger = "auto" if value.get("auto") is True else "manual"
         elif kind == "file" and message.role == "user" and string(value.get("mime")).startswith("image/"):
@@ -163,14 +163,16 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         else:
             self.other(kind or "part", line, message.at)
 
-    def _text(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_text(self, value: dict[str, Any], message: Message, line: int) -> None:
         text = string(value.get("text"))
         if message.role != "user":
             if message.is_summary:
                 message.said.append(text)
             elif text:
                 at = seconds(mapping(value.get("time")).get("start")) or message.at
-                self._give(AssistantMessage(line=line, at=at, text=text, response=_step(message), model=message.model))
+                self._add(
+                    AssistantMessage(line=line, at=at, text=text, response=_response_name(message), model=message.model)
+                )
         elif value.get("ignored") is True:
             self.other("ignored", line, message.at)  # shown to the person, never sent
         elif value.get("synthetic") is True:
@@ -179,58 +181,62 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         else:
             message.said.append(text)
 
-    def _finish(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_step_finish(self, value: dict[str, Any], message: Message, line: int) -> None:
         used = usage_of(value.get("tokens"))
         if used is None:
             self.other("step-finish", line, message.at)
             return
         if not message.is_summary:
             self.state.context = used.total
-        self._give(
+        self._add(
             AssistantMessage(
-                line=line, at=message.at, text="", response=_step(message), model=message.model, usage=used
+                line=line, at=message.at, text="", response=_response_name(message), model=message.model, usage=used
             )
         )
 
-    def _tool(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_tool(self, value: dict[str, Any], message: Message, line: int) -> None:
         state, tool = mapping(value.get("state")), string(value.get("tool"))
         time, status = mapping(state.get("time")), state.get("status")
-        begun, ended = seconds(time.get("start")), seconds(time.get("end"))
-        own = self._once(self.state.calls, string(value.get("callID")) or string(value.get("id")) or f"line {line}")
-        given = state.get("input") or state.get("raw")  # as far as it has come, while it is being written
-        self._give(
+        started, ended = seconds(time.get("start")), seconds(time.get("end"))
+        call_id = self._unique_name(
+            self.state.calls, string(value.get("callID")) or string(value.get("id")) or f"line {line}"
+        )
+        call_input = state.get("input") or state.get("raw")  # incomplete while it is still being written
+        self._add(
             ToolCall(
-                line=line, at=begun or message.at, call_id=own, tool=tool, kind=kind_of(tool),
-                input=arguments(given), response=_step(message),
+                line=line, at=started or message.at, call_id=call_id, tool=tool, kind=kind_of(tool),
+                input=arguments(call_input), response=_response_name(message),
             )
         )  # fmt: skip
         metadata = mapping(state.get("metadata"))
         child = string(metadata.get("sessionId")) or string(metadata.get("sessionID"))
         if child and kind_of(tool) == "delegate":
-            self._give(Spawn(line=line, at=begun, session=child, call_id=own))
-        if status in _ENDED:
-            length = round(ended - begun, 3) if ended is not None and begun is not None and ended >= begun else None
-            self._result(tool, state, own, line, ended or begun or message.at, length)
+            self._add(Spawn(line=line, at=started, session=child, call_id=call_id))
+        if status in _FINISHED_STATES:
+            duration = (
+                round(ended - started, 3) if ended is not None and started is not None and ended >= started else None
+            )
+            self._add_result(tool, state, call_id, line, ended or started or message.at, duration)
             self.draft().heading.seen(ended if self.draft().heading.relation != "fork" else None)
-        elif status not in _UNDER_WAY:
+        elif status not in _OPEN_STATES:
             self.other("tool", line, message.at)
 
-    def _result(
-        self, tool: str, state: dict[str, Any], own: str, line: int, at: float | None, length: float | None
+    def _add_result(
+        self, tool: str, state: dict[str, Any], call_id: str, line: int, at: float | None, duration: float | None
     ) -> None:
         facts = facts_of(tool, state)
         if self.state.by_person:
             facts.detail["by_person"] = True
             self.state.by_person = False
-        self._give(
+        self._add(
             ToolResult(
-                line=line, at=at, call_id=own, text=facts.text, is_error=facts.is_error, exit_code=facts.exit_code,
-                seconds=length, detail=facts.detail,
+                line=line, at=at, call_id=call_id, text=facts.text, is_error=facts.is_error, exit_code=facts.exit_code,
+                seconds=duration, detail=facts.detail,
             )
         )  # fmt: skip
         if facts.added:
-            self._give(UserMessage(line=line, at=at, text=facts.added, origin=origin_of(facts.added, injected=True)))
+            self._add(UserMessage(line=line, at=at, text=facts.added, origin=origin_of(facts.added, injected=True)))
 
 
-def _step(message: Message) -> str:
+def _response_name(message: Message) -> str:
     return message.response if message.steps < 2 else f"{message.response}.{message.steps}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 DATABASES = (".db", ".sqlite", ".sqlite3")
-"""How the name of a database ends; only the name tells how a file is to be read."""
+"""Endings of a database's name; the name decides how a file is read."""
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
@@ -26,7 +26,7 @@ def roots(environment: Mapping[str, str]) -> list[str]:
 
 
 def discover(root: str) -> Iterator[Found]:
-    """A database that was named, else every channel's database in a folder, and the sessions of the tree."""
+    """The root itself if it is a database; else every channel's database in the folder, and the sessions of the tree."""
     if root.endswith(DATABASES):
         found = found_at(root)
         if found is not None:
@@ -42,28 +42,28 @@ def discover(root: str) -> Iterator[Found]:
     for project in _names(sessions):
         for name in _names(os.path.join(sessions, project)):
             if name.startswith("ses_") and name.endswith(".json"):
-                found = _session(storage, os.path.join(sessions, project, name))
+                found = _session_in_tree(storage, os.path.join(sessions, project, name))
                 if found is not None:
                     yield found
 
 
 def in_tree(path: str) -> bool:
-    """Whether a path is a session's in the tree, `storage/session/<project>/ses_….json`: the rest lies in other folders."""
+    """Whether a path is a session's own file in the tree, `storage/session/<project>/ses_….json`."""
     folders = path.replace("\\", "/").split("/")
     return folders[-4:-2] == ["storage", "session"] and folders[-1].startswith("ses_") and folders[-1].endswith(".json")
 
 
 def named(path: str) -> Found | None:
-    """A session of the tree by all its files; any other file by itself."""
+    """One file that the person named, with the other files of its session if it is in the tree."""
     storage = os.path.dirname(os.path.dirname(os.path.dirname(path)))
-    return _session(storage, path) if in_tree(path) else found_at(path)
+    return _session_in_tree(storage, path) if in_tree(path) else found_at(path)
 
 
-def _session(storage: str, path: str) -> Found | None:
-    """A session of the tree, by the few files that tell whether anything in it has changed.
+def _session_in_tree(storage: str, path: str) -> Found | None:
+    """A session of the tree, with a stamp over the few files that show whether anything in it has changed.
 
     A new message changes the time of the folder of messages. Parts are rewritten in place only while their message is the
-    newest, so its files are looked at one by one, and those of no other.
+    newest, so only the files of the newest message are looked at one by one.
     """
     try:
         status = os.stat(path)
@@ -71,18 +71,18 @@ def _session(storage: str, path: str) -> Found | None:
         return None
     size, stamp = status.st_size, stamp_of(status)
     messages = os.path.join(storage, "message", os.path.basename(path)[: -len(".json")])
-    looked_at = [messages]
+    watched = [messages]
     for name in _names(messages)[-1:]:
         parts = os.path.join(storage, "part", name[: -len(".json")])
-        looked_at += [os.path.join(messages, name), parts, *(os.path.join(parts, part) for part in _names(parts))]
+        watched += [os.path.join(messages, name), parts, *(os.path.join(parts, part) for part in _names(parts))]
     times = 0
-    for place in looked_at:
+    for place in watched:
         try:
             status = os.stat(place)
         except OSError:
             continue
         size, times = size + status.st_size, times + status.st_mtime_ns
-    return Found(path, size, f"{stamp}+{len(looked_at)}:{size}:{times}")
+    return Found(path, size, f"{stamp}+{len(watched)}:{size}:{times}")
 
 
 def _names(folder: str) -> list[str]:

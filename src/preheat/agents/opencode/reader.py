@@ -1,4 +1,4 @@
-"""Recognises what OpenCode keeps, and says how each form of it is read. Knows nothing of what is inside."""
+"""Recognises OpenCode's files and chooses how each is read. Knows nothing of what is inside."""
 
 import os
 import re
@@ -22,13 +22,13 @@ class OpenCodeReader:
     agent = "opencode"
 
     def framing(self, path: str) -> Framing:
-        # Exports come under any name, also as `.jsonl`; a session of the tree is spread over as many files as it has parts.
+        # Exports come under any name, also as `.jsonl`; a session of the tree is spread over many files.
         return "database" if path.endswith(DATABASES) or in_tree(path) else "document"
 
     def detect(self, head: bytes, path: str) -> bool:
         if path.endswith(DATABASES):
             try:
-                # The tables may still be in the log beside the file, so its first bytes do not tell.
+                # The tables may still be in the log beside the file, so its first bytes are not enough.
                 return head.startswith(MAGIC) and database.is_own(path)
             except SourceUnreadable:
                 return os.path.basename(path).startswith("opencode")

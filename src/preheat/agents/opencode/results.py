@@ -1,4 +1,4 @@
-"""What OpenCode recorded about the outcome of a call: the state of its part.
+"""How a call ended, by the state of its part.
 
 `status` says whether the tool worked, not whether the command did: that is `metadata.exit`. Knows nothing of messages.
 """
@@ -10,7 +10,7 @@ from preheat.agents.chat import mapping, sequence, string
 from preheat.model.session import PREHEAT_MARK
 
 INVALID = "invalid"
-"""The tool in whose name a call is recorded that named no tool there is, or had unfit arguments."""
+"""The tool under which OpenCode records a call to an unknown tool or with invalid arguments."""
 _NOTES = re.compile(r"\s*<(shell|bash)_metadata>\s*(.*?)\s*</\1_metadata>", re.DOTALL)
 _ABORTED = "Tool execution aborted"
 _REJECTED = {
@@ -18,12 +18,12 @@ _REJECTED = {
     "The user has specified a rule": "rule",
     "The user dismissed": "question",
 }
-"""How the error of a call begins that a person or a rule did not let happen."""
-_SEVERE = 1
+"""How the error of a call begins that a person or a rule refused."""
+_ERROR_SEVERITY = 1
 
 
 class Facts(NamedTuple):
-    """What came back, and what a plugin put behind it."""
+    """The result of a call, and the text that a plugin added to it."""
 
     text: str
     is_error: bool | None
@@ -44,7 +44,7 @@ def facts_of(tool: str, state: dict[str, Any]) -> Facts:
             if error.startswith(start):
                 detail["rejected"] = reason
         return Facts(error, True, None, detail)
-    text, added = _parted(string(state.get("output")), metadata.get("output"))
+    text, added = _split_added(string(state.get("output")), metadata.get("output"))
     code = metadata.get("exit")
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
     is_error: bool | None = False
@@ -63,26 +63,26 @@ def _detail(state: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
     if metadata.get("truncated") is True:
         detail["truncated"] = True
     if mapping(state.get("time")).get("compacted"):
-        detail["pruned"] = True  # the model does not see it any more; it is still stored
+        detail["pruned"] = True  # still stored, but no longer sent to the model
     found = [mapping(each) for each in mapping(metadata.get("diagnostics")).values() for each in sequence(each)]
-    severe = sum(each.get("severity") == _SEVERE for each in found)
-    if severe:
-        detail["diagnostics"] = severe
+    errors = sum(each.get("severity") == _ERROR_SEVERITY for each in found)
+    if errors:
+        detail["diagnostics"] = errors
     return detail
 
 
-def _parted(output: str, own: object) -> tuple[str, str]:
-    """What the tool gave, and what plugins put behind it: `metadata.output` keeps a command's output as it was."""
-    if isinstance(own, str) and own and output.startswith(own):
-        notes = _NOTES.match(output, len(own))
-        end = notes.end() if notes else len(own)
+def _split_added(output: str, command_output: object) -> tuple[str, str]:
+    """The tool's output, and the text that plugins added: `metadata.output` keeps a command's output unchanged."""
+    if isinstance(command_output, str) and command_output and output.startswith(command_output):
+        notes = _NOTES.match(output, len(command_output))
+        end = notes.end() if notes else len(command_output)
         return output[:end], output[end:].strip()
     mark = output.find(PREHEAT_MARK)
     return (output, "") if mark < 0 else (output[:mark], output[mark:].strip())
 
 
 def _last_notes(text: str) -> str:
-    """What the program says at the end of a command's output about how it ended."""
+    """The program's notes at the end of a command's output, on how the command ended."""
     start = max(text.rfind("<shell_metadata>"), text.rfind("<bash_metadata>"))
     notes = _NOTES.match(text, start) if start >= 0 else None
     return notes[2] if notes and not text[notes.end() :].strip() else ""

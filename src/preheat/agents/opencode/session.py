@@ -1,6 +1,6 @@
-"""What OpenCode says of a session itself, as a row of its database or as the object of its files and exports.
+"""OpenCode's record of a session: a row of its database, or an object in its files and exports.
 
-Knows nothing of messages, but for how tokens are written down.
+Knows nothing of messages, except how token counts are written.
 """
 
 from typing import Any
@@ -15,10 +15,10 @@ _JSON = ("revert", "permission", "model", "metadata")
 
 
 def info_of(row: dict[str, Any]) -> dict[str, Any]:
-    """The object form, whichever it came in."""
+    """The session as an object, whether it was a row or an object already."""
     if "time" in row:
         return row
-    info = {name: _decoded(row.get(name)) if name in _JSON else value for name, value in row.items()}
+    info = {name: _decode(row.get(name)) if name in _JSON else value for name, value in row.items()}
     info["parentID"] = row.get("parent_id")
     info["time"] = {"created": row.get("time_created"), "updated": row.get("time_updated")}
     names = ("input", "output", "reasoning")
@@ -39,7 +39,7 @@ def heading_of(heading: Heading, info: dict[str, Any]) -> None:
     heading.parent = string(info.get("parentID")) or None
     heading.relation = "subagent" if heading.parent else None
     if heading.parent is None:
-        heading.starter = "headless" if _asks_nobody(info.get("permission")) else "human"
+        heading.starter = "headless" if _denies_questions(info.get("permission")) else "human"
     used = usage_of(info.get("tokens"))
     heading.reported = used if used is not None and used.total else None
     heading.seen(seconds(time.get("created")))
@@ -47,7 +47,7 @@ def heading_of(heading: Heading, info: dict[str, Any]) -> None:
 
 
 def usage_of(value: object) -> Usage | None:
-    """Tokens of a step or of a session. `output` stands there without the reasoning, unless the total says otherwise."""
+    """Tokens of a step or of a session. `output` is written without the reasoning, unless the total shows otherwise."""
     tokens = mapping(value)
     if not tokens:
         return None
@@ -61,15 +61,15 @@ def usage_of(value: object) -> Usage | None:
     return used
 
 
-def _asks_nobody(permission: object) -> bool:
-    # `opencode run` forbids itself to ask questions: nobody sits there to answer.
+def _denies_questions(permission: object) -> bool:
+    # `opencode run` denies itself questions, because nobody is there to answer.
     return any(
         (mapping(rule).get("permission"), mapping(rule).get("action")) == ("question", "deny")
         for rule in sequence(permission)
     )
 
 
-def _decoded(value: object) -> Any:
+def _decode(value: object) -> Any:
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What the parser of OpenCode's rows must remember between two of them."""
+"""The state of the parser of OpenCode's rows, kept between two rows."""
 
 from typing import Any
 
@@ -23,32 +23,32 @@ class Message(msgspec.Struct):
     model: str = ""
     at: float | None = None
     last: int = 0
-    """The line of its newest part."""
+    """The line of its newest part so far."""
     steps: int = 0
-    """How many responses of the model it holds so far: one today, several in older versions."""
+    """The number of the model's responses in it so far: one in current versions, several in older ones."""
     is_summary: bool = False
-    """Whether it is what a compaction made of the messages before."""
+    """It is a compaction's summary."""
     error: Any = None
     said: list[str] = msgspec.field(default_factory=list)
-    """What the person wrote; or the summary."""
+    """The texts that the person wrote, or of the summary."""
     added: list[str] = msgspec.field(default_factory=list)
-    """What the program put beside it."""
+    """The texts that the program added."""
     images: int = 0
 
 
 class OpenCodeState(State):
     message: Message | None = None
     created: float | None = None
-    """When the session was."""
+    """When the session was created."""
     calls: dict[str, int] = msgspec.field(default_factory=dict)
-    """How often each id was given to a call: some models number anew in each response."""
+    """How many calls had each id: some models start counting again in each response."""
     responses: dict[str, int] = msgspec.field(default_factory=dict)
     trigger: str = ""
-    """What started the compaction that has no summary yet."""
+    """What started a compaction, until its summary is read."""
     context: int = 0
-    """Tokens of the newest response."""
+    """Tokens of the newest response, as the size of the context."""
     by_person: bool = False
-    """Whether the next call is a command that the person ran."""
+    """The next call is a command that the person ran."""
     reverted: tuple[str, str] = ("", "")
-    """The message, and the part of it, from which on everything was taken back."""
+    """The message and part from which on everything was reverted."""
     rewind: int | None = None

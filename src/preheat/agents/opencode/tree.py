@@ -17,7 +17,7 @@ from preheat.errors import SourceUnreadable
 
 
 def parts(path: str) -> list[Part]:
-    """The one session that a file names, with a stamp of every file that belongs to it."""
+    """The one session of a file, with a stamp over every file that belongs to it."""
     facts: list[Any] = []
     for place in (path, *_files_of(path)):
         try:
@@ -27,38 +27,38 @@ def parts(path: str) -> list[Part]:
         facts.append((storable(os.path.basename(place)), status.st_size, status.st_mtime_ns))
     if not facts:
         raise SourceUnreadable("it is not there (any more)")
-    return [Part(_stem(path), digest(facts))]
+    return [Part(_name_of(path), digest(facts))]
 
 
 def dump(path: str, part: str) -> Iterator[bytes]:
-    """The session's files as lines, in the order of their time. Raises SourceUnreadable if the session's own is not to be had."""
-    value, trouble = _read(path)
-    if trouble:
-        raise SourceUnreadable(trouble)
+    """The session's files as lines, in the order of their time. Raises SourceUnreadable without the session's own file."""
+    value, reason = _read(path)
+    if reason:
+        raise SourceUnreadable(reason)
     yield line_of("session", value)
     messages = []
     for file in _messages_of(path):
-        message, trouble = _read(file)
-        if trouble:
-            yield _problem(file, trouble)
+        message, reason = _read(file)
+        if reason:
+            yield _problem(file, reason)
         else:
-            messages.append((seconds(mapping(message.get("time")).get("created")) or 0.0, _stem(file), message))
+            messages.append((seconds(mapping(message.get("time")).get("created")) or 0.0, _name_of(file), message))
     for _, name, message in sorted(messages, key=lambda each: each[:2]):
         yield line_of("message", message)
         for file in _parts_of(path, name):
-            piece, trouble = _read(file)
-            yield _problem(file, trouble) if trouble else line_of("part", piece)
+            piece, reason = _read(file)
+            yield _problem(file, reason) if reason else line_of("part", piece)
     yield line_of("end", {"messages": len(messages)})
 
 
 def _files_of(path: str) -> Iterator[str]:
     for message in _messages_of(path):
         yield message
-        yield from _parts_of(path, _stem(message))
+        yield from _parts_of(path, _name_of(message))
 
 
 def _messages_of(path: str) -> list[str]:
-    return _files(os.path.join(_storage(path), "message", _stem(path)))
+    return _files(os.path.join(_storage(path), "message", _name_of(path)))
 
 
 def _parts_of(path: str, message: str) -> list[str]:
@@ -77,7 +77,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _read(path: str) -> tuple[dict[str, Any], str]:
-    """An object, or why there is none."""
+    """The object in a file and an empty text, or why it cannot be read."""
     try:
         with open(path, "rb") as file:
             value = loose(file.read())
@@ -88,9 +88,9 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
     return (value, "") if isinstance(value, dict) else ({}, "not a JSON object")
 
 
-def _problem(path: str, trouble: str) -> bytes:
-    return line_of("problem", {"message": f"`{storable(os.path.basename(path))}`: {trouble}"})
+def _problem(path: str, reason: str) -> bytes:
+    return line_of("problem", {"message": f"`{storable(os.path.basename(path))}`: {reason}"})
 
 
-def _stem(path: str) -> str:
+def _name_of(path: str) -> str:
     return os.path.basename(path).removesuffix(".json")

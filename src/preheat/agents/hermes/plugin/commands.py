@@ -19,14 +19,14 @@ from .program import Program, run
 
 NAME = "warm"
 SECONDS = 90.0
-"""For a command inside a chat, which waits for it."""
+"""The most seconds for a command inside a chat, which waits for it."""
 LONGEST = 4000
-"""Characters that are shown inside a chat."""
+"""The most characters shown inside a chat."""
 UNFIT = {
     "train": "it runs an agent for a long time",
     "review": "it asks you to read all of a template",
 }
-"""Commands that are for a shell, and why."""
+"""Commands that only work in a shell, and why."""
 HELP = """\
 Templates of what earlier sessions found out, and how sessions went:
   /warm list                          the templates
@@ -40,7 +40,7 @@ Templates of what earlier sessions found out, and how sessions went:
 
 
 def register(ctx: Any, program: Program) -> None:
-    """Both, each by itself: an older Hermes may lack one."""
+    """Register both commands; an older Hermes may lack either."""
     if add := getattr(ctx, "register_cli_command", None):
         add(
             NAME,
@@ -60,20 +60,20 @@ def register(ctx: Any, program: Program) -> None:
 
 # In a shell.
 def take_everything(parser: Any) -> None:
-    """Whatever follows `warm` is Preheat's to read, `--help` too: no word begins with this prefix."""
+    """Leave every word after `warm` to Preheat, `--help` too: no word begins with this prefix."""
     parser.prefix_chars = "\0"
     parser.add_argument("words", nargs="...")
 
 
-def command(program: Program, given: Any) -> None:
-    """Run it in our place: the same input and output, and its exit code."""
+def command(program: Program, arguments: Any) -> None:
+    """Run a `preheat warm` command with our input and output, and end with its exit code."""
     sys.stdout.flush()
     sys.stderr.flush()
     main = threading.current_thread() is threading.main_thread()
-    # The terminal tells both of us of Ctrl-C; Preheat ends by it, and we by what Preheat ends with.
+    # The terminal sends Ctrl-C to both processes; Preheat ends by it, and we end with its exit code.
     before = signal.signal(signal.SIGINT, lambda *_: None) if main else None
     try:
-        code = subprocess.call(program.command(NAME, *given.words), env=program.environment())
+        code = subprocess.call(program.command(NAME, *arguments.words), env=program.environment())
     except OSError as error:
         print(
             f"preheat: `{program.interpreter}` cannot be started ({error}); `preheat install hermes` sets it right",
@@ -88,17 +88,17 @@ def command(program: Program, given: Any) -> None:
 
 # In a chat.
 def typed(program: Program, ctx: Any, line: str) -> "str | Awaitable[str]":
-    """What to show. A gateway calls us in its event loop, which must go on meanwhile."""
-    doing = partial(shown, program, line or "", _chat(ctx))
+    """Answer a command typed in a chat. A gateway calls us in its event loop, which must not be blocked."""
+    action = partial(shown, program, line or "", _chat_id(ctx))
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return doing()
-    return asyncio.to_thread(doing)
+        return action()
+    return asyncio.to_thread(action)
 
 
 def shown(program: Program, line: str, session: str = "") -> str:
-    """The text of a command; `session` is the chat that it was typed in, where that has begun."""
+    """Run a typed command and return the text to show; `session` is the chat it was typed in, if that has history."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -114,12 +114,12 @@ def shown(program: Program, line: str, session: str = "") -> str:
     if ended.code is None:
         return f"{ended.why}; in a shell, `hermes warm {shlex.join(words)}` may take its time."
     text = "\n".join(part for part in (ended.output.rstrip(), ended.errors.rstrip()) if part)
-    if ended.code == 0 and session and words[0] == "load" and (name := _loaded(words[1:])):
-        text = f"{text}\n{_put(program, name, session)}"
-    return _capped(text, words) or "Done."
+    if ended.code == 0 and session and words[0] == "load" and (name := _template_in(words[1:])):
+        text = f"{text}\n{_keep_for_next_turn(program, name, session)}"
+    return _cut(text, words) or "Done."
 
 
-def _capped(text: str, words: list[str]) -> str:
+def _cut(text: str, words: list[str]) -> str:
     if len(text) <= LONGEST:
         return text
     kept = text[:LONGEST].rpartition("\n")[0] or text[:LONGEST]
@@ -128,21 +128,21 @@ def _capped(text: str, words: list[str]) -> str:
     )
 
 
-# The chat that is running.
+# The running chat.
 _lock = threading.Lock()
 _pending: dict[str, str] = {}
 
 
 def pending(session: str) -> str:
-    """What is to stand before the model at the next turn of a session; once."""
+    """Take the text that the next turn of a session is to get; a second call finds nothing."""
     with _lock:
         return _pending.pop(session, "")
 
 
-def _put(program: Program, name: str, session: str) -> str:
-    """Have a template before the model at the next turn, and say so."""
-    asked = json.dumps({"action": "load", "name": name})
-    ended = run(program, ["tool", "warm_session", "-"], asked, SECONDS)
+def _keep_for_next_turn(program: Program, name: str, session: str) -> str:
+    """Keep a template's text for the next turn of a session; returns the line to show."""
+    request = json.dumps({"action": "load", "name": name})
+    ended = run(program, ["tool", "warm_session", "-"], request, SECONDS)
     answer = ended.answer
     if answer is None:
         return f"This chat goes on without it: {ended.reason}"
@@ -156,17 +156,17 @@ def _put(program: Program, name: str, session: str) -> str:
     return "This chat gets it with your next message."
 
 
-def _loaded(words: list[str]) -> str:
-    """The template that `load` names; empty where it names none, or means another project."""
+def _template_in(words: list[str]) -> str:
+    """The template that `load` names; empty if it names none, or another project."""
     if any(word.startswith("--project") for word in words):
         return ""
     return next((word for word in words if not word.startswith("-")), "")
 
 
-def _chat(ctx: Any) -> str:
-    """The id of the chat before which a person sits, if it has begun: one that has not starts with what is loaded anyway. Of
-    a gateway's many chats we are not told which one it is."""
+def _chat_id(ctx: Any) -> str:
+    """The id of the interactive chat, if it has begun: another one starts with the loaded template anyway. A gateway does not
+    tell which of its chats a command comes from."""
     chat = getattr(getattr(ctx, "_manager", None), "_cli_ref", None)
-    begun = getattr(chat, "conversation_history", None)
+    history = getattr(chat, "conversation_history", None)
     found = getattr(chat, "session_id", None)
-    return found if begun and isinstance(found, str) else ""
+    return found if history and isinstance(found, str) else ""

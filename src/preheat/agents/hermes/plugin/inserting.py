@@ -1,38 +1,38 @@
-"""Puts something into what Hermes is about to show the model: a word into a tool's result, messages into a request.
+"""Inserts text into what Hermes is about to show the model: an advisory into a tool's result, messages into a request.
 
-Standard library only. All else stays as it is to the byte. What does not look as expected is left alone: None then.
+Standard library only. Everything else stays the same to the byte. Input of an unexpected shape gives None.
 """
 
 import json
 from typing import Any
 
 ADVISORY = "preheat_advisory"
-"""The key of a word of ours; the reader of sessions takes it out again (`results.py` beside this folder)."""
-_LONG = 60_000
+"""The key of our advisory in a result; the reader of sessions takes it out again."""
+_LONG_RESULT = 60_000
 """Characters from which Hermes may show the model the beginning of a result only."""
-_SENT = ("role", "content", "tool_calls", "tool_call_id")
-"""Of a message; the rest is the program's own and no provider knows it."""
+_SENT_FIELDS = ("role", "content", "tool_calls", "tool_call_id")
+"""The fields of a message that are sent; the others are Hermes's own, and no provider knows them."""
 _JSON = json.JSONDecoder()
 
 
 def with_advisory(result: str, advisory: str) -> str | None:
-    """A result with a word in its first JSON object: behind it, the program would not find the exit code any more."""
+    """A result with an advisory in its first JSON object: after the object, it would hide the exit code from Hermes."""
     start = len(result) - len(result.lstrip())
-    found = _object(result, start)
+    found = _read_object(result, start)
     if found is None or ADVISORY in found[0]:
         return None
     value, end = found
-    entry = f"{json.dumps(ADVISORY)}: {_text(advisory)}"
+    entry = f"{json.dumps(ADVISORY)}: {_encode_text(advisory)}"
     if not value:
         return f"{result[: start + 1]}{entry}{result[start + 1 :]}"
-    if end - start > _LONG:
+    if end - start > _LONG_RESULT:
         return f"{result[: start + 1]}{entry}, {result[start + 1 :]}"
     return f"{result[: end - 1]}, {entry}{result[end - 1 :]}"
 
 
 def with_output(result: str, output: str) -> str | None:
-    """A command's result with another output."""
-    found = _object(result, len(result) - len(result.lstrip()))
+    """A command's result with its output replaced."""
+    found = _read_object(result, len(result) - len(result.lstrip()))
     if found is None or not isinstance(found[0].get("output"), str):
         return None
     value, end = found
@@ -40,7 +40,7 @@ def with_output(result: str, output: str) -> str | None:
     return json.dumps(value, ensure_ascii=False) + result[end:]
 
 
-def _object(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+def _read_object(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     try:
         value, end = _JSON.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -48,7 +48,7 @@ def _object(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     return (value, end) if isinstance(value, dict) else None
 
 
-def _text(text: str) -> str:
+def _encode_text(text: str) -> str:
     return json.dumps(_clean(text), ensure_ascii=False)
 
 
@@ -57,7 +57,7 @@ def _clean(text: str) -> str:
 
 
 def with_messages(request: Any, messages: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The messages of a request with ours behind the system's; only of the shape that most providers share."""
+    """The messages of a request with ours after the system message; only for the shape that most providers share."""
     sent = request.get("messages") if isinstance(request, dict) else None
     if not isinstance(sent, list) or len(sent) < 2 or "input" in request or "system" in request:
         return None
@@ -65,12 +65,12 @@ def with_messages(request: Any, messages: list[dict[str, Any]]) -> list[dict[str
         return None
     if sent[0]["role"] not in ("system", "developer") or sent[1]["role"] not in ("user", "assistant"):
         return None
-    return [sent[0], *({name: each[name] for name in _SENT if name in each} for each in messages), *sent[1:]]
+    return [sent[0], *({name: each[name] for name in _SENT_FIELDS if name in each} for each in messages), *sent[1:]]
 
 
 def seeds(found: Any) -> list[dict[str, Any]]:
-    """Messages of an answer; nothing unless all of them are."""
-    whole = isinstance(found, list) and all(
+    """The messages of an answer; none unless all of them are valid."""
+    all_valid = isinstance(found, list) and all(
         isinstance(each, dict) and isinstance(each.get("role"), str) for each in found
     )
-    return found if whole else []
+    return found if all_valid else []

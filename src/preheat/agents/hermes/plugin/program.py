@@ -1,4 +1,4 @@
-"""How Preheat itself is started from inside Hermes: which interpreter, and in which surroundings.
+"""How Preheat itself is started from inside Hermes: with which interpreter, environment and folder.
 
 Standard library only, like everything in this folder: it may lie in Hermes's own plugin folder, where Preheat cannot be
 imported. Then `preheat.json` beside it (written by `preheat install`) names the interpreter and Preheat's folder; installed as
@@ -13,28 +13,28 @@ from typing import Any, NamedTuple
 
 BESIDE = "preheat.json"
 CALLER = "PREHEAT_CALLER"
-"""Tells Preheat which agent started it: `latest` is that agent's newest session, and its sessions are read first."""
+"""The variable that names the agent which started Preheat: `latest` is its newest session, and its sessions are read first."""
 AGENT = "hermes"
-_HOSTS = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
-"""What leads another interpreter to Hermes's packages instead of its own."""
+_HOST_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+"""Variables that would lead another interpreter to Hermes's packages instead of its own."""
 
 
 class Program(NamedTuple):
-    """What starts Preheat."""
+    """How Preheat is started."""
 
     interpreter: str
     home: str = ""
-    """Preheat's folder, where it is not the usual one."""
+    """Preheat's folder; empty for the usual one."""
 
     def command(self, *arguments: str) -> list[str]:
-        """A command of Preheat. `-P`: a file of the project that is called like a module is not run in its place."""
+        """The words of a Preheat command. `-P`: a project's file named like a module is not run in its place."""
         return [self.interpreter, "-P", "-m", "preheat", *arguments]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Ours, told who asks."""
+        """The environment for Preheat, which names Hermes as the caller."""
         found = dict(os.environ)
-        if not _same(self.interpreter, sys.executable):
-            for name in _HOSTS:
+        if not _is_same_program(self.interpreter, sys.executable):
+            for name in _HOST_VARIABLES:
                 found.pop(name, None)
         if self.home and not found.get("PREHEAT_HOME"):
             found["PREHEAT_HOME"] = self.home
@@ -42,10 +42,10 @@ class Program(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """What came of a command."""
+    """How a command ended."""
 
     code: int | None
-    """None: it could not be started, or took too long."""
+    """None if it could not be started, or took too long."""
     output: str
     errors: str
     why: str = ""
@@ -53,7 +53,7 @@ class Ended(NamedTuple):
 
     @property
     def answer(self) -> dict[str, Any] | None:
-        """The JSON object that it printed; None where it printed none."""
+        """The JSON object that it printed; None if it printed none."""
         try:
             found = json.loads(self.output)
         except (ValueError, RecursionError):
@@ -62,31 +62,31 @@ class Ended(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why it gave no answer."""
-        said = self.errors.strip().splitlines()
-        return self.why or (said[-1][:300] if said else "Preheat gave no answer that can be read")
+        """Why there is no answer."""
+        lines = self.errors.strip().splitlines()
+        return self.why or (lines[-1][:300] if lines else "Preheat gave no answer that can be read")
 
 
 def find(folder: str = os.path.dirname(os.path.abspath(__file__))) -> Program:
-    """The program to start, as the file beside us says; else this interpreter's."""
+    """How to start Preheat: by the file in this folder, else with this interpreter."""
     try:
         with open(os.path.join(folder, BESIDE), encoding="utf-8") as stream:
-            said = json.load(stream)
-        interpreter, home = said.get("interpreter"), said.get("home")
+            values = json.load(stream)
+        interpreter, home = values.get("interpreter"), values.get("home")
     except (OSError, ValueError, AttributeError):
         return Program(sys.executable)
-    named = isinstance(interpreter, str) and interpreter
-    return Program(interpreter if named else sys.executable, home if isinstance(home, str) else "")
+    is_named = isinstance(interpreter, str) and interpreter
+    return Program(interpreter if is_named else sys.executable, home if isinstance(home, str) else "")
 
 
 def working_folder() -> str:
-    """Where the agent's commands run, as the program itself has it; a folder of this machine in any case."""
+    """The folder in which the agent's commands run, by Hermes's own setting; always a folder of this machine."""
     resolve = getattr(sys.modules.get("agent.runtime_cwd"), "resolve_agent_cwd", None)
     try:
-        told = str(resolve()) if resolve is not None else ""
-    except Exception:  # noqa: BLE001 - the program's own, of whatever version
-        told = ""
-    for folder in (told, os.environ.get("TERMINAL_CWD", "")):
+        resolved = str(resolve()) if resolve is not None else ""
+    except Exception:  # noqa: BLE001 - Hermes's own code, of any version
+        resolved = ""
+    for folder in (resolved, os.environ.get("TERMINAL_CWD", "")):
         if folder and os.path.isdir(folder):
             return os.path.abspath(folder)
     try:
@@ -98,7 +98,7 @@ def working_folder() -> str:
 def run(program: Program, arguments: list[str], given: str = "", seconds: float = 60.0, **more: str) -> Ended:
     """Run a command to its end, `given` on its standard input; never raises."""
     try:
-        done = subprocess.run(
+        finished = subprocess.run(
             program.command(*arguments),
             input=given.encode("utf-8", "replace"),
             capture_output=True,
@@ -111,10 +111,12 @@ def run(program: Program, arguments: list[str], given: str = "", seconds: float 
         return Ended(None, "", "", f"Preheat took longer than {seconds:g} s and was stopped")
     except (OSError, ValueError) as error:
         return Ended(None, "", "", f"Preheat could not be started by `{program.interpreter}` ({error})")
-    return Ended(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+    return Ended(
+        finished.returncode, finished.stdout.decode("utf-8", "replace"), finished.stderr.decode("utf-8", "replace")
+    )
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_program(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other) and os.path.dirname(one) == os.path.dirname(other)
     except OSError:

@@ -1,7 +1,7 @@
-"""The tool `warm_session`, for the model to call. No logic of its own: it asks Preheat as a program of its own.
+"""The tool `warm_session`, for the model to call. No logic of its own: it runs Preheat as a separate program.
 
-Standard library only. What the model may say is written down here once more, because Preheat cannot be imported here; a test
-holds it to what Preheat's own tool takes. Whatever goes wrong is an answer.
+Standard library only. The schema is repeated here, because Preheat cannot be imported; a test compares it with Preheat's own
+tool. Every failure becomes an answer.
 """
 
 import json
@@ -12,7 +12,7 @@ from .program import Program, run
 
 NAME = "warm_session"
 TOOLSET = "preheat"
-"""What a person switches it off by: `hermes tools disable preheat`."""
+"""The name by which a person switches it off: `hermes tools disable preheat`."""
 SECONDS = 120.0
 LONGEST = 40_000
 DESCRIPTION = (
@@ -40,7 +40,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def register(ctx: Any, program: Program) -> None:
-    """Under a toolset of its own."""
+    """Register the tool in a toolset of its own."""
     schema = {"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}
     ctx.register_tool(
         name=NAME, toolset=TOOLSET, schema=schema, handler=partial(called, program), description=DESCRIPTION
@@ -48,17 +48,17 @@ def register(ctx: Any, program: Program) -> None:
 
 
 def called(program: Program, arguments: Any = None, **_: Any) -> str:
-    """The answer as JSON text."""
+    """Answer a call of the model, as JSON text."""
     try:
-        given = json.dumps(arguments if arguments is not None else {})
+        request = json.dumps(arguments if arguments is not None else {})
     except (TypeError, ValueError, RecursionError) as error:
-        return failed(f"the arguments are no JSON ({error})", 'give one JSON object, for example {"action": "list"}')
-    ended = run(program, ["tool", NAME, "-"], given, SECONDS)
+        return _failure(f"the arguments are no JSON ({error})", 'give one JSON object, for example {"action": "list"}')
+    ended = run(program, ["tool", NAME, "-"], request, SECONDS)
     answer = ended.answer
     if answer is not None and isinstance(answer.get("success"), bool) and len(ended.output) <= LONGEST:
         return json.dumps(answer, ensure_ascii=False)
-    return failed(ended.reason, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
+    return _failure(ended.reason, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
 
 
-def failed(error: str, advice: str) -> str:
+def _failure(error: str, advice: str) -> str:
     return json.dumps({"success": False, "error": error, "next": advice}, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""The plugin's line to Preheat's daemon: one event over its Unix socket, one answer back, within a limit; never an error.
+"""The plugin's connection to Preheat's daemon: one event over a Unix socket, one answer within a time limit, never an error.
 
-Standard library only. Knows nothing of events. Many threads may ask at once, and the program's own folder is never changed. When
+Standard library only. Knows nothing of events. Many threads may ask at once, and Hermes's own folder is never changed. When
 nobody answers, the event goes to the hook client (`hook.py`) in a process of its own, which keeps it and starts a daemon.
 """
 
@@ -15,73 +15,74 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .program import CALLER, Program
+from .program import AGENT, CALLER, Program
 
-AGENT = "hermes"
 LIMIT = 0.3
 """Seconds that an event may take."""
 START = 3.0
-"""Seconds at the start of a session, because a daemon may have to come up first."""
+"""Seconds at the start of a session, because a daemon may have to start first."""
 PATIENCE = 30.0
-"""Seconds that nobody waits for an answer after `STRIKES` of them in a row came too late."""
+"""Seconds without waiting for answers, after `STRIKES` answers in a row were too late."""
 STRIKES = 2
-_MOST = 7_000_000
-_CLIENTS = 16
-"""Hook clients at a time; what comes on top of them is given up."""
+_MOST_BYTES = 7_000_000
+_MOST_CLIENTS = 16
+"""The most hook clients at a time; further events are dropped."""
 _LONGEST_PATH = 100
-"""Of a socket."""
+"""The most bytes of a socket's path."""
 
 
 class Daemon:
-    """The daemon, as far as one can see it from here."""
+    """The daemon, as a client sees it."""
 
     def __init__(self, program: Program, folder: str | None = None) -> None:
         self._program = program
-        self._folder = folder if folder is not None else _folder(program)
+        self._folder = folder if folder is not None else _preheat_folder(program)
         self._lock = threading.Lock()
         self._late = 0
         self._quiet_until = 0.0
         self._clients: list[subprocess.Popen[bytes]] = []
 
     def ask(self, event: dict[str, Any], seconds: float = LIMIT, start: bool = False) -> dict[str, Any]:
-        """The answer; empty where there is none in time. At the `start` of a session a daemon is waited for."""
+        """The answer; empty if there is none in time. At the `start` of a session, waits for a daemon to start."""
         if not self._folder:
             return {}
         payload = json.dumps(event, default=str).encode("utf-8", "replace")
-        if len(payload) > _MOST:
+        if len(payload) > _MOST_BYTES:
             return {}
         before = time.monotonic()
         if before < self._quiet_until:
-            self._handed_over(payload)
+            self._pass_to_client(payload)
             return {}
         try:
-            answer = self._asked(payload, before + seconds)
+            answer = self._send(payload, before + seconds)
         except TimeoutError:
-            self._came_late()
-            self._handed_over(payload)
+            self._note_late_answer()
+            self._pass_to_client(payload)
             return {}
-        except OSError:  # there is none
-            return _read(self._handed_over(payload, max(0.0, before + seconds - time.monotonic()) if start else 0.0))
+        except OSError:  # no daemon runs
+            return _parse_answer(
+                self._pass_to_client(payload, max(0.0, before + seconds - time.monotonic()) if start else 0.0)
+            )
         self._late = 0
-        return _read(answer)
+        return _parse_answer(answer)
 
-    def _came_late(self) -> None:
+    def _note_late_answer(self) -> None:
         with self._lock:
             self._late += 1
             if self._late >= STRIKES:
                 self._late = 0
                 self._quiet_until = time.monotonic() + PATIENCE
 
-    def _asked(self, payload: bytes, end: float) -> bytes:
+    def _send(self, payload: bytes, end: float) -> bytes:
         answer = b""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(_left(end))
-            with _reachable(os.path.join(self._folder, "live")) as live:
+            connection.settimeout(_remaining(end))
+            with _short_path(os.path.join(self._folder, "live")) as live:
                 connection.connect(os.path.join(live, "socket"))
-            connection.settimeout(_left(end))
+            connection.settimeout(_remaining(end))
             connection.sendall(b"%s %d\n" % (AGENT.encode(), len(payload)) + payload)
             while True:
-                connection.settimeout(_left(end))
+                connection.settimeout(_remaining(end))
                 more = connection.recv(1 << 16)
                 if not more:
                     break
@@ -91,22 +92,22 @@ class Daemon:
             raise ConnectionError("it ended without an answer")
         return body
 
-    def _handed_over(self, payload: bytes, seconds: float = 0.0) -> bytes:
-        """Give an event to the hook client; what it prints, if that is waited for."""
-        client = self._client()
+    def _pass_to_client(self, payload: bytes, seconds: float = 0.0) -> bytes:
+        """Give an event to the hook client; returns what it prints within `seconds`, without waiting if that is 0."""
+        client = self._client_path()
         with self._lock:
             self._clients = [each for each in self._clients if each.poll() is None]
-            if client is None or len(self._clients) >= _CLIENTS:
+            if client is None or len(self._clients) >= _MOST_CLIENTS:
                 return b""
-        # In a file: a client that does not read must not hold up whoever writes.
-        with tempfile.TemporaryFile() as given:
-            given.write(payload)
-            given.seek(0)
+        # Through a file: a client that does not read must not block us.
+        with tempfile.TemporaryFile() as client_input:
+            client_input.write(payload)
+            client_input.seek(0)
             environment = self._program.environment(PREHEAT_HOME=self._folder)
             environment.pop(CALLER, None)
             process = subprocess.Popen(
                 [self._program.interpreter, "-I", "-S", "-E", client, AGENT],
-                stdin=given,
+                stdin=client_input,
                 stdout=subprocess.PIPE if seconds else subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=environment,
@@ -123,8 +124,8 @@ class Daemon:
             process.communicate()
             return b""
 
-    def _client(self) -> str | None:
-        """The hook client: where `preheat install` has put it, else in the package that we are a part of."""
+    def _client_path(self) -> str | None:
+        """The path of the hook client: where `preheat install` has put it, else in our own package."""
         package = os.path.abspath(__file__)
         for _ in range(4):  # preheat/agents/hermes/plugin/wire.py
             package = os.path.dirname(package)
@@ -134,16 +135,16 @@ class Daemon:
         return None
 
 
-def _left(end: float) -> float:
-    left = end - time.monotonic()
-    if left <= 0:
+def _remaining(end: float) -> float:
+    seconds = end - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return left
+    return seconds
 
 
 @contextmanager
-def _reachable(folder: str) -> Iterator[str]:
-    """A name of a folder that is short enough for a socket in it."""
+def _short_path(folder: str) -> Iterator[str]:
+    """A path of the folder that is short enough for a socket in it."""
     if len(os.fsencode(folder)) + len("/socket") < _LONGEST_PATH:
         yield folder
     elif os.path.isdir("/proc/self/fd"):
@@ -159,19 +160,19 @@ def _reachable(folder: str) -> Iterator[str]:
             yield link
 
 
-def _folder(program: Program) -> str:
-    """Preheat's folder: as the environment says, else the installation, else Preheat's own settings."""
+def _preheat_folder(program: Program) -> str:
+    """Preheat's folder: by the environment, else by the installation, else by Preheat's own settings."""
     named = os.environ.get("PREHEAT_HOME") or program.home
     if named:
         return os.path.abspath(os.path.expanduser(named))
     try:
-        from preheat.settings import data_folder  # noqa: PLC0415 - there only as an installed package
+        from preheat.settings import data_folder  # noqa: PLC0415 - importable only when installed as a package
     except ImportError:
         return ""
     return data_folder()
 
 
-def _read(answer: bytes) -> dict[str, Any]:
+def _parse_answer(answer: bytes) -> dict[str, Any]:
     if not answer:
         return {}
     try:
