@@ -6,29 +6,27 @@ Knows no agent: each that can be started so has a module `headless` in its folde
 import os
 import shutil
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 
-from preheat.agents import AGENTS, places_of
+from preheat.agents import HEADLESS, part_of, places_of
 from preheat.errors import UserError
 from preheat.model.headless import Asked, Headless
 
 
 def headless_agents() -> tuple[str, ...]:
-    """The agents that can be started so."""
-    return tuple(agent for agent in AGENTS if find_spec(f"preheat.agents.{agent}.headless"))
+    """The agents that can be started without a terminal."""
+    return HEADLESS
 
 
 def settled_agents() -> tuple[str, ...]:
-    """Those of them that can be set up for an endpoint."""
-    return tuple(agent for agent in headless_agents() if (found := headless_of(agent)) and found.settle is not None)
+    """The agents that can be started without a terminal and set up for an endpoint."""
+    return tuple(agent for agent in HEADLESS if (found := headless_of(agent)) and found.settle is not None)
 
 
 def headless_of(agent: str) -> Headless | None:
-    """How to start an agent, if that is known."""
-    if agent not in headless_agents():
+    """How the agent is started without a terminal; None where that is not known."""
+    if agent not in HEADLESS:
         return None
-    found: Headless = import_module(f"preheat.agents.{agent}.headless").HEADLESS
+    found: Headless = part_of(agent, "headless").HEADLESS
     return found
 
 

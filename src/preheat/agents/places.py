@@ -100,11 +100,6 @@ def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Fo
                     continue
 
 
-def nowhere(environment: Mapping[str, str]) -> list[str]:
-    """For formats that are only imported: no place of their own."""
-    return []
-
-
-def nothing(root: str) -> Iterator[Found]:
-    """For formats that are only imported: nothing to discover."""
-    return iter(())
+def imported_places(agent: str, title: str, reader_version: int) -> Places:
+    """The places of a format that is only imported: no folder, and so no file to discover."""
+    return Places(agent, title, reader_version, lambda environment: [], lambda root: iter(()))
