@@ -17,8 +17,8 @@ Judge: TypeAlias = Callable[[list[Any], dict[str, Any]], bool]
 Opener: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[Any]] | None]
 """The object and its messages, if a value holds a conversation."""
 
-_JSON = json.JSONDecoder()
-_LOOKED_AT = 8
+_DECODER = json.JSONDecoder()
+_MAX_ITEMS = 8
 
 
 class Conversation(NamedTuple):
@@ -57,8 +57,8 @@ def _of_document(document: object, opener: Opener) -> tuple[list[Conversation], 
         return [], [("neither messages nor a conversation", 1)]
     found = [opened for item in document if (opened := opener(mapping(item)))]
     if found:
-        lost = len(document) - len(found)
-        problems = [(f"{lost} items without `messages`; passed over", 1)] if lost else []
+        skipped = len(document) - len(found)
+        problems = [(f"{skipped} items without `messages`; passed over", 1)] if skipped else []
         return [Conversation(*opened, 1) for opened in found], problems
     if document and all(isinstance(item, list) for item in document):
         return [Conversation({}, item, 1) for item in document], []
@@ -105,7 +105,7 @@ def fits(head: bytes, judge: Judge, opener: Opener = plain) -> bool:
 
 def _items_fit(items: list[Any], judge: Judge, opener: Opener) -> bool:
     """Conversations, lists of messages, or messages."""
-    opened = [opener(mapping(item)) for item in items[:_LOOKED_AT]]
+    opened = [opener(mapping(item)) for item in items[:_MAX_ITEMS]]
     if any(opened):
         return all(pair is not None and judge(pair[1], pair[0]) for pair in opened)
     if items and all(isinstance(item, list) for item in items):
@@ -136,7 +136,7 @@ def _values(text: str, at: int) -> list[Any]:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         try:
-            value, at = _JSON.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             return found
         found.append(value)

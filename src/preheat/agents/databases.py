@@ -28,12 +28,12 @@ def opened(path: str) -> Iterator[sqlite3.Connection]:
     mark its place in the index of the log, and would leave both behind where there are none."""
     connection = None
     try:
-        connection, before = _connected(path)
+        connection, before = _connect(path)
         yield connection
-        if before is not None and _unlocked(path) != before:
+        if before is not None and _unlocked_files(path) != before:
             raise SourceUnreadable("it changed while it was read; it will be read next time")
     except sqlite3.Error as error:
-        raise SourceUnreadable(_sentence(path, error)) from error
+        raise SourceUnreadable(_describe_error(path, error)) from error
     except UnicodeDecodeError as error:  # values are read leniently, the names of columns are not
         raise SourceUnreadable(f"it is damaged ({error})") from error
     finally:
@@ -41,22 +41,22 @@ def opened(path: str) -> Iterator[sqlite3.Connection]:
             connection.close()
 
 
-def _connected(path: str) -> tuple[sqlite3.Connection, "_Files | None"]:
+def _connect(path: str) -> tuple[sqlite3.Connection, "_FileIdentity | None"]:
     """A connection in which reading has begun; and, where nothing holds the files still, what they were like."""
-    before = _unlocked(path)
+    before = _unlocked_files(path)
     if before is not None:
-        return _begun(path, "&immutable=1"), before
+        return _begin_reading(path, "&immutable=1"), before
     if os.path.exists(f"{path}-shm"):
         try:
-            return _begun(path, "&readonly_shm=1"), None
+            return _begin_reading(path, "&readonly_shm=1"), None
         except sqlite3.OperationalError as error:
             if (error.sqlite_errorcode or 0) & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
     # A log whose index is gone, or fits no reader: SQLite makes the index anew.
-    return _begun(path, ""), None
+    return _begin_reading(path, ""), None
 
 
-def _begun(path: str, how: str) -> sqlite3.Connection:
+def _begin_reading(path: str, how: str) -> sqlite3.Connection:
     name = f"{Path(path).absolute().as_uri()}?mode=ro{how}"
     connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
@@ -70,7 +70,7 @@ def _begun(path: str, how: str) -> sqlite3.Connection:
     return connection
 
 
-class _Files(NamedTuple):
+class _FileIdentity(NamedTuple):
     """By which a change is seen."""
 
     size: int
@@ -78,7 +78,7 @@ class _Files(NamedTuple):
     number: int
 
 
-def _unlocked(path: str) -> "_Files | None":
+def _unlocked_files(path: str) -> "_FileIdentity | None":
     """A database with a log that no program has open and that is all in its file; None where it is not so."""
     try:
         with open(path, "rb") as stream:
@@ -91,10 +91,10 @@ def _unlocked(path: str) -> "_Files | None":
             return None
     except OSError:
         return None
-    return _Files(found.st_size, found.st_mtime_ns, found.st_ino)
+    return _FileIdentity(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def _sentence(path: str, error: sqlite3.Error) -> str:
+def _describe_error(path: str, error: sqlite3.Error) -> str:
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return "another program holds it locked; it will be read next time"

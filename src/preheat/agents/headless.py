@@ -45,11 +45,11 @@ def files_of(agent: str, environment: Mapping[str, str]) -> dict[str, str]:
     return {found.path: found.stamp for root in places.roots(environment) for found in places.discover(root)}
 
 
-def with_model(asked: Asked, option: str = "--model") -> list[str]:
+def with_model(request: Asked, option: str = "--model") -> list[str]:
     """The model, where one is asked for."""
-    return [option, asked.model] if asked.model else []
+    return [option, request.model] if request.model else []
 
 
-def given(asked: Asked, *names: str) -> bool:
+def given(request: Asked, *option_names: str) -> bool:
     """Whether the person gave one of these options already."""
-    return any(word.partition("=")[0] in names for word in asked.options)
+    return any(word.partition("=")[0] in option_names for word in request.options)

@@ -110,14 +110,14 @@ def decoded(payload: bytes) -> Payload | None:
     try:
         value = msgspec.json.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _lenient(payload)
+        return _decode_leniently(payload)
     if not isinstance(value, dict):
         return None
     found: Payload = _storable(value) if _LONG_NUMBER.search(payload) else value
     return found
 
 
-def _lenient(payload: bytes) -> Payload | None:
+def _decode_leniently(payload: bytes) -> Payload | None:
     """Half a surrogate or a byte that is no text must not cost the event: a tool's output may hold any."""
     import json  # noqa: PLC0415 - only for what is no clean JSON
 
@@ -193,9 +193,9 @@ def capped(context: str, most: int = MOST_CONTEXT) -> str:
     """A text that no host cuts by itself: it ends at the end of a line and says so."""
     if len(context) <= most:
         return context
-    kept = context[: most - len(_CUT)]
-    end = kept.rfind("\n")
-    return (kept[:end] if end > most // 2 else kept) + _CUT
+    head = context[: most - len(_CUT)]
+    end = head.rfind("\n")
+    return (head[:end] if end > most // 2 else head) + _CUT
 
 
 def joined(value: Any) -> str | None:
@@ -211,7 +211,7 @@ def joined(value: Any) -> str | None:
 
 def named(name: HookName, payload: Payload, agent: str, at: float | None, **more: Any) -> HookEvent:
     """An event of the shape that most programs share: snake case, `session_id`, `hook_event_name`, `transcript_path`."""
-    given: Payload = {
+    common_fields: Payload = {
         "session": text(payload.get("session_id")),
         "told_as": text(payload.get("hook_event_name")),
         "cwd": text(payload.get("cwd")),
@@ -219,26 +219,26 @@ def named(name: HookName, payload: Payload, agent: str, at: float | None, **more
         "model": text(payload.get("model")),
         "subagent": text(payload.get("agent_id")),
     }
-    return HookEvent(agent=agent, name=name, at=at, **{**given, **more})
+    return HookEvent(agent=agent, name=name, at=at, **{**common_fields, **more})
 
 
 def specific(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """An answer of the shape that most programs share: `hookSpecificOutput` with `additionalContext`, `systemMessage`."""
-    said: Payload = {}
-    own: Payload = {}
+    reply: Payload = {}
+    specific_answer: Payload = {}
     person = answer.person
     if event.name == "stop":
         # More context would make the agent go on: that is a block, and only on request. The person may be told.
         person = person or answer.context
         if answer.block and not event.stop_again:
-            said = {"decision": "block", "reason": capped(answer.block)}
+            reply = {"decision": "block", "reason": capped(answer.block)}
     elif event.name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed"):
         if answer.context:
-            own["additionalContext"] = capped(answer.context)
+            specific_answer["additionalContext"] = capped(answer.context)
         if event.name == "before_tool" and answer.block:
-            own |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
-    if own:
-        said["hookSpecificOutput"] = {"hookEventName": event.told_as, **own}
+            specific_answer |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
+    if specific_answer:
+        reply["hookSpecificOutput"] = {"hookEventName": event.told_as, **specific_answer}
     if person and event.name not in UNANSWERED:
-        said["systemMessage"] = capped(person, 1_000)
-    return encoded(said)
+        reply["systemMessage"] = capped(person, 1_000)
+    return encoded(reply)

@@ -100,7 +100,7 @@ class LinesParser(Generic[S, R]):
         self._block = b""
         self._place = (1, 0)
         self._value: Any = None
-        self._unsaid = 0
+        self._problems_left_out = 0
         self._first = 1
 
     # What a parser of an agent writes.
@@ -122,9 +122,9 @@ class LinesParser(Generic[S, R]):
             return
         for offset, text in enumerate(whole_lines(block)):
             if text.strip():
-                self._one_line(text, line + offset)
+                self._read_line(text, line + offset)
 
-    def _one_line(self, text: bytes, line: int) -> None:
+    def _read_line(self, text: bytes, line: int) -> None:
         try:
             record = self._decoder.decode(text)
         except UNREADABLE:
@@ -137,7 +137,7 @@ class LinesParser(Generic[S, R]):
             try:
                 record = msgspec.convert(value, self.record_type, strict=False)
             except (msgspec.ValidationError, RecursionError) as error:
-                self.problem(f"a record of an unexpected shape ({_short(error)}); kept as it is", line)
+                self.problem(f"a record of an unexpected shape ({_short_message(error)}); kept as it is", line)
                 self.draft().events.append(Other(line=line, name="unreadable", raw=value))
             else:
                 self._value = value
@@ -151,7 +151,7 @@ class LinesParser(Generic[S, R]):
         try:
             self.record(record, line)
         except (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError) as error:
-            self.problem(f"a record that makes no sense ({_short(error)}); passed over", line)
+            self.problem(f"a record that makes no sense ({_short_message(error)}); passed over", line)
 
     def raw(self, line: int) -> Any:
         """The record at a line of the block being fed, untyped and whole."""
@@ -176,7 +176,7 @@ class LinesParser(Generic[S, R]):
         if len(problems) < MOST_PROBLEMS:
             problems.append(Problem(message, self.path, line))
         else:
-            self._unsaid += 1
+            self._problems_left_out += 1
 
     def draft(self, key: str = "") -> Draft:
         """The session that goes by `key` in this source; the main one has none."""
@@ -189,14 +189,14 @@ class LinesParser(Generic[S, R]):
     def take(self) -> list[Session]:
         for key in self.state.headings:
             self.draft(key)
-        if self._unsaid:
-            self.draft().problems.append(Problem(f"{self._unsaid} more lines could not be read", self.path))
-            self._unsaid = 0
-        taken = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
-        taken += [self._nameless(draft) for draft in self.drafts.values() if draft.problems]
-        return taken
+        if self._problems_left_out:
+            self.draft().problems.append(Problem(f"{self._problems_left_out} more lines could not be read", self.path))
+            self._problems_left_out = 0
+        sessions = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+        sessions += [self._problem_session(draft) for draft in self.drafts.values() if draft.problems]
+        return sessions
 
-    def _nameless(self, draft: Draft) -> Session:
+    def _problem_session(self, draft: Draft) -> Session:
         """Problems of a file in which no session has begun; its events wait for one."""
         problems = tuple(draft.problems)
         draft.problems.clear()
@@ -251,7 +251,7 @@ def loose_values(text: bytes) -> tuple[list[Any], str]:
             value, at = _ONE_VALUE.raw_decode(decoded, at)
             values.append(_scrub(value))
     except (ValueError, RecursionError) as error:
-        return values, _short(error)
+        return values, _short_message(error)
     return values, ""
 
 
@@ -265,7 +265,7 @@ def _scrub(value: Any) -> Any:
     return value
 
 
-def _short(error: Exception) -> str:
+def _short_message(error: Exception) -> str:
     return str(error)[:120]
 
 

@@ -56,9 +56,9 @@ class Python(NamedTuple):
 
 def look(interpreter: str, environment: Mapping[str, str], group: str = "") -> Python | None:
     """What an interpreter holds; None where it does not run."""
-    said = ask(interpreter, _LOOK % group, environment).partition("preheat:")[2]
+    printed = ask(interpreter, _LOOK % group, environment).partition("preheat:")[2]
     try:
-        return Python(**json.loads(said))
+        return Python(**json.loads(printed))
     except (ValueError, TypeError):
         return None
 
@@ -66,7 +66,7 @@ def look(interpreter: str, environment: Mapping[str, str], group: str = "") -> P
 def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> str:
     """What a few lines print when an interpreter runs them; empty where that fails."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [interpreter, "-B", "-c", code],
             capture_output=True,
             env=clean(environment),
@@ -76,7 +76,7 @@ def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: fl
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+    return completed.stdout.decode("utf-8", "replace") if completed.returncode == 0 else ""
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:

@@ -17,29 +17,29 @@ _LONGEST = 2 * max(map(len, PREHEAT_SAID))
 
 def set_aside(events: list[Event]) -> tuple[Event, ...]:
     """The events, with our own calls, their results and what we had an assistant say as `Other`s."""
-    ours = list(_ours(events))
-    kept = list(events) if ours else events
-    for place in ours:
-        kept[place] = _kept(events[place])
-    return tuple(kept)
+    preheat_places = list(_preheat_indexes(events))
+    marked = list(events) if preheat_places else events
+    for place in preheat_places:
+        marked[place] = _as_other(events[place])
+    return tuple(marked)
 
 
-def _ours(events: list[Event]) -> Iterator[int]:
+def _preheat_indexes(events: list[Event]) -> Iterator[int]:
     """Where they stand. Every event that is ever read comes by here."""
     for place, event in enumerate(events):
         if type(event) is ToolCall or type(event) is ToolResult:
             if event.call_id.startswith(PREHEAT_CALL):
                 yield place
-        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _said(event):
+        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _is_preheat_reply(event):
             yield place
 
 
-def _said(event: AssistantMessage) -> bool:
+def _is_preheat_reply(event: AssistantMessage) -> bool:
     # What a model says costs tokens; programs that note them tell an echo of our words from the words themselves.
     return event.usage is None and event.text.strip() in PREHEAT_SAID
 
 
-def _kept(event: Event) -> Other:
+def _as_other(event: Event) -> Other:
     raw: Any = ""
     name = "said"
     if isinstance(event, ToolCall):

@@ -66,8 +66,8 @@ def number_of(value: object) -> float | None:
 
 def title(name: str, task: object, trial: object, reward: object) -> str:
     """What a run is shown as: its task and what it was given for it."""
-    given = number_of(reward)
-    ending = "" if given is None else f": reward {given:g}"
+    reward_number = number_of(reward)
+    ending = "" if reward_number is None else f": reward {reward_number:g}"
     which = "" if number_of(trial) is None else f", trial {trial}"
     return f"{name} {task}{which}{ending}"
 
@@ -83,7 +83,7 @@ def fold_messages(draft: Draft, messages: object) -> int:
     """The messages of one run as events; the number of the next line."""
     joiner = Joiner()
     line = 1
-    for message in _flat(messages):
+    for message in _flatten(messages):
         at = moment(mapping(message).get("timestamp"))
         draft.heading.seen(at)
         _message(draft, joiner, message, line, at)
@@ -91,7 +91,7 @@ def fold_messages(draft: Draft, messages: object) -> int:
     return line
 
 
-def _flat(messages: object) -> Iterator[Any]:
+def _flatten(messages: object) -> Iterator[Any]:
     """Several results may stand in one message."""
     for message in sequence(messages):
         inner = mapping(message).get("tool_messages")
@@ -138,18 +138,26 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
 
 
 def _calls(draft: Draft, joiner: Joiner, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
-    for number, asked in enumerate(calls_of(message), 1):
-        own = joiner.opened(asked, f"{line}.{number}")
-        kind = kind_of(asked.tool)
+    for number, requested in enumerate(calls_of(message), 1):
+        call_id = joiner.opened(requested, f"{line}.{number}")
+        kind = kind_of(requested.tool)
         draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=asked.tool, kind=kind, input=asked.input, response=response)
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind,
+                input=requested.input,
+                response=response,
+            )
         )
 
 
 def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(message.get("id"))
-    own = joiner.closed(name, string(message.get("name")))
-    if not own:
+    call_id = joiner.closed(name, string(message.get("name")))
+    if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
     flag = message.get("error")
@@ -159,7 +167,7 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
         ToolResult(
             line=line,
             at=at,
-            call_id=own,
+            call_id=call_id,
             text=text_of(message.get("content")),
             is_error=flag if isinstance(flag, bool) else None,
             detail=detail,

@@ -124,15 +124,17 @@ class _Conversation:
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
         tool = string(block.get("name"))
-        given = arguments(block.get("input"))
-        own = self._joiner.opened(Asked(string(block.get("id")), tool, given), place)
+        tool_input = arguments(block.get("input"))
+        call_id = self._joiner.opened(Asked(string(block.get("id")), tool, tool_input), place)
         self.draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=response)
+            ToolCall(
+                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=response
+            )
         )
 
     def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
-        own = self._joiner.closed(string(block.get("tool_use_id")))
-        if not own:
+        call_id = self._joiner.closed(string(block.get("tool_use_id")))
+        if not call_id:
             self._keep("result without a call", block, line, at)
             return
         content, flag = block.get("content"), block.get("is_error")
@@ -145,7 +147,7 @@ class _Conversation:
         if images:
             detail = {**detail, "images": images}
         self.draft.events.append(
-            ToolResult(line=line, at=at, call_id=own, text=text_of(content), is_error=failed, detail=detail)
+            ToolResult(line=line, at=at, call_id=call_id, text=text_of(content), is_error=failed, detail=detail)
         )
 
     def _keep(self, name: str, raw: Any, line: int, at: float | None) -> None:

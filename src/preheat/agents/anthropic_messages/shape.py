@@ -109,23 +109,23 @@ def _has_sign(message: dict[str, Any]) -> bool:
     )
 
 
-def without_repeats(found: list[Conversation]) -> list[Conversation]:
+def without_repeats(all_conversations: list[Conversation]) -> list[Conversation]:
     """Each request repeats all that was said before: one that goes on with an earlier one is the same conversation."""
     kept: list[Conversation] = []
     marks: list[list[int]] = []
-    for conversation in found:
-        own = [_mark(message) for message in conversation.messages]
+    for conversation in all_conversations:
+        message_marks = [_mark(message) for message in conversation.messages]
         for index, earlier in enumerate(marks):
-            if earlier and own[: len(earlier)] == earlier:
+            if earlier and message_marks[: len(earlier)] == earlier:
                 # The earlier messages know more: as responses they had tokens.
                 messages = [*kept[index].messages, *conversation.messages[len(earlier) :]]
-                kept[index], marks[index] = kept[index]._replace(messages=messages), own
+                kept[index], marks[index] = kept[index]._replace(messages=messages), message_marks
                 break
-            if own and own == earlier[: len(own)]:
+            if message_marks and message_marks == earlier[: len(message_marks)]:
                 break
         else:
             kept.append(conversation)
-            marks.append(own)
+            marks.append(message_marks)
     return kept
 
 
@@ -134,9 +134,9 @@ def _mark(message: object) -> int:
     fields = mapping(message)
     content = fields.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else sequence(content)
-    said = [
+    repeated_blocks = [
         {name: value for name, value in mapping(block).items() if name not in ("cache_control", "citations")}
         for block in blocks
         if mapping(block).get("type") not in ("thinking", "redacted_thinking")
     ]
-    return crc32(msgspec.json.encode([string(fields.get("role")), said], order="sorted"))
+    return crc32(msgspec.json.encode([string(fields.get("role")), repeated_blocks], order="sorted"))

@@ -25,26 +25,26 @@ _NOT_NOTED = ("agent", "events", "problems")
 
 def heading_note(session: Session) -> dict[str, Any]:
     """What is known of the session besides its events."""
-    return {name: value for name, value in _told(session).items() if name not in _NOT_NOTED}
+    return {name: value for name, value in _changed_fields(session).items() if name not in _NOT_NOTED}
 
 
 def event_note(event: Event, place: list[Any] | None) -> dict[str, Any]:
     """An event without its bulk, and where that is: None if there is none."""
-    told = _told(event)
+    note = _changed_fields(event)
     kind = type(event).__struct_config__.tag
-    told.pop(_BULK.get(str(kind), ""), None)
-    return {"type": kind, **told, **({"place": place} if place else {})}
+    note.pop(_BULK.get(str(kind), ""), None)
+    return {"type": kind, **note, **({"place": place} if place else {})}
 
 
-def _told(value: msgspec.Struct) -> dict[str, Any]:
+def _changed_fields(value: msgspec.Struct) -> dict[str, Any]:
     """The fields that are not as they would be anyway."""
-    told: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     for field in msgspec.structs.fields(value):
-        held = getattr(value, field.name)
-        usual = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
-        if usual is msgspec.NODEFAULT or held != usual or type(held) is not type(usual):
-            told[field.name] = msgspec.to_builtins(held)
-    return told
+        current = getattr(value, field.name)
+        default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+        if default is msgspec.NODEFAULT or current != default or type(current) is not type(default):
+            changed[field.name] = msgspec.to_builtins(current)
+    return changed
 
 
 def restored(document: dict[str, Any]) -> tuple[dict[str, Any], list[Event]] | None:

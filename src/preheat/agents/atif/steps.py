@@ -101,13 +101,13 @@ class _Steps:
         events = self._draft.events
         if thought := string(step.get("reasoning_content")):
             events.append(Reasoning(line=line, at=at, text=thought, response=response))
-        text, used = text_of(step.get("message")), _usage(step.get("metrics"))
+        text, usage = text_of(step.get("message")), _usage(step.get("metrics"))
         calls = [mapping(call) for call in sequence(step.get("tool_calls"))]
-        if used is not None:
-            self._used, self._stated = self._used + used, True
-        if text or used is not None or not calls:
+        if usage is not None:
+            self._used, self._stated = self._used + usage, True
+        if text or usage is not None or not calls:
             model = string(step.get("model_name")) or self._draft.heading.model
-            events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=used))
+            events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage))
         names = [self._call(call, response, line, number, at) for number, call in enumerate(calls, 1)]
         results = [mapping(result) for result in sequence(mapping(step.get("observation")).get("results"))]
         for number, result in enumerate(results):
@@ -116,10 +116,18 @@ class _Steps:
     def _call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
         tool = string(call.get("function_name"))
         name = string(call.get("tool_call_id")) or f"call {line}.{number}"
-        asked = Asked(name, tool, arguments(call.get("arguments")))
-        own = self._joiner.opened(asked, f"{line}.{number}")
+        requested = Asked(name, tool, arguments(call.get("arguments")))
+        call_id = self._joiner.opened(requested, f"{line}.{number}")
         self._draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=asked.input, response=response)
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=tool,
+                kind=kind_of(tool),
+                input=requested.input,
+                response=response,
+            )
         )
         return name
 
@@ -131,11 +139,11 @@ class _Steps:
             return self._joiner.closed(names[number])
         return self._joiner.closed(names[-1]) if names and number == results - 1 else ""
 
-    def _result(self, result: dict[str, Any], own: str, calls: int, line: int, at: float | None) -> None:
+    def _result(self, result: dict[str, Any], call_id: str, calls: int, line: int, at: float | None) -> None:
         references = [mapping(reference) for reference in sequence(result.get("subagent_trajectory_ref"))]
         for reference in references:
-            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=own))
-        if not own:
+            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=call_id))
+        if not call_id:
             if result.get("content") or not references:
                 self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=result))
             return
@@ -148,7 +156,7 @@ class _Steps:
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
+                call_id=call_id,
                 text=text_of(result.get("content")),
                 is_error=failed if isinstance(failed, bool) else None,
                 exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 2**31 else None,

@@ -74,7 +74,7 @@ class _Steps:
 
     def __init__(self, session: Session, name_of: Callable[[str], str]) -> None:
         self._name_of = name_of
-        self._kept = {id(event) for event in standing(session)}
+        self._remaining = {id(event) for event in standing(session)}
         self.steps: list[dict[str, Any]] = []
         self.rewinds: list[dict[str, Any]] = []
         self.others: list[dict[str, Any]] = []
@@ -102,9 +102,9 @@ class _Steps:
         if isinstance(event, ToolResult):
             return self._result(event)
         if isinstance(event, Compaction):
-            told = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
+            compaction = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
             return self._message(
-                self._step(event, "system", event.summary, {"compaction": told or True}), event.summary
+                self._step(event, "system", event.summary, {"compaction": compaction or True}), event.summary
             )
         if isinstance(event, Spawn):
             self._spawn(event)
@@ -118,15 +118,15 @@ class _Steps:
         return None
 
     def finish(self) -> list[dict[str, Any]]:
-        for response, used in self._usages.items():
-            self._responses[response]["metrics"] = _metrics(used)
+        for response, usage_of_response in self._usages.items():
+            self._responses[response]["metrics"] = _metrics(usage_of_response)
         for (step_id, name), pieces in self._pieces.items():
             if len(pieces) > 1:
                 self.steps[step_id - 1].setdefault("extra", {})[PIECES[name]] = pieces
         for call, spawned in self._spawned.items():
             for step, reference in spawned:
-                named = {"source_call_id": call} if call in self._calls else {}
-                result = {**named, "content": "", "subagent_trajectory_ref": [reference]}
+                call_reference = {"source_call_id": call} if call in self._calls else {}
+                result = {**call_reference, "content": "", "subagent_trajectory_ref": [reference]}
                 step.setdefault("observation", {"results": []})["results"].append(result)
         return self.steps
 
@@ -135,7 +135,7 @@ class _Steps:
         if (at := _timestamp(event.at)) is not None:
             step["timestamp"] = at
         step |= {"source": source, "message": message}
-        if known := _without_empty({**extra, "taken_back": id(event) not in self._kept}):
+        if known := _without_empty({**extra, "taken_back": id(event) not in self._remaining}):
             step["extra"] = known
         self.steps.append(step)
         return step
@@ -145,7 +145,7 @@ class _Steps:
 
     def _piece(self, step: dict[str, Any], name: str, text: str) -> list[Any] | None:
         """One more text of a response; the format joins them, so they are also kept one by one if there are several."""
-        step[name] = _joined(step.get(name, ""), text)
+        step[name] = _join(step.get(name, ""), text)
         if not text:
             if not step[name] and name != "message":
                 del step[name]
@@ -254,7 +254,7 @@ def _timestamp(at: float | None) -> str | None:
         return None
 
 
-def _joined(before: str, text: str) -> str:
+def _join(before: str, text: str) -> str:
     return f"{before}\n\n{text}" if before and text else before or text
 
 

@@ -40,7 +40,7 @@ _EVENTS: dict[str, HookName] = {
     "PostToolUseFailure": "tool_failed", "PreCompact": "before_compaction", "PostCompact": "after_compaction", "Stop": "stop",
     "SubagentStart": "subagent_start", "SubagentStop": "subagent_stop", "SessionEnd": "session_end",
 }  # fmt: skip
-_ELSEWHERE = ("cursor_version", "tool_result", "initial_prompt", "conversation_id")
+_FOREIGN_FIELDS = ("cursor_version", "tool_result", "initial_prompt", "conversation_id")
 """Fields of other programs that run the hooks in Claude Code's settings."""
 _EXIT_LINE = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
 _SHELL = "Bash"
@@ -48,45 +48,49 @@ _SHELL = "Bash"
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """One event."""
-    told = decoded(payload)
-    if told is None or not text(told.get("session_id")) or any(name in told for name in _ELSEWHERE):
+    payload_fields = decoded(payload)
+    if (
+        payload_fields is None
+        or not text(payload_fields.get("session_id"))
+        or any(name in payload_fields for name in _FOREIGN_FIELDS)
+    ):
         return None
-    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
-    return named(name, told, "claude_code", at, **_more(name, told))
+    name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
+    return named(name, payload_fields, "claude_code", at, **_specific_fields(name, payload_fields))
 
 
-def _more(name: HookName, told: Payload) -> dict[str, Any]:
+def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(told.get("source"))}
+        return {"source": start(payload_fields.get("source"))}
     if name == "prompt":
-        return {"prompt": text(told.get("prompt"))}
+        return {"prompt": text(payload_fields.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(told.get("stop_hook_active"))}
+        return {"stop_again": flag(payload_fields.get("stop_hook_active"))}
     if name in ("before_tool", "after_tool", "tool_failed"):
         call = {
-            "call_id": text(told.get("tool_use_id")),
-            "tool": text(told.get("tool_name")),
-            "arguments": fields(told.get("tool_input")),
-            "seconds": seconds(told.get("duration_ms")),
+            "call_id": text(payload_fields.get("tool_use_id")),
+            "tool": text(payload_fields.get("tool_name")),
+            "arguments": fields(payload_fields.get("tool_input")),
+            "seconds": seconds(payload_fields.get("duration_ms")),
         }
-        return {**call, **_ending(name, told)}
+        return {**call, **_ending(name, payload_fields)}
     if name in ("subagent_start", "subagent_stop"):
-        return {"subagent": text(told.get("agent_id")) or "subagent"}
+        return {"subagent": text(payload_fields.get("agent_id")) or "subagent"}
     return {}
 
 
-def _ending(name: HookName, told: Payload) -> dict[str, Any]:
+def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "tool_failed":
-        error = text(told.get("error"))
+        error = text(payload_fields.get("error"))
         found = _EXIT_LINE.match(error)
         return {
             "result": error,
             "is_error": True,
             "exit_code": int(found[1]) if found else None,
-            "interrupted": flag(told.get("is_interrupt")),
+            "interrupted": flag(payload_fields.get("is_interrupt")),
         }
     if name == "after_tool":
-        response = told.get("tool_response")
+        response = payload_fields.get("tool_response")
         structured = fields(response)
         return {
             "result": _result(response, structured),
@@ -116,18 +120,18 @@ def _result(response: Any, structured: Payload) -> str | None:
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """The answer, with the output in the place of a command's own where the person asked for that."""
-    said = specific(event, answer)
+    encoded_answer = specific(event, answer)
     if not answer.output or event.name != "after_tool" or event.tool != _SHELL:
-        return said
-    whole: Payload = msgspec.json.decode(said) if said else {}
-    own = whole.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
-    own["updatedToolOutput"] = {
+        return encoded_answer
+    complete_answer: Payload = msgspec.json.decode(encoded_answer) if encoded_answer else {}
+    specific_answer = complete_answer.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
+    specific_answer["updatedToolOutput"] = {
         "stdout": capped(answer.output),
         "stderr": "",
         "interrupted": event.interrupted,
         "isImage": False,
     }
-    return encoded(whole)
+    return encoded(complete_answer)
 
 
 # Where they are set up.

@@ -24,8 +24,8 @@ _SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server")
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """The CLI's sessions (`CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`), and the task folders of the editors here."""
-    own = environment.get("CLINE_DIR") or os.path.join(home(environment), ".cline")
-    data = environment.get("CLINE_DATA_DIR") or os.path.join(own, "data")
+    cline_folder = environment.get("CLINE_DIR") or os.path.join(home(environment), ".cline")
+    data = environment.get("CLINE_DATA_DIR") or os.path.join(cline_folder, "data")
     sessions = environment.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
     stores = [os.path.join(_settings(environment), editor, "User", "globalStorage") for editor in _EDITORS]
     stores += [os.path.join(home(environment), name, "data", "User", "globalStorage") for name in _SERVERS]

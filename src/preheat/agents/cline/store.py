@@ -59,17 +59,17 @@ def dump(path: str) -> Iterator[bytes]:
     try:
         document = loose(text)
     except (ValueError, RecursionError) as error:
-        kept = text[:_KEPT_TEXT].decode("utf-8", "replace")
-        yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=kept)
+        readable_text = text[:_KEPT_TEXT].decode("utf-8", "replace")
+        yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=readable_text)
         return
-    beside = [_beside(companion) for companion in companions(messages)]
+    companion_values = [_beside(companion) for companion in companions(messages)]
     if messages.endswith(HISTORY):
-        yield _row("task", about=beside[0])
+        yield _row("task", about=companion_values[0])
         for message in sequence(document) or sequence(mapping(document).get("messages")):
             yield _row("message", message=message)
         return
     about = {name: value for name, value in mapping(document).items() if name != "messages"}
-    manifest, compaction = beside
+    manifest, compaction = companion_values
     yield _row("session", about=about, manifest=manifest or _of_parent(messages))
     compacted_after = count(compaction.get("source_message_count"))
     for number, message in enumerate(sequence(mapping(document).get("messages")), 1):

@@ -55,7 +55,7 @@ def _last_closing(text: str, closing: str, first: int) -> int:
 
 
 def _parameters(body: str) -> dict[str, str]:
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     unclosed: set[str] = set()
     at = 0
     while (opening := _PARAMETER.search(body, at)) is not None:
@@ -69,6 +69,6 @@ def _parameters(body: str) -> dict[str, str]:
             at = opening.end()
             continue
         value = body[opening.end() : end]
-        given[opening[1]] = value.removeprefix("\n").removesuffix("\n") if opening[1] in _LONG else value.strip()
+        parameters[opening[1]] = value.removeprefix("\n").removesuffix("\n") if opening[1] in _LONG else value.strip()
         at = end + len(closing)
-    return given
+    return parameters

@@ -36,12 +36,12 @@ def goes_on(text: str) -> bool:
 def unwrapped(text: str) -> tuple[str, str]:
     """What the person typed, without the program's tags; and the program's notice before it."""
     notice = _NOTICE.match(text)
-    said, before = (text[notice.end() :], notice[0].strip()) if notice is not None else (text, "")
+    rest, notice_text = (text[notice.end() :], notice[0].strip()) if notice is not None else (text, "")
     for pattern in _WRAPPED.values():
-        found = pattern.match(said)
+        found = pattern.match(rest)
         if found is not None:
-            return found[1].strip(), before
-    return said, before
+            return found[1].strip(), notice_text
+    return rest, notice_text
 
 
 def folder_in(text: str) -> str:

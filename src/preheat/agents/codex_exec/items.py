@@ -35,8 +35,8 @@ def call_of(item: dict[str, Any]) -> Asked:
         tool = f"mcp__{string(item.get('server'))}__{string(item.get('tool'))}"
         return Asked("", tool, arguments(item.get("arguments")))
     if kind == "collab_tool_call":
-        given = {name: item[name] for name in ("prompt", "receiver_thread_ids") if item.get(name)}
-        return Asked("", string(item.get("tool")) or kind, given)
+        tool_input = {name: item[name] for name in ("prompt", "receiver_thread_ids") if item.get(name)}
+        return Asked("", string(item.get("tool")) or kind, tool_input)
     names = {"file_change": ("changes",), "web_search": ("query", "action"), "todo_list": ("items",)}[kind]
     return Asked("", kind, {name: item[name] for name in names if item.get(name)})
 
@@ -52,7 +52,7 @@ def ending_of(item: dict[str, Any]) -> Ending:
         refused = item.get("status") == "declined"
         return Ending(string(item.get("aggregated_output")), flag if code is None or refused else None, code)
     if kind == "mcp_tool_call":
-        result, trouble = mapping(item.get("result")), mapping(item.get("error"))
+        result, error = mapping(item.get("result")), mapping(item.get("error"))
         says_so = result.get("is_error") is True or result.get("isError") is True
-        return Ending(text_of(result.get("content")) or string(trouble.get("message")), says_so or flag)
+        return Ending(text_of(result.get("content")) or string(error.get("message")), says_so or flag)
     return Ending("", flag)

@@ -125,11 +125,13 @@ class ComposerParser(LinesParser[ComposerState, Record]):
 
     def _call(self, former: dict[str, Any], name: str, line: int, at: float | None) -> None:
         tool = string(former.get("name")) or f"tool {former.get('tool')}"
-        asked = Asked(string(former.get("toolCallId")) or name, tool, given(former))
-        own = self.state.joiner.opened(asked, name)
+        requested = Asked(string(former.get("toolCallId")) or name, tool, given(former))
+        call_id = self.state.joiner.opened(requested, name)
         draft = self.draft()
         draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=asked.input, response=name)
+            ToolCall(
+                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=requested.input, response=name
+            )
         )
         ending = ending_of(former)
         if ending is None:
@@ -138,7 +140,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
+                call_id=call_id,
                 text=ending.text,
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
@@ -146,7 +148,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
             )
         )
         if ending.agent and tool in SPAWN_TOOLS:
-            draft.events.append(Spawn(line=line, at=at, session=ending.agent, call_id=own))
+            draft.events.append(Spawn(line=line, at=at, session=ending.agent, call_id=call_id))
 
 
 def _usage(value: object) -> Usage | None:

@@ -68,21 +68,21 @@ def dump(path: str, part: str) -> Iterator[bytes]:
     with opened(path) as database:
         _check(database)
         composer = _value(database, f"{_COMPOSER}{part}")
-        whole = mapping(composer)
-        row = {"composerId": part, **_kept(whole)}
+        composer_fields = mapping(composer)
+        row = {"composerId": part, **_without_empty(composer_fields)}
         row.pop("text", None)  # what stands in the box and was not sent
         if not isinstance(composer, dict):
             row["unreadable"] = composer
         yield line_of("composer", row)
-        older = _older_tools(whole)
-        inline = [mapping(bubble) for bubble in sequence(whole.get("conversation"))]
-        headers = [mapping(header) for header in sequence(whole.get("fullConversationHeadersOnly"))]
+        older = _older_tools(composer_fields)
+        inline = [mapping(bubble) for bubble in sequence(composer_fields.get("conversation"))]
+        headers = [mapping(header) for header in sequence(composer_fields.get("fullConversationHeadersOnly"))]
         stored = (_bubble(database, part, string(header.get("bubbleId"))) for header in headers)
         for bubble in inline or stored:
             name = string(bubble.get("bubbleId"))
             if "toolFormerData" not in bubble and name in older:
                 bubble = {**bubble, "toolFormerData": older[name]}
-            yield line_of("bubble", _kept(bubble))
+            yield line_of("bubble", _without_empty(bubble))
 
 
 def _bubble(database: sqlite3.Connection, part: str, name: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _value(database: sqlite3.Connection, key: str) -> Any:
         return value
 
 
-def _kept(row: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(row: dict[str, Any]) -> dict[str, Any]:
     """What says something: a bubble has dozens of empty members, and keys to things kept elsewhere."""
     return {
         name: value

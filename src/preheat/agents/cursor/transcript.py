@@ -78,14 +78,14 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         if not text and not images:
             return
         events = self.draft().events
-        said = "\n".join(_QUERY.findall(text))
-        rest = _QUERY.sub("", text).strip() if said else ""
+        user_text = "\n".join(_QUERY.findall(text))
+        rest = _QUERY.sub("", text).strip() if user_text else ""
         if rest:  # what the program puts around the words: the time, open files, rules
             events.append(UserMessage(line=line, text=rest, origin=origin_of(rest, injected=True)))
-        said = said or text
+        user_text = user_text or text
         # A subagent is asked by an agent.
-        origin = origin_of(said, injected=self.draft().heading.relation == "subagent")
-        events.append(UserMessage(line=line, text=said, origin=origin, images=images))
+        origin = origin_of(user_text, injected=self.draft().heading.relation == "subagent")
+        events.append(UserMessage(line=line, text=user_text, origin=origin, images=images))
 
     def _answer(self, content: object, line: int) -> None:
         response = f"message {line}"
@@ -105,23 +105,25 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
                 self._result(block, line)
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int) -> None:
-        asked = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("input")))
-        own = self.state.joiner.opened(asked, place)
-        kind = kind_of(asked.tool)
+        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("input")))
+        call_id = self.state.joiner.opened(requested, place)
+        kind = kind_of(requested.tool)
         self.draft().events.append(
-            ToolCall(line=line, call_id=own, tool=asked.tool, kind=kind, input=asked.input, response=response)
+            ToolCall(
+                line=line, call_id=call_id, tool=requested.tool, kind=kind, input=requested.input, response=response
+            )
         )
 
     def _result(self, block: dict[str, Any], line: int) -> None:
-        own = self.state.joiner.closed(string(block.get("tool_use_id")), string(block.get("name")))
-        if not own:
+        call_id = self.state.joiner.closed(string(block.get("tool_use_id")), string(block.get("name")))
+        if not call_id:
             self.other("result without a call", line)
             return
         flag = block.get("is_error")
         self.draft().events.append(
             ToolResult(
                 line=line,
-                call_id=own,
+                call_id=call_id,
                 text=text_of(block.get("content")),
                 is_error=flag if isinstance(flag, bool) else None,
             )

@@ -59,9 +59,9 @@ def inner(content: object, name: str) -> list[dict[str, Any]]:
 def words_of(message: dict[str, Any]) -> Words:
     """A user message's words. `displayContent` is what the person typed, where the program put files into the content."""
     content = message.get("content")
-    given = texts_of(content)
-    injected = [text for text in given if text.lstrip().startswith(_INJECTED)]
-    human = "\n".join(text for text in given if text not in injected)
+    texts = texts_of(content)
+    injected = [text for text in texts if text.lstrip().startswith(_INJECTED)]
+    human = "\n".join(text for text in texts if text not in injected)
     typed = "\n".join(texts_of(message.get("displayContent")))
     if typed and typed != human:
         added = human.removeprefix(typed).strip()

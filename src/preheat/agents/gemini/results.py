@@ -49,8 +49,8 @@ def outcome(call: dict[str, Any], call_id: str) -> Outcome:
     if string(call.get("name")) != SHELL:
         if found := _SUBAGENT.match(text):
             detail["termination"] = found[1]
-        return Outcome(_unwrapped(text), is_error, None, detail, hook_text)
-    return _shell(_unwrapped(text), call.get("resultDisplay"), is_error, detail, hook_text)
+        return Outcome(_unwrap(text), is_error, None, detail, hook_text)
+    return _shell(_unwrap(text), call.get("resultDisplay"), is_error, detail, hook_text)
 
 
 def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
@@ -60,24 +60,24 @@ def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
     """
     parts = [result] if isinstance(result, dict) else sequence(result)
     responses = [mapping(mapping(part).get("functionResponse")) for part in parts]
-    own = [response for response in responses if response and response.get("id") == call_id]
-    if not own:
-        own = [response for response in responses if response]
-    if not own:
+    own_responses = [response for response in responses if response and response.get("id") == call_id]
+    if not own_responses:
+        own_responses = [response for response in responses if response]
+    if not own_responses:
         return text_of(result), None
     texts, failed = [], None
-    for response in own:
+    for response in own_responses:
         content = response.get("response")
         body = mapping(content)
         if "error" in body and "output" not in body:
             failed = True
-            texts.append(_plain(body["error"]))
+            texts.append(_text_of_value(body["error"]))
         else:
-            texts.append(_plain(body.get("output", content)))
+            texts.append(_text_of_value(body.get("output", content)))
     return "\n".join(texts), failed
 
 
-def _plain(value: object) -> str:
+def _text_of_value(value: object) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), str):
         return str(value["message"])
     return text_of(value)
@@ -91,7 +91,7 @@ def _without_hooks(text: str) -> tuple[str, str]:
     return text[:at], text[at + len(opening) : -len(closing)]
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     opening, closing = _UNTRUSTED
     if text.startswith(opening) and text.endswith(closing):
         return text[len(opening) : -len(closing)]
@@ -107,12 +107,12 @@ def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, 
     for name in ("signal", "background"):
         if found and (stated := found[name]) and stated not in _NO_SIGNAL:
             detail[name] = stated
-    output = _bare(text[:begin])
+    output = _output_only(text[:begin])
     # The status of a command that ran is `success` whatever it ended with: the exit code is the better word then.
     return Outcome(output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output))
 
 
-def _bare(text: str) -> str:
+def _output_only(text: str) -> str:
     """The output alone; older versions put the command and the folder before it and an error after it."""
     if text.startswith("Command: "):
         at = text.find(f"\n{_OUTPUT}", max(0, text.find("\nDirectory: ")))

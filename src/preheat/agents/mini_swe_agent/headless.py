@@ -6,12 +6,12 @@ from preheat.agents.headless import with_model
 from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 
-def arguments(asked: Asked) -> list[str]:
+def arguments(request: Asked) -> list[str]:
     """Once it has an own configuration it no longer takes its default one, so that is named first."""
-    record = ["--output", asked.record] if asked.record else []
-    turns = ["--config", f"agent.step_limit={asked.turns}"] if asked.turns else []
-    own = ["--yolo", "--exit-immediately", *record, *with_model(asked), "--config", "mini.yaml", *turns]
-    return [*own, *asked.options, f"--task={asked.prompt}"]
+    record = ["--output", request.record] if request.record else []
+    turns = ["--config", f"agent.step_limit={request.turns}"] if request.turns else []
+    fixed_options = ["--yolo", "--exit-immediately", *record, *with_model(request), "--config", "mini.yaml", *turns]
+    return [*fixed_options, *request.options, f"--task={request.prompt}"]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:

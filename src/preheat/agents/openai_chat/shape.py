@@ -54,7 +54,7 @@ _PART_TYPES = frozenset(
         "video_url",
     ]
 )
-_LOOKED_AT = 8
+_MAX_MESSAGES = 8
 
 
 def is_message(value: object) -> bool:
@@ -73,4 +73,4 @@ def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
     """Messages of this kind, in an object that is nobody else's."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about):
         return False
-    return all(is_message(message) for message in messages[:_LOOKED_AT])
+    return all(is_message(message) for message in messages[:_MAX_MESSAGES])

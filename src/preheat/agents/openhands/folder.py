@@ -57,14 +57,14 @@ def _state(path: str, folder: str) -> dict[str, Any]:
         raise SourceUnreadable(os.strerror(error.errno) if error.errno else str(error)) from error
     except (ValueError, RecursionError):
         state = {}
-    kept = {name: value for name, value in state.items() if name not in _LEFT_OUT}
+    state_fields = {name: value for name, value in state.items() if name not in _LEFT_OUT}
     agent = mapping(state.get("agent"))
-    kept["agent"] = {"kind": agent.get("kind"), "model": string(mapping(agent.get("llm")).get("model"))}
-    kept["name"] = name_of(folder)
+    state_fields["agent"] = {"kind": agent.get("kind"), "model": string(mapping(agent.get("llm")).get("model"))}
+    state_fields["name"] = name_of(folder)
     above, group = os.path.split(os.path.dirname(folder))
     if group == SUBAGENTS and os.path.exists(os.path.join(above, STATE)):
-        kept["parent"] = name_of(above)
-    return kept
+        state_fields["parent"] = name_of(above)
+    return state_fields
 
 
 def _event_names(folder: str) -> list[str]:

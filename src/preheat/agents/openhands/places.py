@@ -21,8 +21,8 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     override = environment.get("OPENHANDS_CONVERSATIONS_DIR")
     if override:
         return [override]
-    own = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
-    return [os.path.join(own, "conversations")]
+    openhands_folder = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
+    return [os.path.join(openhands_folder, "conversations")]
 
 
 def discover(root: str) -> Iterator[Found]:

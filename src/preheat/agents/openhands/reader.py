@@ -66,13 +66,13 @@ class ConversationParser(LinesParser[EventState, Record]):
         total = Usage()
         for each in metrics:
             for stated in map(mapping, sequence(each.get("token_usages"))):
-                name, used = string(stated.get("response_id")) or OTHERS, _usage(stated)
-                self.state.usages[name] = self.state.usages.get(name, Usage()) + used
-                total += used
+                name, usage = string(stated.get("response_id")) or OTHERS, _usage(stated)
+                self.state.usages[name] = self.state.usages.get(name, Usage()) + usage
+                total += usage
         stated_total = sum((_usage(each.get("accumulated_token_usage")) for each in metrics), Usage())
         if total != Usage() and total == stated_total:
             heading.reported = total
-        about = {name: held for name, held in value.items() if name != "stats"}
+        about = {name: field for name, field in value.items() if name != "stats"}
         self.draft().events.append(Other(line=line, name="state", raw=about))
 
     def _end(self, line: int) -> None:

@@ -19,15 +19,15 @@ class Outcome(NamedTuple):
 
 def of_observation(event: dict[str, Any]) -> Outcome:
     """A tool came back. A command that exits non-zero is no error of the tool: both facts are kept apart."""
-    seen = mapping(event.get("observation"))
-    text = text_of(seen.get("content")) or text_of(seen.get("output"))
-    failed = seen.get("is_error")
-    code, detail = coded(seen.get("exit_code"))
-    if seen.get("timeout") is True:
+    observation = mapping(event.get("observation"))
+    text = text_of(observation.get("content")) or text_of(observation.get("output"))
+    failed = observation.get("is_error")
+    code, detail = coded(observation.get("exit_code"))
+    if observation.get("timeout") is True:
         detail["timeout"] = True
-    if isinstance(seen.get("error"), str) and seen["error"]:
+    if isinstance(observation.get("error"), str) and observation["error"]:
         # Older releases had the text of an error in place of the flag.
-        failed, text = True, text or seen["error"]
+        failed, text = True, text or observation["error"]
     return Outcome(text, failed if isinstance(failed, bool) else None, code, detail)
 
 

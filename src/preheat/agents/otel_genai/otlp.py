@@ -54,8 +54,8 @@ def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
             )  # exporters send again what they lost sight of
         logs += _of_logs(document)
     for trace, name, event in logs:
-        if (span_of := found.get((trace, name))) is not None:
-            span_of.events.append(event)
+        if (logged_span := found.get((trace, name))) is not None:
+            logged_span.events.append(event)
     ordered = sorted(found.values(), key=lambda span: (span.started is None, span.started or 0.0))
     return ordered, problems
 
@@ -99,12 +99,12 @@ def _of_logs(document: Any) -> Iterator[tuple[str, str, SpanEvent]]:
     for group in map(mapping, sequence(_either(mapping(document), "resourceLogs", "resource_logs"))):
         for scope in map(mapping, sequence(_either(group, "scopeLogs", "scope_logs"))):
             for record in map(mapping, sequence(_either(scope, "logRecords", "log_records"))):
-                held = attributes_of(record.get("attributes"))
+                attributes = attributes_of(record.get("attributes"))
                 body = plain_value(record.get("body"))
-                held = {**held, **body} if isinstance(body, dict) else held
-                name = string(_either(record, "eventName", "event_name")) or string(held.get("event.name"))
+                attributes = {**attributes, **body} if isinstance(body, dict) else attributes
+                name = string(_either(record, "eventName", "event_name")) or string(attributes.get("event.name"))
                 trace, span = _either(record, "traceId", "trace_id"), _either(record, "spanId", "span_id")
-                yield string(trace), string(span), SpanEvent(name, held)
+                yield string(trace), string(span), SpanEvent(name, attributes)
 
 
 def attributes_of(value: object) -> dict[str, Any]:
@@ -115,10 +115,10 @@ def attributes_of(value: object) -> dict[str, Any]:
 
 def plain_value(value: object, depth: int = 0) -> Any:
     """A typed value as what it is."""
-    held = mapping(value)
-    if depth > _DEEPEST or not held:
+    typed_value = mapping(value)
+    if depth > _DEEPEST or not typed_value:
         return None
-    kind, inner = next(iter(held.items()))
+    kind, inner = next(iter(typed_value.items()))
     if kind in ("intValue", "int_value"):
         return _whole(inner)
     if kind in ("arrayValue", "array_value"):

@@ -82,9 +82,9 @@ class PiParser(LinesParser[PiState, Entry]):
         moments = [at for at in (seconds(message.get("timestamp")), seconds(record.timestamp)) if at is not None]
         at = min(moments, default=None)
         copied = self.state.forked_at is not None and at is not None and at < self.state.forked_at
-        if not self._placed(record, line, at, copied):
+        if not self._take_into_tree(record, line, at, copied):
             return
-        self._named(record)
+        self._update_heading(record)
         if copied:
             return
         self.draft().heading.seen(at)
@@ -116,7 +116,7 @@ class PiParser(LinesParser[PiState, Entry]):
             heading.parent, heading.relation = name.rpartition("_")[2], "fork"
             self.state.forked_at = at
 
-    def _placed(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
+    def _take_into_tree(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
         """Take an entry into the tree; False for one that was there already."""
         name = string(record.id)
         if not name:
@@ -128,12 +128,12 @@ class PiParser(LinesParser[PiState, Entry]):
             parent = string(record.parent_id)
             after = state.places.get(parent, state.header if record.parent_id is None else state.last)
             if parent != state.leaf and after < state.last:
-                self._back(after, line, at)
+                self._rewind(after, line, at)
         state.places[name] = state.header if copied else line
         state.leaf = name
         return True
 
-    def _back(self, after: int, line: int, at: float | None) -> None:
+    def _rewind(self, after: int, line: int, at: float | None) -> None:
         self.draft().events.append(Rewind(line=line, at=at, after=after))
         for name, place in self.state.places.items():
             if place > after:
@@ -147,14 +147,14 @@ class PiParser(LinesParser[PiState, Entry]):
         elif role == "toolResult":
             self._result(message, line, at)
         elif role == "user":
-            self._said(content, line, at, injected=False)
+            self._add_user_message(content, line, at, injected=False)
         elif role in ("custom", "hookMessage"):
-            self._said(content, line, at, injected=True)
+            self._add_user_message(content, line, at, injected=True)
         else:
             # Also `bashExecution`: a command that the person ran is no call of the model's.
             self.other(string(role) or "message", line, at)
 
-    def _said(self, content: object, line: int, at: float | None, injected: bool) -> None:
+    def _add_user_message(self, content: object, line: int, at: float | None, injected: bool) -> None:
         text = text_of(content)
         self.draft().events.append(
             UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images_in(content))
@@ -185,24 +185,24 @@ class PiParser(LinesParser[PiState, Entry]):
             draft.events.append(Other(line=line, at=at, name=f"response_{message['stopReason']}", raw=raw))
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
-        asked = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
-        own = self.state.joiner.opened(asked, place)
+        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
+        call_id = self.state.joiner.opened(requested, place)
         self.draft().events.append(
             ToolCall(
                 line=line,
                 at=at,
-                call_id=own,
-                tool=asked.tool,
-                kind=kind_of(asked.tool),
-                input=asked.input,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind_of(requested.tool),
+                input=requested.input,
                 response=response,
             )
         )
 
     def _result(self, message: dict[str, Any], line: int, at: float | None) -> None:
         tool = string(message.get("toolName"))
-        own = self.state.joiner.closed(string(message.get("toolCallId")), tool)
-        if not own:
+        call_id = self.state.joiner.closed(string(message.get("toolCallId")), tool)
+        if not call_id:
             self.other("result without a call", line, at)
             return
         text = text_of(message.get("content"))
@@ -212,7 +212,7 @@ class PiParser(LinesParser[PiState, Entry]):
         if mapping(mapping(message.get("details")).get("truncation")).get("truncated") is True:
             detail["truncated"] = True
         self.draft().events.append(
-            ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, exit_code=code, detail=detail)
+            ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed, exit_code=code, detail=detail)
         )
 
     # Entries that are no messages.
@@ -228,11 +228,11 @@ class PiParser(LinesParser[PiState, Entry]):
             text = string(record.summary)
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
         elif record.type == "custom_message":
-            self._said(record.content, line, at, injected=True)
+            self._add_user_message(record.content, line, at, injected=True)
         else:
             self.other(record.type or "entry", line, at)
 
-    def _named(self, record: Entry) -> None:
+    def _update_heading(self, record: Entry) -> None:
         """What an entry says of the whole session; a fork takes that over with the entries."""
         heading = self.draft().heading
         if record.type == "session_info":
@@ -244,8 +244,8 @@ class PiParser(LinesParser[PiState, Entry]):
 def _usage(value: object) -> Usage:
     stated = mapping(value)
     names = ("input", "output", "cacheRead", "cacheWrite")
-    taken, given, read, written = (count(stated.get(name)) for name in names)
-    return Usage(input=taken, output=given, cache_read=read, cache_write=written)
+    input_tokens, output_tokens, read, written = (count(stated.get(name)) for name in names)
+    return Usage(input=input_tokens, output=output_tokens, cache_read=read, cache_write=written)
 
 
 def _ending(text: str) -> tuple[int | None, dict[str, Any]]:

@@ -34,8 +34,8 @@ class TauParser(SimulationsParser):
         if info.get("task"):
             draft.events.append(Other(line=0, name="task", raw=info["task"]))
         line = fold_messages(draft, run.get("traj"))
-        told = {name: value for name, value in info.items() if name != "task"}
-        raw = {"task_id": task, "trial": trial, "reward": reward, "info": told}
+        run_info = {name: value for name, value in info.items() if name != "task"}
+        raw = {"task_id": task, "trial": trial, "reward": reward, "info": run_info}
         draft.events.append(Other(line=line, name="reward", raw=raw))
 
 
