@@ -1,6 +1,6 @@
-"""What messages of OpenAI's chat form hold, for every format that is made of them: text, calls, tokens, joining.
+"""Messages in OpenAI's chat form, for every format that is made of them: text, calls, tokens, matching results to calls.
 
-Knows no agent and no file. Nothing here trusts a type: what is not as it should be reads as empty.
+Knows no agent and no file. No type is trusted: a value of an unexpected type reads as empty.
 """
 
 import json
@@ -12,7 +12,7 @@ from preheat.agents.parsing import arguments, loose
 from preheat.model.session import PREHEAT_MARK, Usage
 
 NO_RESULT = f"{PREHEAT_MARK}no-result>This call has no recorded result.</preheat-no-result>"
-"""Stands for a result that was never recorded: providers refuse a call without one, and none is to be invented."""
+"""Replaces a result that was never recorded: providers refuse a call without a result, and inventing one would be wrong."""
 _LARGEST_COUNT = 2**53
 
 
@@ -25,9 +25,9 @@ class Asked(NamedTuple):
 
 
 class Joiner(msgspec.Struct):
-    """Gives every call of a session an id of its own and finds the call that a result belongs to.
+    """Gives every call of a session a unique id and finds the call that a result belongs to.
 
-    A value that a parser's state can hold, so that a growing file goes on where it was left.
+    Part of a parser's saved state, so that a file that has grown can be read from where the last reading ended.
     """
 
     _known: set[str] = set()
@@ -36,7 +36,7 @@ class Joiner(msgspec.Struct):
     """The calls without a result, oldest first, and their tools."""
 
     def opened(self, requested: Asked, place: str) -> str:
-        """A call's id. Some models count from nought in every response: `place` tells the same id apart then."""
+        """Note a call and return a unique id for it: a model may count from 0 in every response, so `place` is added to a known id."""
         name = requested.id or f"call {place}"
         call_id = name if name not in self._known else f"{name} {place}"
         self._known.add(call_id)
@@ -45,7 +45,7 @@ class Joiner(msgspec.Struct):
         return call_id
 
     def closed(self, name: str, tool: str = "") -> str:
-        """The id of the call that a result is for: by its id, else the oldest open one (of that tool), else empty."""
+        """The id of the call that a result is for: by its id, else the oldest open call (of that tool), else empty."""
         if name:
             call_id = self._latest.get(name, "")
             return call_id if self._open.pop(call_id, None) is not None else ""
@@ -59,7 +59,7 @@ class Joiner(msgspec.Struct):
         return bool(self._open)
 
     def give_up(self) -> None:
-        """What is still open gets no result any more."""
+        """Forget the calls without a result: none will come any more."""
         self._open.clear()
 
 
@@ -82,7 +82,7 @@ def count(value: object) -> int:
 
 
 def text_of(content: object) -> str:
-    """The text of a message's content: a string, parts, or nothing."""
+    """The text of a message's content, which is a string, a list of parts, or None."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -119,7 +119,7 @@ def _call(call: dict[str, Any]) -> Asked:
 
 
 def usage_of(value: object) -> Usage | None:
-    """Tokens as the providers of this form state them; what came from the cache is taken off the input."""
+    """Tokens of a response; the providers count cached tokens as input, here they are subtracted from it."""
     stated = mapping(value)
     if "prompt_tokens" not in stated and "completion_tokens" not in stated:
         return None

@@ -1,4 +1,4 @@
-"""Opens a database of a program that may be running, so that nothing can be written to it; rows as text and as lines.
+"""SQLite databases of programs that may be running: opened so that nothing can be written to them; rows as text and as lines.
 
 Knows no agent and no table.
 """
@@ -22,10 +22,10 @@ _WITH_LOG = b"\x02"
 
 @contextmanager
 def opened(path: str) -> Iterator[sqlite3.Connection]:
-    """Open beside the write-ahead log; never so that anything could be written, and never without the log.
+    """Open a database read-only, with its write-ahead log, at one point in time.
 
-    What is read is of one moment. None of the program's files is changed: SQLite's own way of reading beside a log would
-    mark its place in the index of the log, and would leave both behind where there are none."""
+    None of the program's files is changed: SQLite's usual way of reading with a log would write to the index of the log, and
+    would create both files where there are none."""
     connection = None
     try:
         connection, before = _connect(path)
@@ -42,7 +42,7 @@ def opened(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(path: str) -> tuple[sqlite3.Connection, "_FileIdentity | None"]:
-    """A connection in which reading has begun; and, where nothing holds the files still, what they were like."""
+    """A connection in a read transaction; and the identity of the file if no lock keeps it from changing meanwhile."""
     before = _unlocked_files(path)
     if before is not None:
         return _begin_reading(path, "&immutable=1"), before
@@ -71,7 +71,7 @@ def _begin_reading(path: str, how: str) -> sqlite3.Connection:
 
 
 class _FileIdentity(NamedTuple):
-    """By which a change is seen."""
+    """Size, time and number of a file: a change of any of them is a change of the file."""
 
     size: int
     changed: int
@@ -79,7 +79,7 @@ class _FileIdentity(NamedTuple):
 
 
 def _unlocked_files(path: str) -> "_FileIdentity | None":
-    """A database with a log that no program has open and that is all in its file; None where it is not so."""
+    """The identity of a database in log mode that no program has open and whose log is empty; None for any other."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(20)
@@ -108,12 +108,12 @@ def _describe_error(path: str, error: sqlite3.Error) -> str:
 
 
 def columns_of(database: sqlite3.Connection, tables: Iterable[str]) -> dict[str, set[str]]:
-    """The columns of each table; none for a table that is not there."""
+    """The columns of each table; an empty set for a table that does not exist."""
     return {table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} for table in tables}
 
 
 def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:
-    """Raises SourceUnreadable if a column is missing without which nothing can be read."""
+    """Raise SourceUnreadable if a needed column is missing."""
     for table, names in needed.items():
         if missing := names - columns[table]:
             listed = ", ".join(f"`{name}`" for name in sorted(missing))
@@ -122,33 +122,33 @@ def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], tit
 
 
 def rows(database: sqlite3.Connection, query: str, *values: Any) -> sqlite3.Cursor:
-    """What a query gives; a row can be taken by place and by name."""
+    """The rows of a query; columns are accessible by index and by name."""
     cursor = database.cursor()
     cursor.row_factory = sqlite3.Row
     return cursor.execute(query, values)
 
 
 def one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
-    """The first row, or None."""
+    """The first row of a query, or None."""
     row = rows(database, query, *values).fetchone()
     return None if row is None else record_of(row)
 
 
 def record_of(row: sqlite3.Row) -> dict[str, Any]:
-    """A row by its names; bytes become text."""
+    """A row as a dictionary; bytes become text."""
     return {name: text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
 
 
 def text(value: Any) -> str:
-    """Text that is no UTF-8 would otherwise end the whole query."""
+    """Decode leniently: text that is no UTF-8 would otherwise end the whole query."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def line_of(table: str, row: dict[str, Any]) -> bytes:
-    """A row written out as a line."""
+    """A row as one JSON line."""
     return msgspec.json.encode({"table": table, "row": row})
 
 
 def digest(facts: list[Any]) -> str:
-    """A stamp that changes with any of the facts."""
+    """A stamp that changes when any of the facts changes."""
     return blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()

@@ -1,6 +1,6 @@
-"""The agents that can be started without a terminal, and where their programs and files are.
+"""Agents that can be started without a terminal: how, where their programs are, and which files they keep.
 
-Knows no agent: each that can be started so has a module `headless` in its folder. Nothing is run here.
+Knows no agent: how one is started is the value `HEADLESS` of its folder. Nothing is run here.
 """
 
 import os
@@ -31,7 +31,7 @@ def headless_of(agent: str) -> Headless | None:
 
 
 def program_of(headless: Headless, named: str = "") -> str:
-    """Where an agent's program is, by the name or path that a person gave or else by its own. Raises UserError."""
+    """The path of an agent's program, by the name or path that the person gave, else by its usual name. Raises UserError."""
     name = named or headless.program
     found = shutil.which(os.path.expanduser(name))
     if found is None:
@@ -40,16 +40,16 @@ def program_of(headless: Headless, named: str = "") -> str:
 
 
 def files_of(agent: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The agent's files and databases with their stamps."""
+    """The agent's session files and databases with their stamps."""
     places = places_of(agent)
     return {found.path: found.stamp for root in places.roots(environment) for found in places.discover(root)}
 
 
 def with_model(request: Asked, option: str = "--model") -> list[str]:
-    """The model, where one is asked for."""
+    """The option that chooses a model; empty if the request names none."""
     return [option, request.model] if request.model else []
 
 
 def given(request: Asked, *option_names: str) -> bool:
-    """Whether the person gave one of these options already."""
+    """Whether the request already has one of these options."""
     return any(word.partition("=")[0] in option_names for word in request.options)

@@ -1,7 +1,7 @@
-"""What Preheat itself put into a history, set aside: the agent never made those calls and never said those words.
+"""Messages that Preheat put into a history, turned into `Other` events: the agent neither made these calls nor wrote them.
 
-Histories that begin with our messages are stored by programs like any other. Every reader's sessions go through here, so that
-no stage after it counts, judges or learns from them; nothing is dropped. Knows no agent.
+Programs store a history that begins with Preheat's messages like any other. Every reader's sessions pass through here, so that no
+later stage counts, judges or learns from these messages. Knows no agent.
 """
 
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from preheat.model.rendering import PREHEAT_CALL, PREHEAT_SAID
 from preheat.model.session import AssistantMessage, Event, Other, ToolCall, ToolResult
 
 SEEDED = "preheat."
-"""How the name of an `Other` begins that was set aside."""
+"""Prefix of the names of these `Other` events."""
 _LONGEST = 2 * max(map(len, PREHEAT_SAID))
 
 
 def set_aside(events: list[Event]) -> tuple[Event, ...]:
-    """The events, with our own calls, their results and what we had an assistant say as `Other`s."""
+    """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
     preheat_places = list(_preheat_indexes(events))
     marked = list(events) if preheat_places else events
     for place in preheat_places:
@@ -25,7 +25,7 @@ def set_aside(events: list[Event]) -> tuple[Event, ...]:
 
 
 def _preheat_indexes(events: list[Event]) -> Iterator[int]:
-    """Where they stand. Every event that is ever read comes by here."""
+    """Indexes of Preheat's own events. Runs over every event that is ever read."""
     for place, event in enumerate(events):
         if type(event) is ToolCall or type(event) is ToolResult:
             if event.call_id.startswith(PREHEAT_CALL):
@@ -35,7 +35,7 @@ def _preheat_indexes(events: list[Event]) -> Iterator[int]:
 
 
 def _is_preheat_reply(event: AssistantMessage) -> bool:
-    # What a model says costs tokens; programs that note them tell an echo of our words from the words themselves.
+    # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
     return event.usage is None and event.text.strip() in PREHEAT_SAID
 
 

@@ -1,6 +1,6 @@
-"""What the results of agent benchmarks share: one document with many runs, each a conversation with a simulated person.
+"""Results of agent benchmarks: one document with many runs, each a conversation with a simulated person.
 
-Knows no benchmark: how the runs lie in a document and what they are called is each reader's own.
+Knows no benchmark: each reader finds the runs in its document and names them.
 """
 
 import json
@@ -26,16 +26,16 @@ from preheat.model.session import (
 class SimulationsParser(DocumentParser):
     """A document of many runs; each becomes a session."""
 
-    # What a reader writes.
+    # Each benchmark's parser implements these.
     def runs(self, document: Any) -> list[Any] | None:
-        """The runs in a document, or None if it is none of these."""
+        """The runs in a document, or None if it is of another format."""
         raise NotImplementedError
 
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
-        """One run."""
+        """Fold one run into the draft."""
         raise NotImplementedError
 
-    # What every one has.
+    # Shared by all of them.
     def read(self, block: bytes, line: int) -> None:
         try:
             document = loose(block)
@@ -55,17 +55,17 @@ class SimulationsParser(DocumentParser):
 
 
 def digest(value: object) -> str:
-    """A few letters that stand for a value."""
+    """A short hash of a value."""
     return sha256(json.dumps(value, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def number_of(value: object) -> float | None:
-    """A number as it is; None for anything else."""
+    """The value if it is a number, else None."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def title(name: str, task: object, trial: object, reward: object) -> str:
-    """What a run is shown as: its task and what it was given for it."""
+    """The title of a run: task, trial and reward."""
     reward_number = number_of(reward)
     ending = "" if reward_number is None else f": reward {reward_number:g}"
     which = "" if number_of(trial) is None else f", trial {trial}"
@@ -73,14 +73,14 @@ def title(name: str, task: object, trial: object, reward: object) -> str:
 
 
 def moment(value: object) -> float | None:
-    """A time; those without a zone are taken as UTC, so that they are the same on every machine."""
+    """A time in seconds; one without a zone is taken as UTC, so that it is the same on every machine."""
     if isinstance(value, str) and len(value) >= 19 and value[10] in "T " and value[-1] != "Z" and "+" not in value:
         return seconds(f"{value}+00:00")
     return seconds(value)
 
 
 def fold_messages(draft: Draft, messages: object) -> int:
-    """The messages of one run as events; the number of the next line."""
+    """Fold the messages of one run into the draft; returns the number of the next line."""
     joiner = Joiner()
     line = 1
     for message in _flatten(messages):
@@ -92,7 +92,7 @@ def fold_messages(draft: Draft, messages: object) -> int:
 
 
 def _flatten(messages: object) -> Iterator[Any]:
-    """Several results may stand in one message."""
+    """The messages, with several results in one message as one message each."""
     for message in sequence(messages):
         inner = mapping(message).get("tool_messages")
         if isinstance(inner, list):
@@ -161,7 +161,7 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
     flag = message.get("error")
-    # The simulated person has tools as well; who used this one is all that tells them apart.
+    # The simulated person has tools too; only `requestor` tells whose call it was.
     detail = {"requestor": "user"} if message.get("requestor") == "user" else {}
     draft.events.append(
         ToolResult(

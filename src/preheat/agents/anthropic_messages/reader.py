@@ -29,7 +29,7 @@ from preheat.model.session import (
 AGENT = "anthropic_messages"
 _ID_KEYS = ("conversation_id", "session_id", "thread_id", "chat_id", "custom_id", "id")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_RESULT = "tool_result"
+_RESULT_ENDING = "tool_result"
 _PICTURES = ("image", "document")
 _OTHERS_NAME = "api_conversation_history.json"
 """An agent's own file of such messages, which its reader knows more about."""
@@ -89,7 +89,7 @@ class _Conversation:
                 texts.append(string(block.get("text")))
             elif kind in _PICTURES:
                 images += 1
-            elif kind.endswith(_RESULT):
+            elif kind.endswith(_RESULT_ENDING):
                 self._result(block, line, at)
             else:
                 self._keep(f"block/{kind}" if kind else "unreadable", block, line, at)
@@ -116,7 +116,7 @@ class _Conversation:
         for number, (kind, block) in enumerate(by_kind, 1):
             if kind in _CALLS:
                 self._call(block, f"{line}.{number}", response, line, at)
-            elif kind.endswith(_RESULT):
+            elif kind.endswith(_RESULT_ENDING):
                 self._result(block, line, at)
             elif kind not in ("text", "thinking", "redacted_thinking"):
                 raw = blocks[number - 1]

@@ -44,7 +44,7 @@ _OWN_BLOCKS = frozenset(
     ]
 )
 _SHARED_BLOCKS = frozenset(("text", "image", "document"))
-_RESULT = "_tool_result"
+_TOOL_RESULT = "_tool_result"
 _WRAPPERS = ("request", "params", "body")
 _OWN_ABOUT = frozenset(("anthropic_version", "anthropic_beta", "betas"))
 _FOREIGN_KEYS = frozenset(
@@ -95,7 +95,7 @@ def _is_message(value: object) -> bool:
 
 def _is_block(value: object) -> bool:
     kind = string(mapping(value).get("type"))
-    return kind in _OWN_BLOCKS or kind in _SHARED_BLOCKS or kind.endswith(_RESULT)
+    return kind in _OWN_BLOCKS or kind in _SHARED_BLOCKS or kind.endswith(_TOOL_RESULT)
 
 
 def _has_sign(message: dict[str, Any]) -> bool:
@@ -103,7 +103,7 @@ def _has_sign(message: dict[str, Any]) -> bool:
         return True
     return any(
         string(block.get("type")) in _OWN_BLOCKS
-        or string(block.get("type")).endswith(_RESULT)
+        or string(block.get("type")).endswith(_TOOL_RESULT)
         or (block.get("type") in ("image", "document") and isinstance(block.get("source"), dict))
         for block in sequence(message.get("content"))
     )

@@ -11,8 +11,8 @@ import msgspec
 
 from preheat.agents.chat import Asked, Joiner, mapping, sequence, string
 from preheat.agents.otel_genai.messages import (
-    AGENT,
     CHAT,
+    INVOKE_AGENT,
     TOOL,
     answered,
     as_text,
@@ -52,13 +52,13 @@ class Conversation:
         heading.version = heading.version or string(span.attributes.get("gen_ai.agent.version"))
         if not self._draft.events and span.resource:
             self._draft.events.append(Other(line=0, at=span.started, name="resource", raw=span.resource))
-        if kind in CHAT or (kind == AGENT and not self._has_requests):
+        if kind in CHAT or (kind == INVOKE_AGENT and not self._has_requests):
             self._request(span, line)
         elif kind == TOOL:
             self._tool(span, line)
-        elif kind == AGENT:
+        elif kind == INVOKE_AGENT:
             about = {name: value for name, value in span.attributes.items() if not name.endswith(".messages")}
-            self._draft.events.append(Other(line=line, at=span.started, name=AGENT, raw=about))
+            self._draft.events.append(Other(line=line, at=span.started, name=INVOKE_AGENT, raw=about))
         else:
             self._draft.events.append(Other(line=line, at=span.started, name=kind, raw=span.attributes))
 

@@ -14,8 +14,8 @@ from preheat.model.session import Usage
 
 CHAT = ("chat", "text_completion", "generate_content")
 TOOL = "execute_tool"
-AGENT = "invoke_agent"
-_OPERATIONS = (*CHAT, TOOL, AGENT, "embeddings", "create_agent", "invoke_workflow", "retrieval")
+INVOKE_AGENT = "invoke_agent"
+_OPERATIONS = (*CHAT, TOOL, INVOKE_AGENT, "embeddings", "create_agent", "invoke_workflow", "retrieval")
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",

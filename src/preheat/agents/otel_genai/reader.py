@@ -10,8 +10,7 @@ from typing import Any
 from preheat.agents.chat import mapping, string
 from preheat.agents.documents import DocumentParser
 from preheat.agents.otel_genai.conversation import Conversation
-from preheat.agents.otel_genai.messages import AGENT as INVOKE
-from preheat.agents.otel_genai.messages import CHAT, operation
+from preheat.agents.otel_genai.messages import CHAT, INVOKE_AGENT, operation
 from preheat.agents.otel_genai.otlp import Span, spans
 from preheat.agents.outline import outline
 from preheat.agents.parsing import Draft
@@ -63,8 +62,8 @@ class _SessionGroups:
 
     def _session(self, span: Span, above: bool = False) -> tuple[str, Span | None]:
         """The session of a span, and the subagent whose it is: an agent that was invoked inside another."""
-        agents = [each for each in self._ancestors(span) if operation(each) == INVOKE]
-        if not above and operation(span) == INVOKE:
+        agents = [each for each in self._ancestors(span) if operation(each) == INVOKE_AGENT]
+        if not above and operation(span) == INVOKE_AGENT:
             agents = [span, *agents]
         conversation = (
             string(span.attributes.get(_CONVERSATION))
@@ -99,7 +98,7 @@ class _SessionGroups:
         parent_draft = drafts_by_session.get(parent)
         if parent_draft is None:
             return
-        tool = next((each for each in self._ancestors(span) if operation(each) not in (INVOKE, *CHAT)), None)
+        tool = next((each for each in self._ancestors(span) if operation(each) not in (INVOKE_AGENT, *CHAT)), None)
         call = string(tool.attributes.get("gen_ai.tool.call.id")) if tool else ""
         line = self._lines[id(span)]
         place = bisect_right(parent_draft.events, line, key=lambda event: event.line)
