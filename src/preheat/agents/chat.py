@@ -36,7 +36,7 @@ class Joiner(msgspec.Struct):
     """The calls without a result, oldest first, and their tools."""
 
     def opened(self, requested: Asked, place: str) -> str:
-        """Note a call and return a unique id for it: a model may count from 0 in every response, so `place` is added to a known id."""
+        """Note a call and return a unique id for it: `place` is added to an id that was used before."""
         name = requested.id or f"call {place}"
         call_id = name if name not in self._known else f"{name} {place}"
         self._known.add(call_id)

@@ -25,7 +25,7 @@ _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
 
 
 class HistoryPart(NamedTuple):
-    """Some lines of one sort."""
+    """Consecutive lines of one kind: prompt, answer or output."""
 
     sort: str
     text: str
@@ -104,15 +104,15 @@ def _classify_line(line: str) -> tuple[str, str]:
 
 
 class _Fences:
-    """Finds the ends of code blocks; no line is looked at again and again for blocks that do not end."""
+    """Finds the ends of code blocks, in linear time also for blocks that do not end."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
         self._unclosed = (0, 0)
-        """Blocks of at least so many backticks that begin before this line have no end."""
+        """Backticks and line: blocks of at least so many backticks that begin before this line have no end."""
 
     def end(self, begin: int) -> int:
-        """The end of a code block that begins here (else the next line): what is in it may look like anything."""
+        """The line after the code block that begins at a line, or the next line if none begins there."""
         opening = _FENCE.match(self._lines[begin])
         if opening is None:
             return begin + 1

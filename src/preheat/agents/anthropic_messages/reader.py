@@ -32,7 +32,7 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _RESULT_ENDING = "tool_result"
 _PICTURES = ("image", "document")
 _OTHERS_NAME = "api_conversation_history.json"
-"""An agent's own file of such messages, which its reader knows more about."""
+"""A file of such messages that belongs to an agent with a reader of its own."""
 
 
 class MessagesParser(DocumentParser):
@@ -48,7 +48,7 @@ class MessagesParser(DocumentParser):
 
 
 class _Conversation:
-    """One conversation on its way to a draft."""
+    """Folds one conversation into a draft."""
 
     def __init__(self, conversation: Conversation, path: str) -> None:
         about = conversation.about
@@ -155,7 +155,7 @@ class _Conversation:
 
 
 def _id(conversation: Conversation) -> str:
-    """The conversation's own id, else a digest of what does not change when it grows."""
+    """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)
         if value and isinstance(value, str | int) and not isinstance(value, bool):
@@ -165,7 +165,7 @@ def _id(conversation: Conversation) -> str:
 
 
 def usage_of(value: object) -> Usage | None:
-    """Tokens as this interface states them: what came from the cache is outside of the input."""
+    """Tokens of a response; this interface does not count cached tokens as input."""
     stated = mapping(value)
     if "input_tokens" not in stated and "output_tokens" not in stated:
         return None

@@ -53,7 +53,7 @@ _FOREIGN_KEYS = frozenset(
 
 
 def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
-    """A request with its messages; the response beside it is the last of them. Logs put both into an object of their own."""
+    """Find a request and its messages, with the response as the last one; logs wrap both in another object."""
     request = value
     for name in _WRAPPERS:
         inside = mapping(value.get(name))
@@ -73,7 +73,7 @@ def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
 
 
 def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
-    """Messages of this kind, in an object that is nobody else's, with a sign that they are no other interface's."""
+    """Whether messages are Anthropic's: no other format's object around them, and something that only this interface has."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about) or not all(map(_is_message, messages)):
         return False
     system = about.get("system")
@@ -110,14 +110,14 @@ def _has_sign(message: dict[str, Any]) -> bool:
 
 
 def without_repeats(all_conversations: list[Conversation]) -> list[Conversation]:
-    """Each request repeats all that was said before: one that goes on with an earlier one is the same conversation."""
+    """Merge requests that continue an earlier one, because each repeats all earlier messages of its conversation."""
     kept: list[Conversation] = []
     marks: list[list[int]] = []
     for conversation in all_conversations:
         message_marks = [_mark(message) for message in conversation.messages]
         for index, earlier in enumerate(marks):
             if earlier and message_marks[: len(earlier)] == earlier:
-                # The earlier messages know more: as responses they had tokens.
+                # The earlier messages are kept: as responses they have usage.
                 messages = [*kept[index].messages, *conversation.messages[len(earlier) :]]
                 kept[index], marks[index] = kept[index]._replace(messages=messages), message_marks
                 break
@@ -130,7 +130,7 @@ def without_repeats(all_conversations: list[Conversation]) -> list[Conversation]
 
 
 def _mark(message: object) -> int:
-    """The same for a message as it was answered and as it was sent back: without thinking and cache marks."""
+    """A checksum that is the same for a response and its later repetition: without thinking and cache marks."""
     fields = mapping(message)
     content = fields.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else sequence(content)

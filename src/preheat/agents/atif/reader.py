@@ -64,7 +64,7 @@ class TrajectoryParser(DocumentParser):
 
 
 def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
-    """What is in a file, each with its line, and what could not be read of it."""
+    """The documents in a file and the problems with the rest, each with its line."""
     try:
         document = loose(block)
     except (ValueError, RecursionError) as error:
@@ -88,7 +88,7 @@ def _lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[st
         else:
             found.append((value, line))
     if not any(isinstance(mapping(value).get("steps"), list) for value, _ in found):
-        return [], [(f"not a whole JSON document ({why})", 1)]  # one document over many lines, cut off
+        return [], [(f"not a whole JSON document ({why})", 1)]  # one document over many lines that is cut off
     return found, problems
 
 

@@ -30,7 +30,7 @@ _ABOUT = ("agent", "notes", "final_metrics", "continued_trajectory_ref", "extra"
 
 
 def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
-    """A trajectory and the subagents' embedded in it."""
+    """The drafts of a trajectory and of the subagents' trajectories embedded in it."""
     draft = Draft(_heading(document, stem, parent))
     about = {name: document[name] for name in _ABOUT if document.get(name)}
     if about:
@@ -48,7 +48,7 @@ def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 
 
 def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
     agent, extra = mapping(document.get("agent")), mapping(document.get("extra"))
-    # A `session_id` is shared by a run's segments and subagents: it tells nothing apart if there is a `trajectory_id`.
+    # A `session_id` is shared by a run's segments and subagents; a `trajectory_id` is unique.
     name = string(document.get("trajectory_id")) or string(document.get("session_id"))
     if not name:
         beginning = msgspec.json.encode([agent, sequence(document.get("steps"))[:2]], order="sorted")
@@ -65,7 +65,7 @@ def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
 
 
 class _Steps:
-    """Gives the events of one step after the other."""
+    """Folds the steps of a trajectory into a draft."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -79,7 +79,7 @@ class _Steps:
         self._draft.heading.seen(at)
         source = step.get("source")
         if step.get("is_copied_context") is True:
-            # It happened in the trajectory before this one, and is counted there.
+            # A step of the trajectory before this one, which is counted there.
             self._draft.events.append(Other(line=line, at=at, name="copied context", raw=value))
         elif source == "user":
             self._user(step, line, at)
@@ -132,7 +132,7 @@ class _Steps:
         return name
 
     def _call_of(self, result: dict[str, Any], names: list[str], number: int, results: int) -> str:
-        """The call that a result is for. One that names none is for the call in its place, or for all of them."""
+        """The id of the call that a result is for. A result without one is for the call at the same index, or for all calls."""
         if name := string(result.get("source_call_id")):
             return self._joiner.closed(name)
         if results == len(names):
@@ -151,7 +151,7 @@ class _Steps:
         failed, code = extra.get("is_error"), extra.get("exit_code")
         detail: dict[str, Any] = {}
         if "source_call_id" not in result and calls > 1:
-            detail["calls"] = calls  # one observation of several calls: it stands with the last of them
+            detail["calls"] = calls  # one observation of several calls is given to the last of them
         self._draft.events.append(
             ToolResult(
                 line=line,
@@ -165,7 +165,7 @@ class _Steps:
         )
 
     def finish(self, final: dict[str, Any], line: int) -> None:
-        """The totals, if the steps add up to them or say nothing."""
+        """Take the totals if the steps add up to them or have no usage."""
         total = _usage(
             {
                 "prompt_tokens": final.get("total_prompt_tokens"),
@@ -197,7 +197,7 @@ def _child(reference: dict[str, Any]) -> str:
 
 
 def _usage(value: object) -> Usage | None:
-    """The prompt includes what came from the cache, and what was written to it."""
+    """Tokens of a step; the format counts cached tokens, read and written, as prompt."""
     stated = mapping(value)
     if stated.get("prompt_tokens") is None and stated.get("completion_tokens") is None:
         return None

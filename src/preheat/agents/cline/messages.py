@@ -53,7 +53,7 @@ class ClineParser(LinesParser[State, Row]):
         self._name = name
         self._joiner = Joiner()
         self._open_tagged_calls: dict[str, str] = {}
-        """Calls that stood in a text and have no result yet, and their tools."""
+        """Calls that were tags in a text and have no result yet, with their tools."""
         self._usage_so_far = Usage()
         self._from_editor = False
 
@@ -78,7 +78,7 @@ class ClineParser(LinesParser[State, Row]):
                 self.problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
             self.other(record.table or "unknown", line)
 
-    # What the session is.
+    # The heading.
     def _session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
         heading, origin = self.draft().heading, mapping(about.get("origin"))
         heading.version = string(origin.get("version"))
@@ -105,7 +105,7 @@ class ClineParser(LinesParser[State, Row]):
             self.other("task", line)
 
     def _totals(self, totals: Usage | None, line: int) -> None:
-        """The program's totals; what they hold beyond the messages (responses that were lost) is counted too."""
+        """The program's totals; tokens beyond those of the messages (of lost responses) are counted too."""
         if totals is None:
             return
         rest = Usage(
@@ -115,12 +115,12 @@ class ClineParser(LinesParser[State, Row]):
             totals.cache_write - self._usage_so_far.cache_write,
         )
         if min(rest.input, rest.output, rest.cache_read, rest.cache_write) < 0:
-            return  # only of the last run
+            return  # the totals cover only the last run
         if rest != Usage():
             self._add(AssistantMessage(line=line, text="", response="totals", usage=rest))
         self.draft().heading.reported = totals
 
-    # What was said.
+    # Messages.
     def _message(self, message: dict[str, Any], line: int) -> None:
         at = seconds(message.get("ts"))
         self.draft().heading.seen(at)
@@ -213,9 +213,9 @@ class ClineParser(LinesParser[State, Row]):
     def _add_user_message(self, text: str, injected: bool, images: int, line: int, at: float | None) -> None:
         self._add(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images))
 
-    # What was done.
+    # Results.
     def _tagged_results(self, texts: list[str], line: int, at: float | None) -> list[str]:
-        """Take the results out of a user's texts; what is left comes back. A result may go on in the texts after it."""
+        """Add the results among a user's texts as events; returns the other texts. A result may span several texts."""
         left: list[str] = []
         call_id, pieces = "", [""]
         for text in texts:
@@ -264,7 +264,7 @@ class ClineParser(LinesParser[State, Row]):
 
 
 def usage_of(metrics: dict[str, Any]) -> Usage | None:
-    """Tokens of a response, or of a session: what came from the cache is inside the input."""
+    """Tokens of a response or of a session; Cline counts cached tokens as input, here they are subtracted from it."""
     tokens = mapping(metrics.get("tokens"))  # the extension's form
     if tokens:
         cached = count(tokens.get("cached"))

@@ -16,12 +16,12 @@ from preheat.agents.reader import Framing, Parser
 from preheat.model.session import AssistantMessage, Event, Reasoning, Spawn, ToolCall, ToolResult, Usage
 
 TOTAL = "thread total"
-"""The response that carries the usage: it is stated for the whole thread, again and higher at the end of each turn."""
+"""The response that carries the usage: each turn ends with a new total for the whole thread."""
 _MAX_LINES = 5
 
 
 class Record(msgspec.Struct):
-    """One line."""
+    """One printed event."""
 
     type: str = ""
     thread_id: Any = None
@@ -31,7 +31,7 @@ class Record(msgspec.Struct):
 
 class ExecState(State):
     thread: str = ""
-    """The key of the thread that is running: nothing for the first in the file, else its id."""
+    """The key of the current thread: empty for the first in the file, else its id."""
     joiner: Joiner = msgspec.field(default_factory=Joiner)
     ended: set[str] = msgspec.field(default_factory=set)
     """The items of this run that have ended."""
@@ -56,7 +56,7 @@ class ExecParser(LinesParser[ExecState, Record]):
             self._add(AssistantMessage(line=line, text=string(item.get("text")), response=f"line {line}"))
         elif record.type == "item.completed" and item.get("type") == "reasoning":
             self._add(Reasoning(line=line, text=string(item.get("text")), response=f"line {line}"))
-        elif record.type != "turn.started":  # says nothing more
+        elif record.type != "turn.started":  # holds nothing else
             name = f"{record.type}/{item['type']}" if string(item.get("type")) else record.type
             self.other(name or "record", line, key=self.state.thread)
 
@@ -79,7 +79,7 @@ class ExecParser(LinesParser[ExecState, Record]):
         self.draft(self.state.thread).heading.reported = total
         self._add(AssistantMessage(line=line, text="", response=TOTAL, usage=total))
 
-    # Calls and what came of them.
+    # Calls and their results.
     def _add_call(self, item: dict[str, Any], is_over: bool, line: int) -> None:
         name = string(item.get("id")) or f"line {line}"
         if name in self.state.ended:
@@ -89,7 +89,7 @@ class ExecParser(LinesParser[ExecState, Record]):
         if not call_id:
             requested = call_of(item)
             if not is_over and not requested.input and item["type"] == "web_search":
-                return  # announced before it is known what is searched for
+                return  # announced before the query is known
             call_id = self.state.joiner.opened(Asked(name, requested.tool, requested.input), f"line {line}")
             self._add(
                 ToolCall(

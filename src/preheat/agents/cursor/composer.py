@@ -28,7 +28,7 @@ _USER, _ASSISTANT = 1, 2
 
 
 class Record(msgspec.Struct):
-    """One line."""
+    """One line of a dumped conversation."""
 
     table: str = ""
     row: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
     def _bubble(self, row: dict[str, Any], line: int) -> None:
         name = string(row.get("bubbleId")) or f"line {line}"
         if name in self.state.seen:
-            return  # named twice in the order
+            return  # the headers name it twice
         self.state.seen.add(name)
         if "missing" in row or "unreadable" in row:
             what = "is not there" if "missing" in row else "is no JSON object; kept as it is"
@@ -135,7 +135,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
         )
         ending = ending_of(former)
         if ending is None:
-            return  # still running, or nobody wrote down how it ended
+            return  # still running, or its end was not recorded
         draft.events.append(
             ToolResult(
                 line=line,
@@ -158,7 +158,7 @@ def _usage(value: object) -> Usage | None:
 
 
 def _path(uri: dict[str, Any]) -> str:
-    """A folder out of what the editor calls a place."""
+    """The folder of a URI as the editor stores it."""
     if path := string(uri.get("fsPath")):
         return path
     external = string(uri.get("external"))

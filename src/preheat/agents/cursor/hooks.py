@@ -1,6 +1,6 @@
-"""Cursor's hooks: what they tell, how they are answered, and where they are set up; by its documentation, not by a run.
+"""Cursor's hooks: how events are read and answered, and where hooks are set up; by its documentation, untested.
 
-Knows nothing of sessions on disk. Nothing is asked for before a call: a hook that fails there would refuse it.
+Knows nothing of sessions on disk. No hook is installed before a call, because one that fails would refuse the call.
 """
 
 import os
@@ -36,7 +36,7 @@ _OUTPUTS = ("output", "stdout", "contents", "content", "result", "text")
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
+    """Read one event."""
     payload_fields = decoded(payload)
     if payload_fields is None:
         return None
@@ -95,7 +95,7 @@ def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer. There is none to a prompt, and no line for the person."""
+    """Write the answer; Cursor takes none to a prompt, and no text for the person."""
     reply: Payload = {}
     if event.name in ("session_start", "after_tool", "tool_failed") and answer.context:
         reply["additional_context"] = capped(answer.context)
@@ -131,7 +131,7 @@ def project_file(project: str) -> str:
 
 
 def obeys(environment: Mapping[str, str], project: str) -> list[str]:
-    """Its own, and all of Claude Code's settings."""
+    """Cursor's own files, and all of Claude Code's settings."""
     own_files = [user_file(environment), *([project_file(project)] if project else [])]
     return own_files + shared_files(environment, project)
 

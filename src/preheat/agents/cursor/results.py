@@ -15,7 +15,7 @@ _SHORT = 500
 
 
 class Ending(NamedTuple):
-    """How a call ended."""
+    """How a call ended, by the editor's record of it."""
 
     text: str
     is_error: bool | None
@@ -26,7 +26,7 @@ class Ending(NamedTuple):
 
 
 def given(former: dict[str, Any]) -> dict[str, Any]:
-    """What the model asked for, else what the editor made of it."""
+    """The arguments of a call as the model wrote them, else as the editor parsed them."""
     for name in ("rawArgs", "params"):
         value = former.get(name)
         if value not in (None, "", "{}", {}):
@@ -35,7 +35,7 @@ def given(former: dict[str, Any]) -> dict[str, Any]:
 
 
 def ending_of(former: dict[str, Any]) -> Ending | None:
-    """None for a call that has not ended."""
+    """How a call ended; None if it has not ended."""
     status = string(former.get("status"))
     raw = former.get("result")
     if status not in _ENDED and raw in (None, ""):
@@ -57,13 +57,13 @@ def ending_of(former: dict[str, Any]) -> Ending | None:
     displayed_status = string(mapping(former.get("additionalData")).get("status"))
     if displayed_status and displayed_status not in (status, "success"):
         detail["shown_as"] = displayed_status
-    # Called off says neither that it worked nor that it failed.
+    # A cancelled call neither worked nor failed.
     failed = {"completed": False, "error": True}.get(status)
     return Ending(text, True if is_refused else failed, _exit_code(result), detail, string(result.get("agentId")))
 
 
 def _exit_code(result: dict[str, Any]) -> int | None:
-    """The newer member is always there, the older one only where it is not nought."""
+    """The exit code; the older member is absent for 0."""
     for name in ("exitCodeV2", "exitCode"):
         code = result.get(name)
         if isinstance(code, int) and not isinstance(code, bool) and abs(code) < _LARGEST_CODE:

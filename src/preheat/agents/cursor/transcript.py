@@ -32,7 +32,7 @@ class TranscriptState(State):
 
 
 class TranscriptParser(LinesParser[TranscriptState, Line]):
-    """Folds one transcript; only its path says whose it is."""
+    """Folds one transcript, whose session, project and parent are known by its path only."""
 
     agent = "cursor"
     record_type = Line
@@ -49,7 +49,7 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
             self._user(message["content"], line)
         else:
             if record.type == "turn_ended":
-                self.state.joiner.give_up()  # results that have not come by now never come
+                self.state.joiner.give_up()  # the turn has ended, so no more results come
             self.other(string(record.type) or string(record.role) or "record", line)
 
     def _name(self) -> None:
@@ -57,7 +57,7 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         folders = self.path.replace("\\", "/").split("/")
         heading.id = folders[-1].removesuffix(".jsonl") or "transcript"
         if TRANSCRIPTS in folders[1:]:
-            # The folder's name is the project's path with everything but letters and digits replaced.
+            # The folder is named by the project's path, with all but letters and digits replaced.
             heading.project = folders[folders.index(TRANSCRIPTS, 1) - 1]
         if len(folders) > 2 and folders[-2] == "subagents":
             heading.parent, heading.relation = folders[-3], "subagent"
@@ -80,10 +80,10 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         events = self.draft().events
         user_text = "\n".join(_QUERY.findall(text))
         rest = _QUERY.sub("", text).strip() if user_text else ""
-        if rest:  # what the program puts around the words: the time, open files, rules
+        if rest:  # added by the program: the time, open files, rules
             events.append(UserMessage(line=line, text=rest, origin=origin_of(rest, injected=True)))
         user_text = user_text or text
-        # A subagent is asked by an agent.
+        # The prompt of a subagent was written by an agent.
         origin = origin_of(user_text, injected=self.draft().heading.relation == "subagent")
         events.append(UserMessage(line=line, text=user_text, origin=origin, images=images))
 

@@ -1,6 +1,6 @@
-"""Gemini CLI's hooks: what they tell, how they are answered, and where they are set up.
+"""Gemini CLI's hooks: how events are read and answered, and where hooks are set up.
 
-Knows nothing of sessions on disk. `PreCompress` is not asked for: it fires before every request, compaction or not.
+Knows nothing of sessions on disk. No hook is installed for `PreCompress`, which fires before every request, compaction or not.
 """
 
 import json
@@ -36,12 +36,12 @@ _EVENTS: dict[str, HookName] = {
     "AfterAgent": "stop", "SessionEnd": "session_end",
 }  # fmt: skip
 _OWN_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
-"""What hooks said at the start stands before the first prompt: no words of the person's."""
+"""Texts of hooks at the start of a session, which the program puts before the first prompt."""
 _NAME = "preheat"
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
+    """Read one event."""
     payload_fields = decoded(payload)
     if payload_fields is None or not text(payload_fields.get("session_id")):
         return None
@@ -58,7 +58,7 @@ def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEve
     elif name == "stop":
         event_fields["stop_again"] = flag(payload_fields.get("stop_hook_active"))
     elif name in ("before_tool", "after_tool"):
-        # Calls have no ids here; the moment tells two alike apart from one that is told twice.
+        # Calls have no ids: the time tells two equal calls from one call that is reported twice.
         event_fields |= {
             "tool": text(payload_fields.get("tool_name")),
             "arguments": fields(payload_fields.get("tool_input")),
@@ -87,7 +87,7 @@ def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEve
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer. After a tool's error the program drops what is added; before a call it takes a refusal only."""
+    """Write the answer. The program drops context after a tool's error, and takes only a refusal before a call."""
     reply: Payload = {}
     specific_answer: Payload = {}
     person = answer.person
@@ -117,7 +117,7 @@ _TIMES = {"SessionStart": 10_000}
 
 
 def entries(client: Client) -> dict[str, list[Payload]]:
-    """One group for each event; before a call only commands are looked at. Times are in milliseconds here."""
+    """One group of hooks for each event; before a call only for shell commands. Timeouts are in milliseconds."""
     found: dict[str, list[Payload]] = {}
     for event in _INSTALLED:
         hook = {"name": _NAME, "type": "command", "command": client.command, "timeout": _TIMES.get(event, 5_000)}
@@ -143,7 +143,7 @@ def obeys(environment: Mapping[str, str], project: str) -> list[str]:
 
 
 def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    """Whether they run: hooks may be off altogether or by name, and in a folder that is not trusted none does."""
+    """Whether the hooks run: they may be off altogether or by name, and none runs in a folder that is not trusted."""
     configuration = fields(settings.get("hooksConfig"))
     disabled = configuration.get("disabled")
     if configuration.get("enabled") is False or (isinstance(disabled, list) and _NAME in disabled):
@@ -157,7 +157,7 @@ def state(environment: Mapping[str, str], project: str, path: str, settings: Pay
 
 
 def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
-    """What the program keeps of folders: `TRUST_FOLDER`, `TRUST_PARENT` (the folder above) or `DO_NOT_TRUST`."""
+    """Whether the program trusts a folder, by the list of `TRUST_FOLDER`, `TRUST_PARENT` (the folder above), `DO_NOT_TRUST`."""
     path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or os.path.join(_base(environment), "trustedFolders.json")
     try:
         with open(path, encoding="utf-8") as stream:

@@ -46,18 +46,18 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Given(msgspec.Struct):
-    """What was given of a message so far."""
+    """What of a message has become events so far."""
 
     line: int
     length: int = 0
     mark: int = 0
-    """Of the text: a newer version gives only what it has more."""
+    """Checksum of the text so far: of a newer version only the text beyond it is new."""
     thoughts: int = 0
     usage: Usage | None = None
 
 
 class GivenCall(msgspec.Struct):
-    """A call that was given, by the message it stands in."""
+    """A call that has become an event, and its message."""
 
     own: str
     message: str
@@ -67,16 +67,16 @@ class GivenCall(msgspec.Struct):
 
 class JournalState(State):
     messages: dict[str, Given] = msgspec.field(default_factory=dict)
-    """Every message ever given and not taken back, oldest first. A `$set` that leaves some out takes none back: the
-    program writes such when it resumes, and the next record has them all again."""
+    """Every message so far that was not rewound, oldest first. A `$set` that leaves some out removes none: the program writes
+    such when it resumes, and the next record has all of them again."""
     calls: dict[str, GivenCall] = msgspec.field(default_factory=dict)
-    """By the id that the program gave, the newest where ids came twice."""
+    """Calls by the program's id; the newest one where an id was used twice."""
     used: set[str] = msgspec.field(default_factory=set)
     subagent: bool = False
 
 
 class JournalParser(LinesParser[JournalState, dict[str, Any]]):
-    """One session's records in order."""
+    """Folds one session's records."""
 
     agent = "gemini"
     record_type = dict[str, Any]
@@ -104,7 +104,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         else:
             self._keep("record", record, line)
 
-    # What is said of the whole session.
+    # The heading.
     def _set(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
         self.metadata(fields)
         if not _KNOWN_METADATA.issuperset(fields):
@@ -115,13 +115,13 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         summaries = {message["id"] for message in messages if message["id"] in fresh and _is_summary(message)}
         for message in messages:
             if summaries and message["id"] in fresh - summaries:
-                # After a compaction what was kept comes again under new ids, with an answer that no model gave.
+                # After a compaction the kept messages come again under new ids, with a reply that no model wrote.
                 self.state.messages[message["id"]] = self._seen_now(message, line)
             else:
                 self.message(message, line)
 
     def metadata(self, fields: dict[str, Any]) -> None:
-        """Take what stands in the heading."""
+        """Take the fields of the heading."""
         state, heading = self.state, self.draft().heading
         heading.id = heading.id or string(fields.get("sessionId"))
         for name in ("startTime", "lastUpdated"):
@@ -131,7 +131,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             heading.project = string(folders[0])
         heading.project = heading.project or self._project
         state.subagent = state.subagent or fields.get("kind") == "subagent"
-        if not state.subagent:  # a subagent's is no title but its answer, which stands in its parent as well
+        if not state.subagent:  # a subagent's summary is its answer, which its parent holds too
             heading.title = string(fields.get("summary")) or heading.title
         if state.subagent and self._parent and heading.parent is None:
             heading.parent, heading.relation = self._parent, "subagent"
@@ -156,11 +156,11 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
 
     # Messages.
     def guarded(self, message: dict[str, Any], line: int) -> None:
-        """One message of a document: what makes no sense in it is a problem."""
+        """Read one message of a document; a message that makes no sense becomes a problem."""
         self._one(message, line)
 
     def message(self, message: dict[str, Any], line: int) -> None:
-        """One version of one message."""
+        """Read one version of a message."""
         heading = self.draft().heading
         heading.id = heading.id or self._stem
         heading.project = heading.project or self._project
@@ -208,7 +208,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         self._add_injected(words.injected, line, at)
 
     def _add_injected(self, text: str, line: int, at: float | None) -> None:
-        """What the program or a hook put beside a message; it writes brackets in a hook's words as entities."""
+        """Add a text that the program or a hook put beside a message; brackets in a hook's text are escaped as entities."""
         if text:
             plain = text.replace("&lt;", "<").replace("&gt;", ">")
             self.draft().events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(plain, injected=True)))
@@ -218,7 +218,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         model = string(message.get("model"))
         draft.heading.model = model or draft.heading.model
         thoughts = [thought_text(thought) for thought in sequence(message.get("thoughts"))]
-        # The same thoughts may stand among the parts of a later version.
+        # A later version may have the same thoughts among its parts.
         thoughts = thoughts or thoughts_in(message.get("content"))
         for thought in thoughts[seen.thoughts :]:
             draft.events.append(Reasoning(line=line, at=at, text=thought, response=name))
@@ -282,7 +282,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             self.draft().events.append(Spawn(line=line, at=at, session=child, call_id=seen_call.own))
 
     def _response(self, response: dict[str, Any], line: int, at: float | None) -> None:
-        """A result sent to the model. It stands in the call's own record as well, with more; that one came first."""
+        """A result as sent to the model, used only if the call's own record, which comes first and holds more, had none."""
         known = string(response.get("id"))
         seen_call = self.state.calls.get(known)
         if seen_call is None:

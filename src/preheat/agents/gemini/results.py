@@ -11,7 +11,7 @@ from preheat.agents.gemini.tools import SHELL
 from preheat.agents.parsing import frame_of
 
 ENDED = frozenset(("success", "error", "cancelled"))
-"""The states of a call that has its result."""
+"""The statuses of a call that has a result."""
 _UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
 _HOOK = ("\n\n<hook_context>", "</hook_context>")
 _OUTPUT = "Output: "
@@ -28,14 +28,14 @@ _SUBAGENT = re.compile(r"Subagent '[^'\n]{1,200}' finished\.\nTermination Reason
 
 
 class Outcome(NamedTuple):
-    """A result as far as the program says."""
+    """The result of a call, as recorded by the program."""
 
     text: str
     is_error: bool | None
     exit_code: int | None
     detail: dict[str, Any]
     hook_text: str = ""
-    """What hooks added to the result: no words of the tool."""
+    """The text that hooks added to the result."""
     frame: tuple[str, str] = ("", "")
 
 
@@ -54,9 +54,9 @@ def outcome(call: dict[str, Any], call_id: str) -> Outcome:
 
 
 def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
-    """The text of a call's response, and whether it stands under `error`.
+    """The text of a call's response, and True if it is under `error`.
 
-    A result may hold the responses of its sibling calls too: only its own counts.
+    A result may hold the responses of its sibling calls too: only its own is used.
     """
     parts = [result] if isinstance(result, dict) else sequence(result)
     responses = [mapping(mapping(part).get("functionResponse")) for part in parts]
@@ -108,12 +108,12 @@ def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, 
         if found and (stated := found[name]) and stated not in _NO_SIGNAL:
             detail[name] = stated
     output = _output_only(text[:begin])
-    # The status of a command that ran is `success` whatever it ended with: the exit code is the better word then.
+    # The status of a command that ran is always `success`, so an exit code counts instead.
     return Outcome(output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output))
 
 
 def _output_only(text: str) -> str:
-    """The output alone; older versions put the command and the folder before it and an error after it."""
+    """The output alone, without the command and folder before it and the error after it that older versions added."""
     if text.startswith("Command: "):
         at = text.find(f"\n{_OUTPUT}", max(0, text.find("\nDirectory: ")))
         text = text[at + 1 :].removesuffix("\nError: (none)") if at >= 0 else text
@@ -124,7 +124,7 @@ def _output_only(text: str) -> str:
 
 
 def _trailer(text: str, display: object) -> tuple[int, "re.Match[str] | None"]:
-    """Where the program's own lines begin. A command may print lines alike; what was shown to the person tells them apart."""
+    """Where the program's own lines begin. A command may print the same lines; the display shows which are its output."""
     if isinstance(display, str) and display and text.startswith(_OUTPUT + display):
         begin = len(_OUTPUT) + len(display)
         if found := _TRAILER.match(text, begin):
@@ -139,6 +139,6 @@ def _exit_code(text: str, found: "re.Match[str] | None") -> int | None:
     stated = found["code"]
     if stated is not None:
         return None if stated == "(none)" else int(stated)
-    # The line is left out for nought only; a signal means there was no exit code.
+    # The line is left out only for exit code 0; after a signal there is no exit code.
     ended = text.startswith(_OUTPUT) and found["group"] and not found["signal"]
     return 0 if ended else None

@@ -7,7 +7,7 @@ from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 
 def arguments(request: Asked) -> list[str]:
-    """Once it has an own configuration it no longer takes its default one, so that is named first."""
+    """The options. With `--config` the program no longer loads its default configuration, so `mini.yaml` is named first."""
     record = ["--output", request.record] if request.record else []
     turns = ["--config", f"agent.step_limit={request.turns}"] if request.turns else []
     fixed_options = ["--yolo", "--exit-immediately", *record, *with_model(request), "--config", "mini.yaml", *turns]
@@ -15,7 +15,7 @@ def arguments(request: Asked) -> list[str]:
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """Its client for OpenAI's kind of servers takes the key from one variable only; nothing is fetched from elsewhere."""
+    """Settings for an endpoint. The program's client takes the key from `OPENAI_API_KEY` only, and fetches no price list."""
     settings = (f"model.model_kwargs.api_base={endpoint.url}", "model.cost_tracking=ignore_errors")
     return Settled(
         environment={

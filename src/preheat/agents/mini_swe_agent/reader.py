@@ -44,9 +44,9 @@ _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>\s*")
 _TIMED_OUT = "The last command <command>"
 _FORMAT_ERROR = "FormatError"
 _NOT_EXECUTED = "action was not executed"
-"""Stands behind a call that ended the run, and so has no result: that is no failure."""
+"""Recorded for a call that ended the run: it has no result, but did not fail."""
 _TASK = 2
-"""The message with the task, behind the system's."""
+"""The number of the message with the task, after the system message."""
 
 
 class TrajectoryParser(DocumentParser):
@@ -59,7 +59,7 @@ class TrajectoryParser(DocumentParser):
         self._draft = Draft(Heading(starter="headless"))
         self._joiner = Joiner()
         self._is_malformed = False
-        """Whether the newest response held not exactly one command, which version 1 refuses to run."""
+        """Whether the newest response has no command or several, which version 1 refuses to run."""
 
     def read(self, block: bytes, line: int) -> None:
         stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0]
@@ -92,7 +92,7 @@ class TrajectoryParser(DocumentParser):
         mode = mapping(config.get("agent")).get("mode")
         if "interactive" in string(config.get("agent_type")).lower() and mode != "yolo":
             heading.starter = "human"
-        # The same task is run again and again: what tells the runs apart is the first response.
+        # The same task may be run many times: the first response tells the runs apart.
         first = next((extra for extra in map(_extra, messages) if "response" in extra or "timestamp" in extra), {})
         mark = string(mapping(first.get("response")).get("id")) or str(first.get("timestamp", ""))
         task = text_of(mapping(messages[1]).get("content")) if len(messages) > 1 else ""
@@ -117,7 +117,7 @@ class TrajectoryParser(DocumentParser):
             self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
 
     def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
-        """A response and what it wants to run."""
+        """Add a response and its calls."""
         self._joiner.give_up()
         response = mapping(extra.get("response")) or message
         name = string(response.get("id")) or f"message {line}"
@@ -143,7 +143,7 @@ class TrajectoryParser(DocumentParser):
         if not requested:
             commands = fenced(text)
             self._is_malformed = len(commands) != 1
-            # Version 1 ran nothing then and said so; it still was one attempt.
+            # Version 1 then ran nothing and said so; the attempt counts as a call.
             requested = [Asked("", TOOL, {"command": "\n".join(commands)} if commands else {})]
         for number, call in enumerate(requested, 1):
             call_id = self._joiner.opened(call, f"{line}.{number}")
@@ -179,12 +179,12 @@ class TrajectoryParser(DocumentParser):
         else:
             images = images_in(message.get("content"))
             origin = origin_of(text, injected=False)
-            if line == _TASK and PREHEAT_RUN in text:  # the program's own words stand before the task
+            if line == _TASK and PREHEAT_RUN in text:  # the program's own words come before the task
                 self._draft.heading.starter = "preheat"
             self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
     def _refused_response(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
-        """A response that could not be run stands, in version 2, inside the message that says so."""
+        """Add a response that could not be run; version 2 records it inside the message that refuses it."""
         response = mapping(extra.get("response"))
         choice = mapping(next(iter(sequence(response.get("choices"))), None))
         answer = mapping(choice.get("message")) or {"content": string(extra.get("model_response"))}
@@ -224,7 +224,7 @@ def _extra(message: object) -> dict[str, Any]:
 
 
 def _requested_calls(message: dict[str, Any], extra: dict[str, Any]) -> list[Asked]:
-    """What the program took out of the response, else what the response itself calls."""
+    """The calls that the program found in the response, else the response's own tool calls."""
     actions = [action for action in sequence(extra.get("actions")) if isinstance(action, dict)]
     if not actions:
         return calls_of(message)

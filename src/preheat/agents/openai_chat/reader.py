@@ -63,7 +63,7 @@ def _draft(conversation: Conversation, path: str) -> Draft:
 
 
 def _id(conversation: Conversation) -> str:
-    """The conversation's own id, else a digest of what does not change when it grows."""
+    """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)
         if value and isinstance(value, str | int) and not isinstance(value, bool):
@@ -136,7 +136,7 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
     if "error" in message:
         failed = bool(error)
         detail = {"error": error[:500]} if isinstance(error, str) and error else {}
-        text = text or string(error)  # what the model is then given in place of a result
+        text = text or string(error)  # the model gets the error instead of a result
     draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed, detail=detail))
 
 

@@ -33,7 +33,7 @@ _SYSTEM = ("system", "developer", "system_prompt")
 
 
 def conversation(session: Session) -> dict[str, Any]:
-    """The messages, and what is known of the session; `messages` is empty if the session has none."""
+    """A session as a conversation: its heading and messages; `messages` is empty if the session has none."""
     about = {
         "agent": session.agent,
         "version": session.version,
@@ -51,7 +51,7 @@ def conversation(session: Session) -> dict[str, Any]:
 
 
 def messages(session: Session) -> list[dict[str, Any]]:
-    """One message for each text of a person or program, one for each response, and one for each of its results."""
+    """The messages of a session: one for each text of a person or program, each response, and each of its results."""
     remaining = standing(session)
     remaining_ids = {id(event) for event in remaining}
     results = {
@@ -64,12 +64,12 @@ def messages(session: Session) -> list[dict[str, Any]]:
 
 
 class _Messages:
-    """Gathers what belongs to a response, whatever came in between."""
+    """Builds the messages; events of a response are joined even if others are between them."""
 
     def __init__(self, results: dict[int, ToolResult]) -> None:
         self._results = results
         self._groups: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
-        """Messages, each with those that must follow it at once."""
+        """Messages, each with the messages that must follow it directly."""
         self._responses: dict[str, int] = {}
         self._ids: set[str] = set()
 
@@ -116,7 +116,7 @@ class _Messages:
         following.append({"role": "tool", "tool_call_id": call_id, "content": text})
 
     def _id(self, event: ToolCall) -> str:
-        """An id that the interface takes and that no other call has."""
+        """A unique id for the call that the interface accepts."""
         call_id, again = event.call_id, 0
         while not call_id or len(call_id) > LONGEST_ID or call_id in self._ids:
             again += 1

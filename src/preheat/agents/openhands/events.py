@@ -30,20 +30,20 @@ _DONE = ("completed", "failed")
 
 
 class EventState(State):
-    """What must be remembered between two events."""
+    """The parser's state between two events."""
 
     joiner: Joiner = msgspec.field(default_factory=Joiner)
     usages: dict[str, Usage] = msgspec.field(default_factory=dict)
-    """Tokens by response, as the state of the conversation lists them; each is given away once."""
+    """Tokens by response, from the conversation's state; each is removed once it is in an event."""
     places: dict[str, int] = msgspec.field(default_factory=dict)
-    """Lines by event."""
+    """The line of each event, by its id."""
     head: str = ""
     responses: list[str] = msgspec.field(default_factory=list)
     model: str = ""
 
 
 def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
-    """One event."""
+    """Fold one event of OpenHands into the draft."""
     event = mapping(value)
     kind, at = string(event.get("kind")), seconds(event.get("timestamp"))
     draft.heading.seen(at)
@@ -69,7 +69,7 @@ def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
 
 
 def _note_branch(draft: Draft, state: EventState, event: dict[str, Any], line: int) -> None:
-    """Where the person went back, the next event hangs on an earlier one."""
+    """Add a `Rewind` if the event's parent is not the newest event: the person went back."""
     name, parent = string(event.get("id")), string(event.get("parent_id"))
     if event.get("kind") in _BESIDE:
         return
@@ -103,7 +103,7 @@ def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, a
     call = mapping(event.get("tool_call"))
     tool = string(event.get("tool_name")) or string(call.get("name"))
     action = {name: value for name, value in mapping(event.get("action")).items() if name != "kind"}
-    # What the model wrote is kept even where the program could not make an action of it.
+    # The model's own arguments are kept even if the program could not parse them.
     tool_input = arguments(call["arguments"]) if "arguments" in call else action
     requested = Asked(string(event.get("tool_call_id")) or string(call.get("id")), tool, tool_input)
     call_id = state.joiner.opened(requested, str(line))
@@ -123,7 +123,7 @@ def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, a
 def _answer(
     draft: Draft, state: EventState, response: str, text: str, thought: str, line: int, at: float | None
 ) -> None:
-    """What a response says; its calls are events of their own, and only the first of them carries the text."""
+    """Add the text of a response; only the first of its calls carries it."""
     if thought:
         draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
     usage = state.usages.pop(response, None)
@@ -136,7 +136,7 @@ def _answer(
 
 
 def _add_silent_usage(draft: Draft, state: EventState, response: str, line: int, at: float | None) -> None:
-    """Tokens of a response that says nothing to anyone."""
+    """Add the tokens of a response without text."""
     usage = state.usages.pop(response, None)
     if usage is not None:
         draft.events.append(
@@ -155,7 +155,7 @@ def _result(
 
 
 def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
-    """A call that another agent made under this program's roof; it is told again whenever its status changes."""
+    """A call that another agent made inside OpenHands; the event is repeated whenever its status changes."""
     name = string(event.get("tool_call_id"))
     status = string(event.get("status"))
     if name and name not in state.places:

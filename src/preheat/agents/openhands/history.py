@@ -26,13 +26,13 @@ _CALLS = frozenset(
     ["run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "think", "delegate", "finish",
      "call_tool_mcp", "task_tracking", "kill"]
 )  # fmt: skip
-"""Actions that are calls also where the model's own call is not noted."""
+"""Actions that are calls even if the model's own call was not recorded."""
 _NO_ARGUMENTS = ("thought", "blocking", "is_static", "hidden", "confirmation_state", "security_risk", "is_input")
 _ABOUT = ("instance_id", "test_result", "error", "metrics", "report", "resolved")
 
 
 def drafted(document: dict[str, Any], stem: str) -> Draft:
-    """One run: an evaluation's record, or `{"history": events}` for a file that holds only those."""
+    """The draft of one run: an evaluation's record, or `{"history": events}` for a file of events only."""
     events = _flatten(sequence(document.get("history")))
     draft = Draft(Heading(starter="headless" if "instance_id" in document else "unknown"))
     heading, settings = draft.heading, mapping(document.get("metadata"))
@@ -51,18 +51,18 @@ def drafted(document: dict[str, Any], stem: str) -> Draft:
 
 
 def _flatten(events: list[Any]) -> list[Any]:
-    """The oldest versions wrote pairs of an action and its observation."""
+    """The events one by one; the oldest versions wrote pairs of an action and its observation."""
     return [part for event in events for part in (event if isinstance(event, list) else [event])]
 
 
 class _History:
-    """Gives the events of one run."""
+    """Folds the events of one run into a draft."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._joiner = Joiner()
         self._call_ids: dict[Any, str] = {}
-        """Calls by the number of the event that made them: a model may use one id for several."""
+        """Ids of the open calls by the id of their event, because a model may use one id for several calls."""
         self._responses: set[str] = set()
         self._used = Usage()
 
@@ -86,7 +86,7 @@ class _History:
             self._draft.events.append(Other(line=line, at=at, name=action or "unknown", raw=value))
 
     def finish(self, metrics: dict[str, Any]) -> None:
-        """The totals, if the responses add up to them."""
+        """Take the program's totals if the responses add up to them."""
         stated = mapping(metrics.get("accumulated_token_usage"))
         total = usage_of(
             {
@@ -105,7 +105,7 @@ class _History:
         self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
     def _answer(self, event: dict[str, Any], text: str, line: int, at: float | None) -> str:
-        """What a response says, once: each of its calls carries a copy of the whole of it."""
+        """Add the text of a response once: each of its calls carries a copy of the whole response."""
         model_response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
         response = string(model_response.get("id")) or f"event {line}"
         if response in self._responses:

@@ -22,11 +22,11 @@ from preheat.model.session import AssistantMessage, Other, Spawn, Usage
 
 AGENT = "openhands"
 OTHERS = "other responses"
-"""Carries the tokens of responses that left no event: titles, critics, lost retries."""
+"""The response that carries the tokens of responses without an event: titles, critics, lost retries."""
 
 
 class Record(msgspec.Struct):
-    """A line that `folder.dump` wrote."""
+    """One line of a dumped conversation."""
 
     record: str = ""
     value: Any = None
@@ -144,7 +144,7 @@ class OpenHandsReader:
         if "history" in members and "instance_id" in members:
             return "agent_class" in mapping(members.get("metadata"))
         if not {"id", "timestamp", "source"} <= members.keys() or os.path.basename(os.path.dirname(path)) == "events":
-            return False  # one event of a conversation's folder, which is read as a whole
+            return False  # one event of a conversation, which is read by its folder
         if members["source"] not in ("agent", "user", "environment", "hook"):
             return False
         if string(members.get("kind")).endswith("Event"):

@@ -33,7 +33,7 @@ _IMAGES = ("blob", "uri", "file")
 
 
 class Conversation:
-    """Gives the events of one span after the other, by their beginning."""
+    """Folds the spans of one conversation, in order of their start, into a draft."""
 
     def __init__(self, draft: Draft, has_requests: bool) -> None:
         self._draft = draft
@@ -41,7 +41,7 @@ class Conversation:
         self._joiner = Joiner()
         self._message_counts: Counter[bytes] = Counter()
         self._has_last_response = False
-        """Whether the last response was recorded, and so need not be taken from what the next request repeats."""
+        """Whether the last response was recorded; otherwise it is taken from the next request, which repeats it."""
         self._calls: set[str] = set()
         self._instructions = ""
 
@@ -78,7 +78,7 @@ class Conversation:
         self._response(span, line)
 
     def _add_new_message(self, message: dict[str, Any], span: Span, line: int) -> None:
-        """A message that was not there in the request before."""
+        """Add a message that the request before did not have."""
         role, parts = message.get("role"), [mapping(part) for part in sequence(message.get("parts"))]
         results = [part for part in parts if part.get("type") == "tool_call_response"]
         for part in results:
@@ -154,7 +154,7 @@ class Conversation:
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=raw))
 
     def _tool(self, span: Span, line: int) -> None:
-        """A tool at work: the best word on how a call ended, and sometimes the only one that there was a call."""
+        """The span of a tool: the best record of how a call ended, and sometimes the only record of the call."""
         attributes = span.attributes
         tool = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix(TOOL).strip()
         name = string(attributes.get("gen_ai.tool.call.id"))
@@ -172,5 +172,5 @@ class Conversation:
 
 
 def _key(message: dict[str, Any]) -> bytes:
-    """What a message says: how it ended is told only where it came out, not where it is repeated."""
+    """The identity of a message; its finish reason is left out, because only the original has it, not the repetition."""
     return msgspec.json.encode([message.get("role"), message.get("parts")], order="sorted")

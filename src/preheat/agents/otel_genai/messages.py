@@ -26,7 +26,7 @@ _CHOICE = "gen_ai.choice"
 
 
 def operation(span: Span) -> str:
-    """What a span is about; empty if it is not about a model at all."""
+    """The operation of a span; empty if the span has nothing to do with a model."""
     stated_operation = string(span.attributes.get("gen_ai.operation.name"))
     if stated_operation:
         return stated_operation
@@ -37,7 +37,7 @@ def operation(span: Span) -> str:
 
 
 def asked(span: Span) -> list[dict[str, Any]]:
-    """The messages that went in."""
+    """The messages sent to the model."""
     found = _messages(_content(span, "gen_ai.input.messages"))
     return found or [
         _of_event(role, event.attributes) for event in span.events if (role := _EVENT_ROLES.get(event.name))
@@ -45,7 +45,7 @@ def asked(span: Span) -> list[dict[str, Any]]:
 
 
 def answered(span: Span) -> list[dict[str, Any]]:
-    """The messages that came out."""
+    """The messages that the model returned."""
     found = _messages(_content(span, "gen_ai.output.messages"))
     return found or [
         _of_event("assistant", {**event.attributes, **mapping(_json(event.attributes.get("message")))})
@@ -55,7 +55,7 @@ def answered(span: Span) -> list[dict[str, Any]]:
 
 
 def instructions(span: Span) -> str:
-    """The system prompt, where it is kept apart."""
+    """The system prompt, if it is recorded apart from the messages."""
     system_parts = _json(_content(span, "gen_ai.system_instructions"))
     if isinstance(system_parts, list):
         return "\n".join(filter(None, (text_in(mapping(part)) for part in system_parts)))
@@ -68,7 +68,7 @@ def text_in(part: dict[str, Any]) -> str:
 
 
 def response_in(part: dict[str, Any]) -> str:
-    """What a tool gave back, as text."""
+    """A tool's result as text."""
     return as_text(next((part[name] for name in ("response", "result", "content") if name in part), None))
 
 

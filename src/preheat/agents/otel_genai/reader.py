@@ -37,7 +37,7 @@ class SpansParser(DocumentParser):
 
 
 class _SessionGroups:
-    """Finds out which span belongs to which session."""
+    """Groups spans by session."""
 
     def __init__(self, found: list[Span]) -> None:
         self._all = {(span.trace, span.id): span for span in found}
@@ -61,7 +61,7 @@ class _SessionGroups:
         return list(drafts_by_session.values())
 
     def _session(self, span: Span, above: bool = False) -> tuple[str, Span | None]:
-        """The session of a span, and the subagent whose it is: an agent that was invoked inside another."""
+        """The id of a span's session, and the span of its subagent: an agent that was invoked inside another."""
         agents = [each for each in self._ancestors(span) if operation(each) == INVOKE_AGENT]
         if not above and operation(span) == INVOKE_AGENT:
             agents = [span, *agents]

@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, rename="camel"):
 
 class PiState(State):
     places: dict[str, int] = msgspec.field(default_factory=dict)
-    """For each entry the line of its nearest ancestor (or itself) that stands in the conversation as it is now."""
+    """For each entry the line of its nearest ancestor (or itself) that is in the current branch of the conversation."""
     leaf: str = ""
     last: int = 0
     """The line of the newest event."""
@@ -78,7 +78,7 @@ class PiParser(LinesParser[PiState, Entry]):
             self._header(record, line)
             return
         message = mapping(record.message)
-        # Versions 1 and 2 wrote some entries late; a message has its own clock.
+        # Versions 1 and 2 wrote some entries late, so the message's own time may be earlier.
         moments = [at for at in (seconds(message.get("timestamp")), seconds(record.timestamp)) if at is not None]
         at = min(moments, default=None)
         copied = self.state.forked_at is not None and at is not None and at < self.state.forked_at
@@ -96,7 +96,7 @@ class PiParser(LinesParser[PiState, Entry]):
         if len(self.draft().events) > before:
             self.state.last = line
 
-    # The session, and where an entry stands in it.
+    # The session, and the tree of entries.
     def _header(self, record: Entry, line: int) -> None:
         heading = self.draft().heading
         if heading.id:
@@ -117,7 +117,7 @@ class PiParser(LinesParser[PiState, Entry]):
             self.state.forked_at = at
 
     def _take_into_tree(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
-        """Take an entry into the tree; False for one that was there already."""
+        """Take an entry into the tree; False if it was there already."""
         name = string(record.id)
         if not name:
             return True  # version 1 has no tree
@@ -224,7 +224,7 @@ class PiParser(LinesParser[PiState, Entry]):
             summary = string(record.summary)
             draft.events.append(Compaction(line=line, at=at, trigger=trigger, summary=summary, tokens_before=before))
         elif record.type == "branch_summary":
-            # What was left behind when somebody went back; the model reads it as a message.
+            # A summary of the branch that was left; the model reads it as a message.
             text = string(record.summary)
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
         elif record.type == "custom_message":
@@ -233,7 +233,7 @@ class PiParser(LinesParser[PiState, Entry]):
             self.other(record.type or "entry", line, at)
 
     def _update_heading(self, record: Entry) -> None:
-        """What an entry says of the whole session; a fork takes that over with the entries."""
+        """Take title and model from an entry; a fork inherits them with the copied entries."""
         heading = self.draft().heading
         if record.type == "session_info":
             heading.title = string(record.name) or heading.title

@@ -91,7 +91,7 @@ def _answer(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
 
 
 def _result(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
-    """Results say whose they are in JSON, or not at all: then they come in the order of the calls."""
+    """Add a result; one that names no call in its JSON belongs to the oldest open call."""
     body = arguments(text)
     call_id = joiner.closed(string(body.get("tool_call_id")), string(body.get("name")))
     if call_id:

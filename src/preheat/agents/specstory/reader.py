@@ -49,18 +49,18 @@ _KIND_BY_TYPE: dict[str, ToolKind] = {
 
 
 class Turn(NamedTuple):
-    """Whose words follow, by the line above them."""
+    """Who speaks in the following lines, by the line above them."""
 
     is_person: bool
     is_beside: bool
-    """Said in a subagent's conversation."""
+    """Whether the lines belong to a subagent's conversation."""
     model: str
     at: float | None
     line: int
 
 
 class HistoryParser:
-    """One file, one session; what its subagents said is a session of its own."""
+    """Folds one file into one session, and the lines of its subagents into a second one."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -93,7 +93,7 @@ class HistoryParser:
         """A document is always read whole."""
 
     def _top(self, section: Section) -> None:
-        """The comments that say what the file is."""
+        """Take the heading from the comments at the top."""
         heading = self._main.heading
         if generator := _MADE_BY.search(section.text):
             heading.version = generator[1] or ""

@@ -21,7 +21,7 @@ _MESSAGE_ID = re.compile(r"<!-- message-id: \S+ -->\s*$")
 
 
 class Section(NamedTuple):
-    """Some lines that belong together."""
+    """Consecutive lines of one kind."""
 
     sort: Sort
     text: str
@@ -29,11 +29,11 @@ class Section(NamedTuple):
     tool: str = ""
     tool_type: str = ""
     given: dict[str, Any] | None = None
-    """What can be told of a call's arguments."""
+    """The arguments of a call, as far as the text shows them."""
 
 
 def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Section]:
-    """One after the other; `role` says which lines name a speaker."""
+    """Split lines into sections; lines that match `role` name a speaker."""
     pending: list[str] = []
     begin, index = 0, 0
     thought_ends = {at for at, line in enumerate(lines) if line.rstrip().endswith(_THOUGHT_END)}
@@ -66,7 +66,7 @@ def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Se
 
 
 def _text(lines: list[str], line: int) -> Iterator[Section]:
-    """Lines without the rule that divides turns."""
+    """A section of text, without empty lines and rules around it."""
     while lines and lines[-1].strip() in ("", "---"):
         lines.pop()
     while lines and (not lines[0].strip() or _MESSAGE_ID.match(lines[0])):
@@ -103,7 +103,7 @@ def _tool_section(lines: list[str], line: int, tool: str, tool_type: str) -> Sec
         lines = lines[1:]
     for text in lines:
         if _FENCE.match(text):
-            break  # what follows came back, or is a file's content
+            break  # a result or the content of a file follows
         if argument := _ARGUMENT.match(text):
             tool_input[argument[1]] = argument[2]
         elif tool_type == "shell" and "command" not in tool_input and (command := _COMMAND.match(text)):

@@ -70,15 +70,15 @@ class TrajectoryParser(DocumentParser):
         heading.project = string(_object(first.get("state")).get("working_dir"))
         agent = mapping(_object(document.get("replay_config")).get("agent"))
         heading.model = string(mapping(agent.get("model")).get("name"))
-        # The same task is run again and again; the time of the first step tells the runs apart where it is noted.
+        # The same task may be run many times: the time of the first step, if recorded, tells the runs apart.
         first_messages = [text_of(mapping(message).get("content")) for message in sequence(document.get("history"))[:2]]
         mark = [*first_messages, text_of(first.get("response")), str(first.get("execution_time"))]
         heading.id = f"{stem}-{sha256(repr(mark).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
     def _beginning(self, history: list[Any]) -> list[dict[str, Any]]:
-        """What was said before the first step; the answers come back, to look up how their calls were made.
+        """Add the messages before the first step; returns the assistant's messages, which hold the calls of the steps.
 
-        Demonstrations stand in the history like things that happened: they did not.
+        Demonstrations are in the history too, but did not happen: they become `Other`.
         """
         answers: list[dict[str, Any]] = []
         for message in map(mapping, history):
@@ -110,13 +110,13 @@ class TrajectoryParser(DocumentParser):
         )
         action, observation = string(step.get("action")), text_of(step.get("observation"))
         if not action.strip():
-            # The answer could not be understood, or the run was ended from outside: nothing was called.
+            # The response could not be parsed, or the run was ended from outside: there was no call.
             if observation:
                 self._draft.events.append(Other(line=line, name="observation", raw=step.get("observation")))
             return
         seconds = step.get("execution_time")
         requested = calls_of(answer) or [Asked("", "", {})]
-        # Only one call of a response is run, and the step shows that one.
+        # Only one call of a response is run, and the step records that one.
         tool, kind, tool_input = called(requested[0], action)
         call_id = self._joiner.opened(Asked(requested[0].id, tool, tool_input), str(line))
         self._draft.events.append(
@@ -141,7 +141,7 @@ class TrajectoryParser(DocumentParser):
 
 
 def _answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """The message of a step in the history, which has its calls; answers that were asked for again are passed over."""
+    """The assistant's message of a step, which has its calls; messages that were requested again are skipped."""
     for index, answer in enumerate(answers):
         if answer.get("action") == step.get("action") and answer.get("thought") == step.get("thought"):
             del answers[: index + 1]

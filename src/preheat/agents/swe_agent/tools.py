@@ -29,7 +29,7 @@ _OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
 def called(requested: Asked, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
-    """The tool, what it is for and its arguments: as the model called it, else as the command that was run."""
+    """Tool, kind and arguments of a step's call: as the model called it, else from the command that was run."""
     words = action.split(maxsplit=2)
     first = words[0]
     tool = requested.tool or (first if first in _KINDS else SHELL)

@@ -24,7 +24,7 @@ _ENDING = (
     "reward_info",
 )
 _RUN = ("num_trials", "user_info", "agent_info")
-"""Members of `info` by which the program is known."""
+"""Members of `info` by which the format is recognised."""
 
 
 class Tau2Parser(SimulationsParser):
@@ -66,7 +66,7 @@ class Tau2Parser(SimulationsParser):
 
 
 def _user(info: dict[str, Any]) -> dict[str, Any]:
-    """Who played the person; the long guidelines are the same in every run."""
+    """The description of the simulated person, without the long guidelines, which are the same in every run."""
     user_info = mapping(info.get("user_info"))
     return {name: value for name, value in user_info.items() if name != "global_simulation_guidelines"}
 

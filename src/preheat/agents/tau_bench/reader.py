@@ -27,7 +27,7 @@ class TauParser(SimulationsParser):
 
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
         task, trial, reward = run.get("task_id"), run.get("trial"), run.get("reward")
-        # A run is written once, when it is over, so its messages are what tells it from all others.
+        # A run is written once, when it is over, so its messages identify it.
         draft.heading.id = f"task-{task}-{digest(run.get('traj'))}"
         draft.heading.title = title("task", task, trial, reward)
         info = mapping(run.get("info"))
