@@ -1,4 +1,4 @@
-"""Sessions as OpenAI chat messages: always valid, and read back for all that the form can hold."""
+"""Exporting sessions as OpenAI chat messages: always valid, and read back with all that the format can hold."""
 
 import json
 import os
@@ -39,7 +39,7 @@ ALLOWED = {
 
 
 def check(made: list[dict[str, Any]]) -> None:
-    """The rules of the interface: each call is answered at once, each answer has its call, ids are short and unique."""
+    """The rules of the interface: results follow their calls directly, every result has its call, ids are short and unique."""
     waiting: list[str] = []
     seen: set[str] = set()
     for message in made:
@@ -75,7 +75,7 @@ def back(session: Session) -> Session:
 
 
 def said(session: Session) -> list[Any]:
-    """What the form can hold: texts of people, and each response with its text and its calls."""
+    """What the format can hold: texts of people, and each response with its text and its calls."""
     found: list[Any] = []
     responses: dict[str, list[Any]] = {}
     for event in standing(session):
@@ -95,7 +95,7 @@ def _merged(response: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
-def test_recorded_sessions_of_every_agent(name: str) -> None:
+def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         check(messages(session))
         again = back(session)
@@ -134,8 +134,8 @@ def test_a_missing_result_is_marked_and_not_invented() -> None:
     assert [event.name for event in again.events if isinstance(event, Other)] == ["conversation", "no result"]
 
 
-def test_results_follow_their_calls_whatever_came_between() -> None:
-    """A person spoke before the tool was done, and the response went on after the first result."""
+def test_results_follow_their_calls_directly() -> None:
+    """Even if a person wrote before the tool was done, or the response continued after the first result."""
     found = made(
         call("a"),
         UserMessage(line=2, text="hurry"),
@@ -148,12 +148,12 @@ def test_results_follow_their_calls_whatever_came_between() -> None:
     assert (found[0]["content"], len(found[0]["tool_calls"])) == ("and", 2)
 
 
-def test_what_was_taken_back_is_not_there() -> None:
+def test_rewound_events_are_left_out() -> None:
     found = made(UserMessage(line=1, text="a"), UserMessage(line=2, text="b"), Rewind(line=3, after=1))
     assert [message["content"] for message in found] == ["a"]
 
 
-def test_system_prompts_and_summaries() -> None:
+def test_system_prompts_and_summaries_are_system_messages() -> None:
     found = made(
         Other(line=1, name="system", raw={"role": "system", "content": "Be brief."}),
         Other(line=2, name="system_prompt", raw="Be kind."),
@@ -168,7 +168,7 @@ def test_system_prompts_and_summaries() -> None:
     ]
 
 
-def test_ids_and_names_that_the_interface_refuses() -> None:
+def test_ids_and_names_are_made_valid() -> None:
     odd = ToolCall(line=1, call_id="x" * 60, tool="mcp: find it!", kind="other", input={})
     (first, _) = made(odd)
     assert first["tool_calls"][0]["id"].startswith("call_")

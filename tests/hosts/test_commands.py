@@ -1,4 +1,4 @@
-"""`preheat install`, `uninstall` and `status` as a person types them."""
+"""The commands `preheat install`, `uninstall` and `status`."""
 
 import json
 from pathlib import Path
@@ -37,8 +37,8 @@ def test_a_dry_run_shows_a_patch_and_changes_nothing(home: Path, capsys: pytest.
     assert not (home / "data").exists()
 
 
-def test_installing_says_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
-    """Codex runs nothing that was not trusted, and does not say so: we must."""
+def test_install_prints_the_next_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    """Codex runs only trusted hooks, and does not say so itself."""
     assert main(["install", "codex"]) == 0
     shown = capsys.readouterr()
     assert "7 hooks put into ~/.codex/hooks.json" in shown.out
@@ -48,7 +48,7 @@ def test_installing_says_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> 
     assert "has them already" in capsys.readouterr().out
 
 
-def test_a_project_is_where_its_version_control_begins(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_project_is_the_root_of_its_repository(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["install", "gemini", "--project", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["path"] == str(home / "proj" / ".gemini" / "settings.json")
@@ -59,7 +59,7 @@ def test_a_project_is_where_its_version_control_begins(home: Path, capsys: pytes
     assert "is gone: there was none before" in capsys.readouterr().out
 
 
-def test_an_agent_without_hooks_and_malformed_settings_are_one_line(
+def test_an_agent_without_hooks_and_malformed_settings_are_errors_of_one_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["install", "aider"]) == 2
@@ -70,7 +70,7 @@ def test_an_agent_without_hooks_and_malformed_settings_are_one_line(
     assert "hooks.json`, line 3: " in capsys.readouterr().err
 
 
-def test_status_says_how_it_stands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_what_is_installed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status"]) == 0
     assert "Nothing is installed yet" in capsys.readouterr().out
     main(["install", "codex"])

@@ -1,4 +1,4 @@
-"""Installing changes one file and says so; taking back leaves it as it was; what goes wrong in between leaves it alone."""
+"""Installing hooks changes one settings file, uninstalling restores it, and a failure leaves it unchanged."""
 
 import json
 import os
@@ -52,7 +52,9 @@ def take_back(agent: str, data: str, environment: Mapping[str, str], project: st
 
 
 @pytest.mark.parametrize("agent", ONE_FILE)
-def test_where_there_was_no_file_there_is_none_again(agent: str, data: str, environment: Mapping[str, str]) -> None:
+def test_uninstalling_removes_a_file_that_installing_created(
+    agent: str, data: str, environment: Mapping[str, str]
+) -> None:
     assert install(agent, data, environment) == ""
     path = path_of(agent, environment)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -62,8 +64,10 @@ def test_where_there_was_no_file_there_is_none_again(agent: str, data: str, envi
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "cursor"])
-def test_a_file_that_was_there_comes_back_to_the_byte(agent: str, data: str, environment: Mapping[str, str]) -> None:
-    """With the rights that it had, and without the backup, which then says nothing any more."""
+def test_uninstalling_restores_an_existing_file_byte_by_byte(
+    agent: str, data: str, environment: Mapping[str, str]
+) -> None:
+    """With its permissions, and the backup is removed."""
     path = path_of(agent, environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -90,8 +94,8 @@ def test_installing_again_changes_nothing(agent: str, data: str, environment: Ma
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_what_was_changed_in_between_stays(data: str, environment: Mapping[str, str]) -> None:
-    """Only our entries go then, and the backup is left for whoever wants it."""
+def test_changes_since_installing_survive_uninstalling(data: str, environment: Mapping[str, str]) -> None:
+    """Only Preheat's entries are removed, and the backup is kept."""
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -102,10 +106,10 @@ def test_what_was_changed_in_between_stays(data: str, environment: Mapping[str, 
     assert Path(backup).exists()
 
 
-def test_another_python_is_brought_up_to_date_and_still_undone_to_the_byte(
+def test_installing_with_another_python_updates_and_can_be_undone(
     data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The backup of the first time is the one to go back to."""
+    """The first backup is restored."""
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -118,7 +122,7 @@ def test_another_python_is_brought_up_to_date_and_still_undone_to_the_byte(
     assert path.read_bytes() == MINE
 
 
-def test_without_a_ledger_our_entries_are_still_found(data: str, environment: Mapping[str, str]) -> None:
+def test_entries_are_found_without_a_ledger(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -130,7 +134,7 @@ def test_without_a_ledger_our_entries_are_still_found(data: str, environment: Ma
         assert plan.after == MINE
 
 
-def test_a_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     """People keep their settings in a repository and link to them."""
     kept = tmp_path / "dotfiles" / "settings.json"
     kept.parent.mkdir()
@@ -146,8 +150,8 @@ def test_a_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path
     assert kept.read_bytes() == MINE
 
 
-def test_malformed_settings_are_left_alone(data: str, environment: Mapping[str, str]) -> None:
-    """The message says which line; no client is put anywhere either."""
+def test_malformed_settings_are_left_unchanged(data: str, environment: Mapping[str, str]) -> None:
+    """The message names the line, and no client is installed."""
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     for text in (b'{\n  "hooks": {\n', b'{\n "a": "\xff"}'):
@@ -158,7 +162,7 @@ def test_malformed_settings_are_left_alone(data: str, environment: Mapping[str, 
     assert not os.path.exists(data)
 
 
-def test_somebody_elses_plugin_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
+def test_a_foreign_plugin_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("opencode", environment)
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = async () => ({})\n")
@@ -167,7 +171,7 @@ def test_somebody_elses_plugin_is_not_overwritten(data: str, environment: Mappin
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
-def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(data: str, environment: Mapping[str, str]) -> None:
+def test_a_read_only_folder_leaves_everything_unchanged(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -181,10 +185,10 @@ def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(data: str, environ
 
 
 # Posting.
-def test_posts_go_to_the_daemon_only_where_nobody_else_can_read_the_token(
+def test_events_are_posted_only_if_nobody_else_can_read_the_token(
     data: str, environment: Mapping[str, str], home: Path
 ) -> None:
-    """The frequent events are posted; those that may have to start a daemon are commands. Asked for, it is done all the same."""
+    """Frequent events are posted; events that may start a daemon are commands. On request the token is written anyway."""
     path = path_of("claude_code", environment)
     assert install_plan("claude_code", data, environment).posts
     path.parent.mkdir(parents=True)
@@ -209,21 +213,23 @@ def test_posts_go_to_the_daemon_only_where_nobody_else_can_read_the_token(
     assert not install_plan("codex", data, environment, http=True).posts
 
 
-def test_a_project_gets_no_token_unless_asked_for(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_project_settings_get_no_token_unless_requested(
+    data: str, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     project = str(tmp_path / "proj")
     assert not install_plan("claude_code", data, environment, project).posts
     assert install_plan("claude_code", data, environment, project, http=True).posts
 
 
-def test_a_trial_gives_out_no_address(data: str, environment: Mapping[str, str]) -> None:
+def test_a_dry_run_creates_no_address(data: str, environment: Mapping[str, str]) -> None:
     plan = install_plan("claude_code", data, environment, trial=True)
     assert plan.posts
     assert not os.path.exists(data)
 
 
 # The command.
-def test_the_installed_command_ends_well_whatever_became_of_the_client(data: str, tmp_path: Path) -> None:
-    """Gone, or its Python gone, or killed: the shell ends with 0 and says nothing."""
+def test_the_installed_command_exits_with_0_even_if_the_client_is_gone(data: str, tmp_path: Path) -> None:
+    """Also if its Python is gone or it is killed; it prints nothing."""
     folder = str(tmp_path / "a folder with 'odd' $names")
     client = client_of("codex", folder)
     for command in (client.command, client.unfailing.replace(client.arguments[0], "/gone/python")):
@@ -237,14 +243,14 @@ def test_the_installed_command_ends_well_whatever_became_of_the_client(data: str
     assert subprocess.run(["sh", "-c", client.unfailing], capture_output=True, check=False).returncode == 0
 
 
-def test_a_command_whose_files_are_gone_is_seen(data: str) -> None:
+def test_missing_files_of_an_installed_command_are_found(data: str) -> None:
     client = client_of("codex", data)
     assert missing(client.command) == os.path.join(data, "hook.py")
     assert missing("exec /bin/sh -c true") == ""
 
 
 # How things stand.
-def test_what_is_installed_is_seen_with_its_events(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_installed_hooks_are_found_with_their_events(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     project = str(tmp_path / "proj")
     install("codex", data, environment)
     install("gemini", data, environment, project)
@@ -260,17 +266,15 @@ def test_what_is_installed_is_seen_with_its_events(data: str, environment: Mappi
     assert (codex.active, codex.missing) == ("no", os.path.join(data, "hook.py"))
 
 
-def test_an_entry_that_is_out_of_date_is_seen(
-    data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outdated_entry_is_found(data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     install("cursor", data, environment)
     monkeypatch.setattr("sys.executable", "/opt/another/python")
     found = next(each for each in standings(data, environment, "") if each.agent == "cursor")
     assert not found.places[0].current
 
 
-def test_turned_off_hooks_are_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
-    """Each program has a switch of its own, and folders that are not trusted."""
+def test_disabled_hooks_are_found(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Each program has its own switch, and folders that are not trusted."""
     project = str(tmp_path / "proj")
     claude = path_of("claude_code", environment)
     gemini = path_of("gemini", environment)
@@ -289,7 +293,7 @@ def test_turned_off_hooks_are_seen(data: str, environment: Mapping[str, str], tm
     assert "not trusted" in next(place.reason for place in places if place.scope == "project")
 
 
-def test_firing_twice_is_seen(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_hooks_that_fire_twice_are_found(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     """Through another agent's settings, or installed for all projects and for one."""
     project = str(tmp_path / "proj")
     install("claude_code", data, environment)
@@ -306,7 +310,7 @@ def test_firing_twice_is_seen(data: str, environment: Mapping[str, str], tmp_pat
     assert "uninstall codex --project" in found["codex"].advice
 
 
-def test_what_the_daemon_last_heard_is_shown(data: str, environment: Mapping[str, str]) -> None:
+def test_the_daemons_last_event_is_shown(data: str, environment: Mapping[str, str]) -> None:
     live = Path(data, "live")
     live.mkdir(parents=True)
     for text in ("[", "[]", '{"codex": 3}', '{"codex": {"at": "x"}}'):
@@ -327,8 +331,8 @@ def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environme
     assert self_test(data).client == "fails"
 
 
-def test_a_lost_backup_costs_nothing_of_the_file(data: str, environment: Mapping[str, str]) -> None:
-    """Installing again, with other entries, keeps the person's settings though the backup is gone; so does taking back."""
+def test_settings_survive_a_lost_backup(data: str, environment: Mapping[str, str]) -> None:
+    """On installing again with other entries, and on uninstalling."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -339,8 +343,8 @@ def test_a_lost_backup_costs_nothing_of_the_file(data: str, environment: Mapping
     assert json.loads(path.read_bytes()) == json.loads(MINE)
 
 
-def test_what_an_older_one_of_ours_left_does_not_come_back(data: str, environment: Mapping[str, str]) -> None:
-    """Installed, changed by the person, installed anew with other entries, taken back: nothing of ours is in it."""
+def test_entries_of_an_older_installation_do_not_come_back(data: str, environment: Mapping[str, str]) -> None:
+    """Installed, changed by the person, installed with other entries, uninstalled: no entry of Preheat's is left."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)

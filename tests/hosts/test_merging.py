@@ -1,4 +1,4 @@
-"""Our hooks go in among those in a settings file and out again, and what is not ours stays as it stands."""
+"""Adding Preheat's hooks to a settings file and removing them leaves everything else unchanged."""
 
 import json
 from typing import Any
@@ -49,8 +49,8 @@ def put_in(text: str, agent: str) -> str:
 @pytest.mark.parametrize(
     "text", ["", "\n", "{}", '{"a":1}', '{\n\t"a": 1\n}\n', '{\r\n    "a": 1\r\n}', COMMENTED, '{"hooks":{}}']
 )
-def test_what_goes_in_comes_out_again(agent: str, text: str) -> None:
-    """The document means what it meant; where nothing of `hooks` was there, the text is the same to the byte."""
+def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> None:
+    """Byte by byte if the file had no `hooks`."""
     full = put_in(text, agent)
     assert set(events_of(parse(full).value, agent)) == set(entries(agent))
     rest = without(full, "settings.json", agent)
@@ -64,8 +64,8 @@ def test_what_goes_in_comes_out_again(agent: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("agent", MERGED)
-def test_comments_and_the_order_of_what_was_there_stay(agent: str) -> None:
-    """Ours stand last in their lists: some programs know a hook by its place."""
+def test_comments_and_order_are_kept(agent: str) -> None:
+    """Preheat's hooks come last in their lists: some programs identify a hook by its position."""
     full = put_in(COMMENTED, agent)
     for comment in ("// which model", "/* for now */", "// mine", "// also mine", "// the end"):
         assert comment in full
@@ -77,15 +77,14 @@ def test_comments_and_the_order_of_what_was_there_stay(agent: str) -> None:
     assert all(comment in rest for comment in ("// which model", "// mine", "// also mine"))
 
 
-def test_the_layout_is_that_of_the_file() -> None:
+def test_added_hooks_follow_the_layout_of_the_file() -> None:
     full = put_in('{\n\t"a": 1\n}\n', "codex")
     assert '\n\t"hooks": {\n\t\t"SessionStart": [\n' in full
     assert "\n" not in put_in('{"a": 1}', "codex")
     assert put_in('{\r\n  "a": 1\r\n}', "codex").count("\n") == put_in('{\r\n  "a": 1\r\n}', "codex").count("\r\n")
 
 
-def test_a_hook_of_somebody_else_in_our_group_stays() -> None:
-    """A person may have put theirs beside ours."""
+def test_a_foreign_hook_in_preheats_group_is_kept() -> None:
     value = json.loads(put_in("{}", "codex"))
     theirs = {"type": "command", "command": "say hello"}
     value["hooks"]["Stop"][0]["hooks"].append(theirs)
@@ -93,8 +92,7 @@ def test_a_hook_of_somebody_else_in_our_group_stays() -> None:
     assert rest == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
-def test_another_agents_hooks_of_ours_stay() -> None:
-    """Each is taken out by its own name."""
+def test_preheats_hooks_for_another_agent_are_kept() -> None:
     both = put_in(put_in("{}", "codex"), "gemini")
     assert parse(without(both, "settings.json", "gemini")).value == parse(put_in("{}", "codex")).value
 
@@ -122,14 +120,13 @@ def test_malformed_settings_are_refused_with_the_line(text: str, line: int, why:
 @pytest.mark.parametrize(
     ("text", "line"), [('{\n  "hooks": []\n}', 2), ('{\n  "hooks": {\n    "Stop": 1\n  }\n}', 3), ("[]", 0)]
 )
-def test_settings_of_another_shape_are_refused(text: str, line: int) -> None:
-    """A list where an object should be is somebody's mistake, not ours to overwrite."""
+def test_settings_of_an_unexpected_shape_are_refused(text: str, line: int) -> None:
     with pytest.raises(UserError) as caught:
         put_in(text, "codex")
     assert f"line {line}" in str(caught.value) or not line
 
 
-def test_our_hooks_are_recognised_and_no_others() -> None:
+def test_only_preheats_hooks_are_recognised() -> None:
     for agent in MERGED:
         for groups in entries(agent).values():
             for group in groups:
@@ -162,7 +159,7 @@ JSON = st.recursive(
     indent=st.none() | st.integers(1, 8) | st.just("\t"),
     agent=st.sampled_from(["claude_code", "codex", "gemini"]),
 )
-def test_any_settings_keep_all_that_they_held(
+def test_any_settings_keep_all_their_values(
     value: dict[str, Any], lists: dict[str, list[Any]], indent: int | str | None, agent: str
 ) -> None:
     whole = {**value, "hooks": lists} if lists else value
@@ -182,8 +179,8 @@ def test_any_settings_keep_all_that_they_held(
 
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet='{}[]",:/* \n\\abc019.-truefalsn', max_size=60))
-def test_any_text_is_a_document_or_malformed(text: str) -> None:
-    """Never another error; and what is strict JSON means the same here."""
+def test_any_text_is_parsed_or_malformed(text: str) -> None:
+    """Strict JSON has the same values here."""
     try:
         found = parse(text)
     except Malformed:

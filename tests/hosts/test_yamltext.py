@@ -1,4 +1,4 @@
-"""An item goes into a list of a YAML file and comes out again; every other byte stays, and what is unclear is refused by line."""
+"""Adding an item to a list in a YAML file and removing it: every other byte stays; unclear files are refused with the line."""
 
 from typing import Any
 
@@ -49,8 +49,7 @@ def taken(text: str, made: int | None = None, item: Any = "preheat") -> str:
         ("{model: x}\n", "{model: x, plugins: {enabled: [preheat]}}\n"),
     ],
 )  # fmt: skip
-def test_it_goes_where_it_belongs_and_comes_out_again(before: str, after: str) -> None:
-    """However the file is laid out; and taken out of a file that nobody changed it leaves that file."""
+def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> None:
     assert put(before) == after
     made = first_missing(value_of(before, "f"), KEYS)
     assert taken(after, made if made < 2 else None) == before
@@ -65,8 +64,8 @@ def test_it_goes_where_it_belongs_and_comes_out_again(before: str, after: str) -
         ("a: 1", "a: 1\nplugins:\n  enabled:\n    - preheat\n"),
     ],
 )
-def test_nothing_is_made_a_list(before: str, after: str) -> None:
-    """A key with nothing behind it, or a word for nothing, holds the list; a last line without an end gets one."""
+def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
+    """Also a word for nothing; a last line without an end gets one."""
     assert put(before) == after
     assert not items(value_of(taken(after), "f"), KEYS)
 
@@ -90,8 +89,7 @@ def test_nothing_is_made_a_list(before: str, after: str) -> None:
         ("[" * 5000, 1, ""),
     ],
 )
-def test_what_is_unclear_is_refused_with_its_line(text: str, line: int, says: str) -> None:
-    """Nothing is guessed, and the message says where to look."""
+def test_an_unclear_file_is_refused_with_the_line(text: str, line: int, says: str) -> None:
     with pytest.raises(UserError) as refused:
         put(text)
     assert f"`config.yaml`, line {line}: " in str(refused.value)
@@ -99,16 +97,15 @@ def test_what_is_unclear_is_refused_with_its_line(text: str, line: int, says: st
     assert "nothing was changed" in str(refused.value)
 
 
-def test_an_object_goes_into_a_list_of_objects() -> None:
-    """A hook among hooks, comments around it kept; quoting survives a path with blanks."""
+def test_an_object_is_added_to_a_list_of_objects() -> None:
+    """Comments around it stay, and a path with blanks is quoted."""
     text = "plugins:\n  enabled:\n    - command: say hi # mine\n      timeout: 3\n  # later\n  other: []\nz: 1\n"
     after = put(text, HOOK)
     assert yaml.safe_load(after)["plugins"]["enabled"] == [{"command": "say hi", "timeout": 3}, HOOK]
     assert taken(after, item=HOOK) == text
 
 
-def test_what_others_added_stays_when_ours_goes() -> None:
-    """The list was made for ours; by now somebody else's is in it, or beside it."""
+def test_items_of_others_stay_when_preheats_is_removed() -> None:
     assert taken("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
     assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
     assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
@@ -132,7 +129,7 @@ DOCUMENTS = st.dictionaries(WORDS.filter(lambda word: word != "plugins"), VALUES
     last=st.booleans(),
     ends=st.sampled_from(["\n", "\r\n"]),
 )
-def test_any_document_says_the_same_besides(
+def test_any_document_keeps_all_other_values(
     rest: dict[str, Any],
     plugins: dict[str, Any] | None,
     enabled: list[Any] | None,
@@ -140,7 +137,7 @@ def test_any_document_says_the_same_besides(
     last: bool,
     ends: str,
 ) -> None:
-    """Whatever a YAML writer writes: ours is in it at the end of the list, all else says what it said; then it is out again."""
+    """The item is at the end of the list, and then removed again."""
     own: Any = plugins if enabled is None else {**(plugins or {}), "enabled": enabled}
     value = {**rest, "plugins": own} if last else {"plugins": own, **rest}
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
@@ -157,8 +154,7 @@ def test_any_document_says_the_same_besides(
 
 
 @given(st.text("ab:-[]{}#&*!|>'\" \n\t,", max_size=40))
-def test_any_text_is_changed_rightly_or_refused(text: str) -> None:
-    """No other error than the one that a person is told."""
+def test_any_text_is_changed_correctly_or_refused(text: str) -> None:
     try:
         after = put(text)
     except UserError:
