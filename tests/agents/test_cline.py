@@ -171,8 +171,8 @@ def test_a_summary_among_the_messages_is_a_compaction(tmp_path: Path) -> None:
 def test_a_mode_notice_and_an_attached_file_are_injected(tmp_path: Path) -> None:
     notice = "<mode_notice>The user switched.</mode_notice>"
     attached = {"type": "file", "path": "/w/proj/a.py", "content": "print(1)"}
-    said = f'{notice}\n<user_input mode="plan">Think.</user_input>'
-    assert words(cli(tmp_path, [user(said, attached)])) == [
+    texts = f'{notice}\n<user_input mode="plan">Think.</user_input>'
+    assert words(cli(tmp_path, [user(texts, attached)])) == [
         ("injected", "/w/proj/a.py\nprint(1)"),
         ("injected", notice),
         ("human", "Think."),
@@ -194,14 +194,14 @@ def test_a_result_that_only_looks_like_a_batch_is_text(tmp_path: Path) -> None:
 
 
 def test_totals_beyond_the_messages_are_counted_and_smaller_ones_are_not_reported(tmp_path: Path) -> None:
-    said = model("A.", id="m1", metrics={"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0})
+    messages = model("A.", id="m1", metrics={"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0})
     more = {
         "metadata": {"usage": {"inputTokens": 150, "outputTokens": 12, "cacheReadTokens": 0, "cacheWriteTokens": 0}}
     }
-    session = cli(tmp_path / "more", [said], more)
+    session = cli(tmp_path / "more", [messages], more)
     assert session.reported == usage(session) == Usage(input=150, output=12)
     less = {"metadata": {"usage": {"inputTokens": 50, "outputTokens": 5}}}
-    session = cli(tmp_path / "less", [said], less)
+    session = cli(tmp_path / "less", [messages], less)
     assert (session.reported, usage(session)) == (None, Usage(input=100, output=10))
 
 

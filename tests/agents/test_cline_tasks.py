@@ -77,9 +77,9 @@ def test_tags_in_the_models_text_are_calls() -> None:
         ("ask_followup_question", "other"),
         ("attempt_completion", "other"),
     ]
-    said = [event.text for event in all_of(session, AssistantMessage)]
-    assert said[0].endswith("I run it first.")
-    assert said[2] == "It is not there, so I write the whole file."
+    texts = [event.text for event in all_of(session, AssistantMessage)]
+    assert texts[0].endswith("I run it first.")
+    assert texts[2] == "It is not there, so I write the whole file."
 
 
 def test_results_of_tagged_calls_are_found_in_the_users_texts() -> None:
@@ -148,8 +148,8 @@ def test_a_result_without_its_call_stays_a_text(tmp_path: Path) -> None:
 
 
 def test_an_exit_code_inside_the_output_does_not_count(tmp_path: Path) -> None:
-    said = "Command executed in terminal within working directory '/w'. Exit code: 0\nOutput:\nExit code: 7"
-    session = editors(tmp_path, model(call("c1", "execute_command")), user(result("c1", said)))
+    output = "Command executed in terminal within working directory '/w'. Exit code: 0\nOutput:\nExit code: 7"
+    session = editors(tmp_path, model(call("c1", "execute_command")), user(result("c1", output)))
     assert [(event.exit_code, event.text) for event in all_of(session, ToolResult)] == [(0, "Exit code: 7")]
 
 

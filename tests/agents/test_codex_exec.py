@@ -132,14 +132,14 @@ def test_several_threads_in_one_file_are_several_sessions() -> None:
     ]
     parser = READER.parser("runs.jsonl")
     parser.feed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), 1)
-    said = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
-    assert said == {"t1": ["one"], "t2": ["two"]}
+    texts = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
+    assert texts == {"t1": ["one"], "t2": ["two"]}
 
 
 def test_an_mcp_result_with_the_error_flag_is_an_error() -> None:
-    told = {"content": [{"type": "text", "text": "no"}], "is_error": True}
+    flag = {"content": [{"type": "text", "text": "no"}], "is_error": True}
     session = session_of(
-        item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=told, status="completed")
+        item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=flag, status="completed")
     )
     assert [result.is_error for result in all_of(session, ToolResult)] == [True]
 

@@ -203,8 +203,8 @@ def test_conversations_whose_ids_share_a_beginning_are_separate(tmp_path: Path) 
             database.composer(name)
             database.bubble(name, "b", 1, name)
     sessions = sessions_in(database.path)
-    said = {name: [event.text for event in all_of(session, UserMessage)] for name, session in sessions.items()}
-    assert said == {"c": ["c"], "c1": ["c1"]}
+    texts = {name: [event.text for event in all_of(session, UserMessage)] for name, session in sessions.items()}
+    assert texts == {"c": ["c"], "c1": ["c1"]}
 
 
 # The database of a running editor.

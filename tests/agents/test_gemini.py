@@ -235,8 +235,8 @@ def test_text_that_the_program_adds_to_a_prompt_is_injected() -> None:
         user("u2", "See @a.txt", "--- Content from referenced files ---", "hello", displayContent="See @a.txt"),
         user("u3", {"inlineData": {"mimeType": "image/png", "data": ""}}),
     )
-    said = [(event.text, event.origin, event.images) for event in session.events if isinstance(event, UserMessage)]
-    assert said == [
+    origins = [(event.text, event.origin, event.images) for event in session.events if isinstance(event, UserMessage)]
+    assert origins == [
         ("Fix it.", "human", 0),
         ("<hook_context>be kind</hook_context>", "injected", 0),
         ("See @a.txt", "human", 0),

@@ -108,12 +108,12 @@ def test_messages_as_span_events_are_read() -> None:
 
 def test_messages_in_log_records_are_read() -> None:
     """The event `gen_ai.client.inference.operation.details` belongs to the span whose ids it has."""
-    said = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+    texts = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
     record = {
         "traceId": "t",
         "spanId": "s",
         "eventName": "gen_ai.client.inference.operation.details",
-        "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": said}}],
+        "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": texts}}],
     }
     logs = [{"scopeLogs": [{"logRecords": [record]}]}]
     (session,) = fed(span("s", {"gen_ai.operation.name": "chat"}), resourceLogs=logs)
@@ -133,8 +133,12 @@ def test_without_content_there_are_still_calls_and_tokens() -> None:
 
 def test_an_agents_span_without_requests_gives_the_messages() -> None:
     output = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}])
-    held = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.output_tokens": 4, "gen_ai.output.messages": output}
-    (session,) = fed(span("a", held))
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.usage.output_tokens": 4,
+        "gen_ai.output.messages": output,
+    }
+    (session,) = fed(span("a", attributes))
     assert usage(session) == Usage(output=4)
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["Done.", ""]
 
@@ -146,19 +150,19 @@ def test_a_span_that_was_sent_twice_counts_once() -> None:
 
 
 def test_spans_that_are_each_others_parents_are_read() -> None:
-    held = {"gen_ai.operation.name": "invoke_agent"}
-    assert fed(span("a", held, parentSpanId="b"), span("b", held, parentSpanId="a"))
+    attributes = {"gen_ai.operation.name": "invoke_agent"}
+    assert fed(span("a", attributes, parentSpanId="b"), span("b", attributes, parentSpanId="a"))
 
 
 def test_typed_values_become_plain_values() -> None:
-    held = [
+    attributes = [
         {"key": "a", "value": {"intValue": "12"}},
         {"key": "b", "value": {"arrayValue": {"values": [{"boolValue": True}, {"doubleValue": 1.5}]}}},
         {"key": "c", "value": {"kvlistValue": {"values": [{"key": "d", "value": {"stringValue": "e"}}]}}},
         {"key": "f", "value": {}},
         {"value": 3},
     ]
-    assert attributes_of(held) == {"a": 12, "b": [True, 1.5], "c": {"d": "e"}, "f": None}
+    assert attributes_of(attributes) == {"a": 12, "b": [True, 1.5], "c": {"d": "e"}, "f": None}
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"null", b'{"resourceSpans": 3}', b"\xff"])

@@ -65,29 +65,35 @@ def counted(session: Session) -> dict[str, Any]:
 # Never mined back.
 def openai_file(messages: list[dict[str, Any]], count: int) -> bytes:
     """A file of a program that got messages in OpenAI's form and then worked."""
-    own: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
+    messages_of_agent: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
     for number in range(count):
         function = {"name": "terminal", "arguments": json.dumps({"command": f"make {number}"})}
-        own.append(
+        messages_of_agent.append(
             {
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
             }
         )
-        own.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"made {number}"})
-    return json.dumps({"messages": [*messages, *own, {"role": "assistant", "content": "It is fixed."}]}).encode()
+        messages_of_agent.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"made {number}"})
+    return json.dumps(
+        {"messages": [*messages, *messages_of_agent, {"role": "assistant", "content": "It is fixed."}]}
+    ).encode()
 
 
 def anthropic_file(messages: list[dict[str, Any]], count: int, system: Any = None) -> bytes:
-    own: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
+    messages_of_agent: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
     for number in range(count):
         use = {"type": "tool_use", "id": f"toolu_{number}", "name": "terminal", "input": {"command": f"make {number}"}}
-        own.append({"role": "assistant", "content": [use]})
+        messages_of_agent.append({"role": "assistant", "content": [use]})
         result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": f"made {number}"}
-        own.append({"role": "user", "content": [result]})
+        messages_of_agent.append({"role": "user", "content": [result]})
     document = {
-        "messages": [*messages, *own, {"role": "assistant", "content": [{"type": "text", "text": "It is fixed."}]}]
+        "messages": [
+            *messages,
+            *messages_of_agent,
+            {"role": "assistant", "content": [{"type": "text", "text": "It is fixed."}]},
+        ]
     }
     return json.dumps({"system": system, **document} if system else document).encode()
 

@@ -112,8 +112,8 @@ def test_tau2_calls_of_the_simulated_person_are_marked() -> None:
     calls = [call for call in session.events if isinstance(call, ToolCall)]
     assert [bool(call.response) for call in calls] == [True, False, False]
     assert usage(session) == Usage(input=220, output=14)
-    said = [event.text for event in session.events if isinstance(event, UserMessage)]
-    assert said == ["My clock is late.", "It says noon. ###STOP###"]
+    texts = [event.text for event in session.events if isinstance(event, UserMessage)]
+    assert texts == ["My clock is late.", "It says noon. ###STOP###"]
 
 
 @BOTH

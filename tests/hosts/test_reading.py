@@ -91,18 +91,18 @@ def test_a_failed_command_has_its_exit_code() -> None:
 
 
 def test_results_are_the_output_of_the_tool_alone() -> None:
-    said = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
+    results = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
     missing = "ls: cannot access 'missing-folder': No such file or directory"
-    assert said["claude_code"] == [
+    assert results["claude_code"] == [
         "Exit code 1\n1 failed, 3 passed in 0.20s",
         "",
         "b\n",
         "4 passed in 0.21s",
         "parser.py",
     ]
-    assert said["gemini"][0] == said["copilot"][2] == missing
-    assert said["codex"][0] == said["opencode"][0] == missing + "\n"
-    assert said["cursor"] == ["1 failed, 3 passed in 0.20s", "4 passed in 0.21s"]
+    assert results["gemini"][0] == results["copilot"][2] == missing
+    assert results["codex"][0] == results["opencode"][0] == missing + "\n"
+    assert results["cursor"] == ["1 failed, 3 passed in 0.20s", "4 passed in 0.21s"]
 
 
 def test_events_of_subagents_are_marked() -> None:
@@ -114,9 +114,9 @@ def test_events_of_subagents_are_marked() -> None:
 def test_session_starts_have_their_source() -> None:
     assert [event.source for event in events("claude_code") if event.source] == ["startup", "compact"]
     assert [event.source for event in events("copilot") if event.source] == ["startup"]
-    told = json.loads(payloads("codex")[0])
+    payload = json.loads(payloads("codex")[0])
     for source in ("resume", "clear", "compact", "fork"):
-        event = hooks("codex").read(json.dumps({**told, "source": source}).encode(), None)
+        event = hooks("codex").read(json.dumps({**payload, "source": source}).encode(), None)
         assert event is not None
         assert event.source == source
 

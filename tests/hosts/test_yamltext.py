@@ -143,9 +143,9 @@ def test_any_document_keeps_all_other_values(
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
     before = value_of(text, "f")
     after = put(text)
-    said = value_of(after, "f")
-    assert items(said, KEYS) == [*items(before, KEYS), "preheat"]
-    assert {name: inner for name, inner in said.items() if name != "plugins"} == {
+    values = value_of(after, "f")
+    assert items(values, KEYS) == [*items(before, KEYS), "preheat"]
+    assert {name: inner for name, inner in values.items() if name != "plugins"} == {
         name: inner for name, inner in before.items() if name != "plugins"
     }
     back = value_of(taken(after, first_missing(before, KEYS)), "f")
