@@ -1,4 +1,4 @@
-"""Sessions exported as OpenAI chat messages are valid, and are read back as far as the format allows."""
+"""Exporting sessions as OpenAI chat messages: always valid, and read back with all that the format can hold."""
 
 import json
 import os
@@ -39,7 +39,7 @@ ALLOWED = {
 
 
 def check(made: list[dict[str, Any]]) -> None:
-    """The rules of the interface: each call is answered at once, each answer has its call, ids are short and unique."""
+    """The rules of the interface: results follow their calls directly, every result has its call, ids are short and unique."""
     waiting: list[str] = []
     seen: set[str] = set()
     for message in made:
@@ -75,7 +75,7 @@ def back(session: Session) -> Session:
 
 
 def said(session: Session) -> list[Any]:
-    """What the form can hold: texts of people, and each response with its text and its calls."""
+    """What the format can hold: texts of people, and each response with its text and its calls."""
     found: list[Any] = []
     responses: dict[str, list[Any]] = {}
     for event in standing(session):
@@ -95,7 +95,7 @@ def _merged(response: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
-def test_recorded_sessions_of_every_agent_are_exported_and_read_back(name: str) -> None:
+def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         check(messages(session))
         again = back(session)
@@ -134,8 +134,8 @@ def test_a_missing_result_is_marked_and_not_invented() -> None:
     assert [event.name for event in again.events if isinstance(event, Other)] == ["conversation", "no result"]
 
 
-def test_results_follow_their_calls_whatever_came_between() -> None:
-    """A person spoke before the tool was done, and the response went on after the first result."""
+def test_results_follow_their_calls_directly() -> None:
+    """Even if a person wrote before the tool was done, or the response continued after the first result."""
     found = made(
         call("a"),
         UserMessage(line=2, text="hurry"),
@@ -153,7 +153,7 @@ def test_rewound_events_are_left_out() -> None:
     assert [message["content"] for message in found] == ["a"]
 
 
-def test_system_prompts_and_summaries_have_their_roles() -> None:
+def test_system_prompts_and_summaries_are_system_messages() -> None:
     found = made(
         Other(line=1, name="system", raw={"role": "system", "content": "Be brief."}),
         Other(line=2, name="system_prompt", raw="Be kind."),

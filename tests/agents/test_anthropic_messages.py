@@ -1,4 +1,4 @@
-"""Anthropic messages: content blocks, requests and their responses, and what is somebody else's."""
+"""Reading Anthropic messages: content blocks, requests with their responses, and files of other formats."""
 
 import glob
 import json
@@ -51,8 +51,8 @@ def results(session: Session) -> list[ToolResult]:
     return [event for event in session.events if isinstance(event, ToolResult)]
 
 
-def test_a_request_with_all_kinds_of_blocks() -> None:
-    """Text as a string and as blocks, thinking, two calls, an error, an image in a result, and words after results."""
+def test_every_kind_of_block_in_a_request_is_read() -> None:
+    """Text as a string and as blocks, thinking, two calls, an error, an image in a result, and text after results."""
     (session,) = read(os.path.join(FOLDER, "request.json"))
     assert session.model == "claude-scripted"
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["List it first."]
@@ -71,8 +71,8 @@ def test_a_request_with_all_kinds_of_blocks() -> None:
     assert request.raw["tools"][0]["name"] == "bash"
 
 
-def test_requests_that_go_on_are_one_conversation() -> None:
-    """Each request repeats everything, with its cache marks moved and thinking left out: nothing counts twice."""
+def test_requests_that_continue_each_other_are_one_conversation() -> None:
+    """Each request repeats all messages, with cache marks moved and thinking left out: no message counts twice."""
     (session,) = read(os.path.join(FOLDER, "log.jsonl"))
     assert usage(session) == Usage(input=70, output=42, cache_read=110, cache_write=40)
     assert len(list(joined(session))) == 2
@@ -81,21 +81,20 @@ def test_requests_that_go_on_are_one_conversation() -> None:
     assert answers == ["msg_a1", "msg_a2"]
 
 
-def test_a_message_a_line() -> None:
+def test_one_message_a_line_is_one_conversation() -> None:
     (session,) = read(os.path.join(FOLDER, "lines.jsonl"))
     assert usage(session).total == 262
     assert [result.is_error for result in results(session)] == [True, None]
 
 
-def test_requests_of_two_conversations_are_two() -> None:
+def test_requests_of_two_conversations_are_two_sessions() -> None:
     other = {"role": "user", "content": "Stop."}
     sessions = fed(lines({"messages": [ASKED]}, {"messages": [other]}, {"messages": [ASKED, USING, RESULT]}))
     assert [len(list(joined(session))) for session in sessions] == [1, 0]
     assert len({session.id for session in sessions}) == 2
 
 
-def test_is_error_is_only_what_stands_there() -> None:
-    """Present and true, present and false, absent: three different things."""
+def test_is_error_is_true_false_or_absent_as_recorded() -> None:
     for flag, expected in (
         ({"is_error": True}, True),
         ({"is_error": False}, False),
@@ -107,7 +106,7 @@ def test_is_error_is_only_what_stands_there() -> None:
         assert result.is_error is expected
 
 
-def test_tools_of_the_server_have_their_results_in_the_answer() -> None:
+def test_results_of_server_tools_are_read_from_the_response() -> None:
     content = [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "clocks"}},
         {
@@ -121,7 +120,7 @@ def test_tools_of_the_server_have_their_results_in_the_answer() -> None:
     assert (call.kind, result.is_error, result.detail) == ("web", True, {"error": "max_uses_exceeded"})
 
 
-def test_what_has_no_place_is_kept() -> None:
+def test_unknown_blocks_and_roles_become_other_events() -> None:
     session = fed_one(
         [
             ASKED,
@@ -144,8 +143,8 @@ def test_what_has_no_place_is_kept() -> None:
     assert len(session.problems) == 1
 
 
-def test_a_response_as_the_interface_gives_it() -> None:
-    """The scripted server's own answer, alone and in a batch."""
+def test_a_response_alone_and_in_a_batch_is_read() -> None:
+    """The responses are the scripted server's own."""
     reply = Reply(
         "Hm.", [Call("bash", {"command": "ls"})], "Think.", Usage(input=5, output=7, cache_read=3, cache_write=2)
     )
@@ -175,7 +174,7 @@ def test_a_response_as_the_interface_gives_it() -> None:
         json.dumps([ASKED, USING, {"role": "user", "content": "x" * HEAD}]).encode()[:HEAD],
     ],
 )
-def test_recognised(head: bytes) -> None:
+def test_anthropic_messages_are_detected(head: bytes) -> None:
     assert READER.detect(head, "file")
 
 
@@ -194,22 +193,21 @@ def test_recognised(head: bytes) -> None:
         b"",
     ],
 )
-def test_somebody_elses(head: bytes) -> None:
+def test_other_formats_are_not_detected(head: bytes) -> None:
     assert not READER.detect(head, "file")
 
 
-def test_a_file_of_an_agent_of_its_own_is_left_to_it() -> None:
+def test_the_history_file_of_cline_is_not_detected() -> None:
     assert not READER.detect(json.dumps([ASKED, USING]).encode(), "/tasks/1/api_conversation_history.json")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"messages": 1}', b'{"system": "x", "mess'])
-def test_what_is_no_conversation_is_a_session(data: bytes) -> None:
+def test_a_file_without_conversation_is_a_session_with_a_problem(data: bytes) -> None:
     (session,) = fed(data, "/some/where/cut.json")
     assert all(problem.file == "/some/where/cut.json" for problem in session.problems)
 
 
-def test_it_comes_before_plain_chat(tmp_path: Path) -> None:
-    """Plain texts go to the more general format, blocks of its own come here."""
+def test_blocks_are_read_here_and_plain_texts_as_openai_chat(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text(json.dumps([ASKED, USING]))
     assert detect(str(path)) is READER
@@ -219,8 +217,8 @@ def test_it_comes_before_plain_chat(tmp_path: Path) -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_nothing_in_the_corpus_is_taken_from_others() -> None:
-    """There are no files of this format there."""
+def test_no_file_of_the_corpus_is_detected() -> None:
+    """The corpus has no files of this format."""
     taken = []
     for path in glob.glob(os.path.join(SHARED, "corpus", "**", "*.json*"), recursive=True):
         with open(path, "rb") as file:

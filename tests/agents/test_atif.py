@@ -1,4 +1,4 @@
-"""ATIF trajectories: Preheat's own come back exactly, anyone else's are read for what they say."""
+"""Reading ATIF trajectories: those that Preheat wrote come back exactly, others are read as far as the format allows."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def fed(document: Any, path: str = "run.json") -> list[Session]:
 
 
 def back(session: Session) -> Session:
-    """Exported, read, and given the name of the agent whose it was."""
+    """The session after export and reading, under its first agent's name."""
     (again,) = fed(msgspec.json.encode(trajectory(session)))
     assert again.agent == "atif"
     return msgspec.structs.replace(again, agent=session.agent)
@@ -51,7 +51,7 @@ def back(session: Session) -> Session:
 # What Preheat wrote itself.
 @pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
 def test_recorded_sessions_of_every_agent_come_back_exactly(name: str) -> None:
-    """Events, in order and with all they hold, and the heading; what was wrong with the source stays with the source."""
+    """All events and the heading; problems of the source are not part of the export."""
     for session in read(os.path.join(FIXTURES, name)):
         assert back(session) == msgspec.structs.replace(session, problems=())
 
@@ -103,8 +103,8 @@ def test_any_session_comes_back_exactly(session: Session) -> None:
     assert back(session) == session
 
 
-def test_nothing_is_there_twice() -> None:
-    """The notes hold no text of their own: what is redacted in the steps is redacted for good."""
+def test_notes_hold_no_text_of_the_session() -> None:
+    """Text that is redacted in the steps must not remain in the notes."""
     session = Session(
         agent="a",
         id="s",
@@ -125,8 +125,8 @@ def test_nothing_is_there_twice() -> None:
     assert first.text == "a [taken out] text"
 
 
-def test_notes_that_do_not_fit_are_not_believed() -> None:
-    """Someone shortened the steps: read like anyone's, and said so."""
+def test_notes_that_do_not_fit_the_steps_are_ignored_with_a_problem() -> None:
+    """The steps were shortened after the export."""
     made = trajectory(
         Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"), UserMessage(line=2, text="ho")))
     )
@@ -141,7 +141,7 @@ def foreign(name: str = "delegating.json") -> list[Session]:
     return read(os.path.join(FOLDER, name), READER)
 
 
-def test_results_join_by_the_call_they_name() -> None:
+def test_results_are_matched_by_the_id_of_their_call() -> None:
     pairs = {call.call_id: (call, result) for call, result in joined(foreign()[0])}
     assert pairs["c1"][1] is not None
     assert (pairs["c1"][1].text, pairs["c1"][1].exit_code, pairs["c1"][1].is_error) == ("a.py", 0, False)
@@ -150,7 +150,7 @@ def test_results_join_by_the_call_they_name() -> None:
     assert pairs["c1"][0].kind == "shell"
 
 
-def test_one_observation_of_several_calls_stands_with_the_last() -> None:
+def test_one_observation_of_several_calls_belongs_to_the_last() -> None:
     """Agents at a terminal send keys several times and look once."""
     pairs = {call.call_id: result for call, result in joined(foreign()[0])}
     assert pairs["k1"] is None
@@ -158,7 +158,7 @@ def test_one_observation_of_several_calls_stands_with_the_last() -> None:
     assert (pairs["k2"].text, pairs["k2"].detail) == ("make: *** No targets.", {"calls": 2})
 
 
-def test_copied_context_does_not_count() -> None:
+def test_copied_context_is_not_counted() -> None:
     main = foreign()[0]
     assert [event.text for event in main.events if isinstance(event, UserMessage)] == ["Fix what is in the picture."]
     assert [event.name for event in main.events if isinstance(event, Other)] == [
@@ -168,19 +168,19 @@ def test_copied_context_does_not_count() -> None:
     ]
 
 
-def test_content_in_parts_and_images() -> None:
+def test_content_in_parts_is_joined_and_images_are_counted() -> None:
     (prompt,) = [event for event in foreign()[0].events if isinstance(event, UserMessage)]
     assert (prompt.text, prompt.images) == ("Fix what is in the picture.", 1)
 
 
-def test_embedded_subagents_are_children() -> None:
+def test_embedded_subagents_are_child_sessions() -> None:
     main, child = foreign()
     assert (child.id, child.parent, child.relation) == ("traj-child", "traj-main", "subagent")
     (spawn,) = [event for event in main.events if isinstance(event, Spawn)]
     assert (spawn.session, spawn.call_id) == ("traj-child", "c2")
 
 
-def test_tokens_of_steps_and_totals() -> None:
+def test_totals_that_equal_the_steps_are_reported() -> None:
     main, child = foreign()
     assert main.reported == usage(main) == Usage(input=700, output=65, cache_read=1300, reasoning=8)
     assert usage(child) == Usage(input=50, output=1)
@@ -188,8 +188,8 @@ def test_tokens_of_steps_and_totals() -> None:
     assert models == ["scripted-large", "scripted", "scripted"]
 
 
-def test_the_oldest_version() -> None:
-    """No ids, no metrics of steps: the totals count once, and the only result is the only call's."""
+def test_the_oldest_version_is_read() -> None:
+    """It has no ids and no usage of steps: the totals count once, and the only result belongs to the only call."""
     (session,) = foreign("oldest.json")
     ((call, result),) = joined(session)
     assert call.call_id
@@ -198,8 +198,8 @@ def test_the_oldest_version() -> None:
     assert session.reported == usage(session) == Usage(input=60, output=9, cache_read=30)
 
 
-def test_totals_that_do_not_add_up_are_not_reported() -> None:
-    """They may include subagents, or what was copied."""
+def test_totals_that_differ_from_the_steps_are_not_reported() -> None:
+    """They may include subagents or copied steps."""
     step = {"step_id": 1, "source": "agent", "message": "x", "metrics": {"prompt_tokens": 5, "completion_tokens": 1}}
     document = {
         "schema_version": "ATIF-v1.5",
@@ -212,13 +212,13 @@ def test_totals_that_do_not_add_up_are_not_reported() -> None:
     assert usage(session) == Usage(input=5, output=1)
 
 
-def test_several_trajectories_in_a_file() -> None:
+def test_every_trajectory_in_a_file_is_a_session() -> None:
     one = {"schema_version": "ATIF-v1.6", "session_id": "s", "agent": {}, "steps": [{"source": "user", "message": "a"}]}
     assert [session.id for session in fed([one, one])] == ["s", "s-2"]
     assert [session.id for session in fed(b"\n".join([json.dumps(one).encode()] * 2))] == ["s", "s-2"]
 
 
-def test_segments_of_one_run_are_told_apart() -> None:
+def test_segments_of_one_run_are_separate_sessions() -> None:
     """They share the `session_id`."""
     one = {"schema_version": "ATIF-v1.7", "session_id": "s", "trajectory_id": "s-1", "agent": {}, "steps": []}
     assert [session.id for session in fed([one, {**one, "trajectory_id": "s-2"}])] == ["s-1", "s-2"]
@@ -227,7 +227,7 @@ def test_segments_of_one_run_are_told_apart() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"null", b'{"steps": 1}', b"\xff", b'{"schema_version": "ATIF-v1.7",\n"ste']
 )
-def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
     (session,) = fed(data, "/some/where/cut.json")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
@@ -244,5 +244,5 @@ def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
         (b'{"raw": {"schema_version": "ATIF-v1.7"}}', False),
     ],
 )
-def test_detection(head: bytes, known: bool) -> None:
+def test_only_trajectories_are_detected(head: bytes, known: bool) -> None:
     assert READER.detect(head, "x.json") is known

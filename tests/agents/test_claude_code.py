@@ -1,4 +1,4 @@
-"""Claude Code's transcripts: each trap of the format, and every real transcript of the corpus."""
+"""Reading Claude Code's transcripts: each peculiarity of the format, and every real transcript of the corpus."""
 
 import glob
 import os
@@ -90,8 +90,8 @@ def of(session: Session, kind: type[Any]) -> list[Any]:
     return [event for event in session.events if isinstance(event, kind)]
 
 
-def test_trap_a_one_answer_over_several_lines_counts_its_tokens_once() -> None:
-    """Lines that share `message.id` are one response; the last statement of its tokens counts."""
+def test_tokens_of_a_response_over_several_lines_count_once() -> None:
+    """Lines that share `message.id` are one response; the last usage counts."""
     session = one(
         user("u1", None, "fix it"),
         assistant("a1", "u1", "msg_1", {"type": "thinking", "thinking": "hm", "signature": "x"}, tokens=1),
@@ -104,8 +104,8 @@ def test_trap_a_one_answer_over_several_lines_counts_its_tokens_once() -> None:
     assert [event.call_id for event in of(session, ToolCall)] == ["toolu_1"]
 
 
-def test_trap_a_growing_snapshots_of_an_answer_give_each_block_once() -> None:
-    """The other way of writing: every line repeats the answer so far."""
+def test_growing_snapshots_of_a_response_give_each_block_once() -> None:
+    """Some versions repeat the response so far on every line."""
     session = one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", text("One")),
@@ -117,8 +117,7 @@ def test_trap_a_growing_snapshots_of_an_answer_give_each_block_once() -> None:
     assert usage(session).output == 5
 
 
-def test_trap_b_a_rewind_takes_back_what_came_after() -> None:
-    """A prompt whose parent stands before the newest turn starts a new branch."""
+def test_a_prompt_with_an_older_parent_is_a_rewind() -> None:
     session = one(
         user("u1", None, "first"),
         assistant("a1", "u1", "msg_1", text("answer one")),
@@ -133,7 +132,7 @@ def test_trap_b_a_rewind_takes_back_what_came_after() -> None:
     assert len(of(session, UserMessage)) == 3  # and nothing is lost
 
 
-def test_trap_b_a_retried_answer_is_a_rewind_too() -> None:
+def test_a_retried_response_is_a_rewind() -> None:
     session = one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", text("broken off")),
@@ -142,8 +141,8 @@ def test_trap_b_a_retried_answer_is_a_rewind_too() -> None:
     assert [event.after for event in of(session, Rewind)] == [1]
 
 
-def test_parallel_results_are_no_rewind() -> None:
-    """Results of parallel calls hang beside the chain, not on it."""
+def test_results_of_parallel_calls_are_no_rewind() -> None:
+    """Their parents are the calls, not the newest record."""
     session = one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1")),
@@ -156,7 +155,7 @@ def test_parallel_results_are_no_rewind() -> None:
     assert [event.call_id for event in of(session, ToolResult)] == ["toolu_1", "toolu_2"]
 
 
-def test_trap_c_records_copied_into_a_fork_count_in_their_own_session() -> None:
+def test_records_copied_into_a_fork_are_not_counted_there() -> None:
     origin = {"sessionId": OTHER, "messageUuid": "x"}
     session = one(
         user("u1", None, "first", forkedFrom=origin),
@@ -168,14 +167,14 @@ def test_trap_c_records_copied_into_a_fork_count_in_their_own_session() -> None:
     assert not of(session, ToolCall)
 
 
-def test_a_resumed_session_knows_what_it_continues() -> None:
-    """Its file carries its own id, its first records the earlier one's."""
+def test_a_resumed_session_has_the_earlier_one_as_parent() -> None:
+    """The file has the new id, its first records the earlier one."""
     session = one(user("u1", None, "go", sessionId=OTHER), user("u2", "u1", "on"))
     assert (session.id, session.parent, session.relation) == (SESSION, OTHER, "continuation")
 
 
-def test_trap_d_sidechain_lines_in_the_main_file_are_sessions_of_their_own() -> None:
-    """Old versions wrote subagents in between; a replayed message of the parent counts once."""
+def test_sidechain_lines_in_the_main_file_are_sessions_of_their_own() -> None:
+    """Old versions wrote subagents into the main file; a repeated message of the parent counts once."""
     main, child = parse(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1", "Task", prompt="look")),
@@ -212,17 +211,17 @@ def test_a_subagent_file_is_a_child_of_its_session() -> None:
         ("<system-reminder>\nbe brief", {"origin": {"kind": "human"}}),
     ],
 )
-def test_trap_e_what_the_program_wrote_is_not_the_persons(content: str, fields: dict[str, Any]) -> None:
+def test_texts_of_the_program_are_injected_messages(content: str, fields: dict[str, Any]) -> None:
     session = one(user("u1", None, content, **fields), user("u2", "u1", "real"))
     assert [event.origin for event in of(session, UserMessage)] == ["injected", "human"]
 
 
-def test_preheats_own_text_is_marked() -> None:
+def test_text_of_preheat_has_the_origin_preheat() -> None:
     session = one(user("u1", None, "<preheat-context>\nuse pytest -q", isMeta=True))
     assert [event.origin for event in of(session, UserMessage)] == ["preheat"]
 
 
-def test_trap_f_subagents_are_found_by_result_and_by_progress() -> None:
+def test_subagents_are_found_by_result_and_by_progress() -> None:
     session = one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1", "Task"), call("toolu_2", "Agent")),
@@ -249,7 +248,7 @@ def test_trap_f_subagents_are_found_by_result_and_by_progress() -> None:
     assert len(of(session, ToolCall)) == 2  # what progress records repeat of the subagent is not counted
 
 
-def test_trap_g_a_spilled_output_says_where_it_is() -> None:
+def test_the_path_of_a_spilled_output_is_kept() -> None:
     session = one(
         assistant("a1", None, "msg_1", call("toolu_1")),
         user("r1", "a1", result("toolu_1", "Full output saved to: /x/tool-results/1.txt"),
@@ -258,8 +257,8 @@ def test_trap_g_a_spilled_output_says_where_it_is() -> None:
     assert of(session, ToolResult)[0].detail["persistedOutputPath"] == "/x/tool-results/1.txt"
 
 
-def test_the_truth_of_a_result_is_the_programs_flag() -> None:
-    """`is_error` and the exit line of a failing command; absent means success; words in the text mean nothing."""
+def test_only_the_programs_flag_and_exit_line_say_that_a_call_failed() -> None:
+    """A missing flag means success; words in the text mean nothing."""
     session = one(
         assistant("a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")),
         user(
@@ -294,7 +293,7 @@ def test_the_truth_of_a_result_is_the_programs_flag() -> None:
     assert found["c4"].detail["denial"] == "user-rejected"
 
 
-def test_a_compaction_is_one_event_and_its_summary_is_not_the_persons() -> None:
+def test_a_compaction_is_one_event_and_its_summary_is_injected() -> None:
     session = one(
         user("u1", None, "go"),
         record(
@@ -315,7 +314,7 @@ def queued(prompt: str, mode: str) -> dict[str, Any]:
     return {"type": "queued_command", "prompt": prompt, "commandMode": mode}
 
 
-def test_a_prompt_typed_while_a_tool_ran_is_the_persons() -> None:
+def test_a_prompt_queued_while_a_tool_runs_is_a_human_message() -> None:
     session = one(
         user("u1", None, "go"),
         record("attachment", "t1", "u1", attachment=queued("stop after that", "prompt")),
@@ -326,7 +325,7 @@ def test_a_prompt_typed_while_a_tool_ran_is_the_persons() -> None:
     ]  # fmt: skip
 
 
-def test_titles_hooks_and_unknown_records_are_kept() -> None:
+def test_titles_are_read_and_unknown_records_kept() -> None:
     session = one(
         {"type": "summary", "summary": "Fix the parser", "leafUuid": "x"},
         user("u1", None, "go"),
@@ -341,7 +340,7 @@ def test_titles_hooks_and_unknown_records_are_kept() -> None:
     assert of(session, Other)[1].raw["attachment"]["stdout"] == "hello"
 
 
-def test_who_started_it() -> None:
+def test_the_starter_follows_entrypoint_and_folder() -> None:
     assert one(user("u1", None, "go", entrypoint="cli")).starter == "human"
     assert one(user("u1", None, "go", entrypoint="sdk-py")).starter == "headless"
     assert one(user("u1", None, "go")).starter == "unknown"
@@ -350,7 +349,7 @@ def test_who_started_it() -> None:
     assert one(user("u1", None, "<preheat-run id=1>\ngo", entrypoint="cli")).starter == "preheat"
 
 
-def test_an_api_error_is_no_answer_of_the_model() -> None:
+def test_an_api_error_has_no_model_and_no_usage() -> None:
     line = assistant("a1", None, "msg_1", text("API Error: 529"), isApiErrorMessage=True)
     line["message"]["model"] = "<synthetic>"
     session = one(line)
@@ -358,8 +357,8 @@ def test_an_api_error_is_no_answer_of_the_model() -> None:
     assert usage(session) == Usage()
 
 
-def test_damage_is_named_by_line_and_the_rest_is_read() -> None:
-    """Half lines, binary, wrong types, two records on one line, lone surrogates: each costs itself at most."""
+def test_damaged_lines_become_problems_and_the_rest_is_read() -> None:
+    """Half lines, binary, wrong types, two records on one line, lone surrogates."""
     session = one(
         user("u1", None, "go"),
         b'{"type":"user","uuid":"u2"',
@@ -381,8 +380,8 @@ def test_damage_is_named_by_line_and_the_rest_is_read() -> None:
     assert [event.raw["uuid"] for event in of(session, Other)] == ["u3"]
 
 
-def test_hostile_shapes_do_no_harm() -> None:
-    """Cyclic parents, the same id everywhere, a clock that runs backwards, an empty message."""
+def test_hostile_records_raise_nothing() -> None:
+    """Cyclic parents, one id everywhere, a clock that runs backwards, an empty message."""
     session = one(
         user("u1", "u2", "a"),
         user("u2", "u1", "b"),
@@ -429,8 +428,8 @@ def test_places_follow_the_environment(tmp_path: Any) -> None:
         ("entire__f+awesome-chatgpt-prompts", 1, 19),
     ],
 )
-def test_real_transcripts_are_read_whole(folder: str, sessions: int, calls: int) -> None:
-    """The counts of the corpus's own table, with no problem and no result that lost its call."""
+def test_real_transcripts_have_the_counts_of_the_corpus_table(folder: str, sessions: int, calls: int) -> None:
+    """Without problems, and every result has its call."""
     files = glob.glob(os.path.join(SHARED, "corpus", folder, "**", "*.jsonl"), recursive=True)
     found = [session for path in files for session in read(path, READER)]
     assert len(found) == sessions

@@ -1,4 +1,4 @@
-"""The Cline reader: the CLI's store as the real program wrote it, and the extensions' task folders, trap by trap."""
+"""Reading sessions of Cline's CLI: recorded ones of the real program, and one case for each peculiarity."""
 
 import glob
 import json
@@ -32,14 +32,14 @@ FOLDER = os.path.join(FIXTURES, "cline")
 
 
 def recorded(name: str, ending: str = ".messages.json") -> Session:
-    """A session that the real program wrote; subagents apart."""
+    """A session that the real program wrote, without its subagents."""
     paths = glob.glob(os.path.join(FOLDER, name, "*", f"[0-9]*{ending}"))
     (session,) = read(next(path for path in paths if path.endswith(".messages.json") == (ending == ".messages.json")))
     return session
 
 
 def cli(folder: Path, messages: Any, manifest: Any = None, compaction: Any = None, **about: Any) -> Session:
-    """A session of the CLI, written here and read."""
+    """Write a session of the CLI and read it."""
     folder.mkdir(exist_ok=True)
     document = {
         "version": 1,
@@ -83,7 +83,7 @@ def words(session: Session) -> list[tuple[str, str]]:
 
 
 # The CLI, as it really writes.
-def test_heading_comes_from_the_messages_and_the_manifest_beside_them() -> None:
+def test_the_heading_comes_from_messages_and_manifest() -> None:
     session = recorded("ordinary")
     assert (session.version, session.model, session.project) == ("3.0.65", "scripted", "/w/proj")
     assert (session.starter, session.title) == ("headless", "Make a greeting file.")
@@ -91,13 +91,12 @@ def test_heading_comes_from_the_messages_and_the_manifest_beside_them() -> None:
     assert session.id.startswith(str(session.started_at)[:6])  # the id begins with the time
 
 
-def test_the_manifest_leads_to_the_same_session() -> None:
-    """`preheat read` takes either file."""
+def test_reading_the_manifest_gives_the_same_session() -> None:
     assert recorded("ordinary", ".json") == recorded("ordinary")
 
 
-def test_every_command_of_a_batch_has_its_own_outcome() -> None:
-    """One call, one result: failed if one of its commands has; which one stands in the detail."""
+def test_a_batch_fails_if_one_of_its_commands_fails() -> None:
+    """The detail says which one."""
     _, answer = next(iter(joined(recorded("ordinary"))))
     assert answer is not None
     assert (answer.is_error, answer.exit_code) == (True, 2)
@@ -109,7 +108,7 @@ def test_every_command_of_a_batch_has_its_own_outcome() -> None:
     assert answer.text.endswith("[echo good]\ngood\n")
 
 
-def test_the_rest_of_the_real_session() -> None:
+def test_kinds_and_results_of_the_real_session_are_read() -> None:
     pairs = list(joined(recorded("ordinary")))[1:]
     assert [(call.tool, answer and answer.is_error, answer and answer.exit_code) for call, answer in pairs] == [
         ("read_files", True, None),
@@ -126,25 +125,25 @@ def test_the_rest_of_the_real_session() -> None:
     assert pairs[5][0].input == {"text": "no JSON at all"}  # kept by the program beside the message
 
 
-def test_the_programs_tags_are_not_the_persons_words() -> None:
+def test_tags_of_the_program_are_removed_from_prompts() -> None:
     assert words(recorded("ordinary")) == [("human", "Make a greeting file.")]
 
 
 def test_tokens_agree_with_the_manifest() -> None:
-    """What came from the cache is inside the program's input."""
+    """The program counts cached tokens as input."""
     session = recorded("ordinary")
     assert session.reported == usage(session) == Usage(input=670, output=85, cache_read=30)
     assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
 
 
-def test_what_a_hook_said_is_injected() -> None:
+def test_text_of_a_hook_is_injected() -> None:
     ((first, _), (second, text)) = words(recorded("delegating"))
     assert (first, second) == ("human", "injected")
     assert text.startswith("<hook_context")
     assert "A note." in text
 
 
-def test_a_subagent_is_a_child_that_runs_where_its_parent_does() -> None:
+def test_a_subagent_is_a_child_in_the_project_of_its_parent() -> None:
     parent = recorded("delegating")
     (path,) = glob.glob(os.path.join(FOLDER, "delegating", "*", "agent_*.messages.json"))
     (child,) = read(path)
@@ -155,8 +154,8 @@ def test_a_subagent_is_a_child_that_runs_where_its_parent_does() -> None:
 
 
 # The CLI, case by case.
-def test_a_compaction_stands_where_it_was_made(tmp_path: Path) -> None:
-    """It lies in a file of its own; the messages stay whole."""
+def test_a_compaction_is_placed_after_the_messages_it_covers(tmp_path: Path) -> None:
+    """It is in a file of its own; the messages stay complete."""
     kept = {"source_message_count": 2, "updated_at": "2026-03-01T10:00:00Z", "messages": [user("What happened.")]}
     session = cli(tmp_path, [user("One."), model("Two."), user("Three.")], compaction=kept)
     kinds = [type(event) for event in session.events]
@@ -164,23 +163,23 @@ def test_a_compaction_stands_where_it_was_made(tmp_path: Path) -> None:
     assert all_of(session, Compaction)[0].summary == "What happened."
 
 
-def test_a_summary_among_the_messages_is_no_ones_words(tmp_path: Path) -> None:
+def test_a_summary_among_the_messages_is_a_compaction(tmp_path: Path) -> None:
     session = cli(tmp_path, [user("Summed up.", metadata={"kind": "compaction_summary"})])
     assert (words(session), all_of(session, Compaction)[0].summary) == ([], "Summed up.")
 
 
-def test_a_change_of_mode_and_an_attached_file_are_the_programs_words(tmp_path: Path) -> None:
+def test_a_mode_notice_and_an_attached_file_are_injected(tmp_path: Path) -> None:
     notice = "<mode_notice>The user switched.</mode_notice>"
     attached = {"type": "file", "path": "/w/proj/a.py", "content": "print(1)"}
-    said = f'{notice}\n<user_input mode="plan">Think.</user_input>'
-    assert words(cli(tmp_path, [user(said, attached)])) == [
+    texts = f'{notice}\n<user_input mode="plan">Think.</user_input>'
+    assert words(cli(tmp_path, [user(texts, attached)])) == [
         ("injected", "/w/proj/a.py\nprint(1)"),
         ("injected", notice),
         ("human", "Think."),
     ]
 
 
-def test_a_command_that_prints_an_exit_line_did_not_exit_with_it(tmp_path: Path) -> None:
+def test_an_exit_line_printed_by_a_command_is_not_its_exit_code(tmp_path: Path) -> None:
     item = {"query": "cat log", "result": "[Command exited with code 9]\n", "success": True}
     ((_, answer),) = joined(cli(tmp_path, [model(call("c1")), user(result("c1", [item]))]))
     assert answer is not None
@@ -195,14 +194,14 @@ def test_a_result_that_only_looks_like_a_batch_is_text(tmp_path: Path) -> None:
 
 
 def test_totals_beyond_the_messages_are_counted_and_smaller_ones_are_not_reported(tmp_path: Path) -> None:
-    said = model("A.", id="m1", metrics={"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0})
+    messages = model("A.", id="m1", metrics={"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0})
     more = {
         "metadata": {"usage": {"inputTokens": 150, "outputTokens": 12, "cacheReadTokens": 0, "cacheWriteTokens": 0}}
     }
-    session = cli(tmp_path / "more", [said], more)
+    session = cli(tmp_path / "more", [messages], more)
     assert session.reported == usage(session) == Usage(input=150, output=12)
     less = {"metadata": {"usage": {"inputTokens": 50, "outputTokens": 5}}}
-    session = cli(tmp_path / "less", [said], less)
+    session = cli(tmp_path / "less", [messages], less)
     assert (session.reported, usage(session)) == (None, Usage(input=100, output=10))
 
 
@@ -231,7 +230,7 @@ def test_a_document_without_a_list_of_messages_is_a_problem(messages: Any, tmp_p
     assert cli(tmp_path, messages).problems
 
 
-def test_a_manifest_without_messages_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_manifest_without_messages_is_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "s2.json"
     path.write_text('{"version": 1, "session_id": "s2", "source": "cli"}')
     with pytest.raises(UserError, match=r"s2\.messages\.json"):
@@ -240,7 +239,7 @@ def test_a_manifest_without_messages_is_said_to_be_one(tmp_path: Path) -> None:
 
 # Where and what.
 def test_sessions_are_found_in_the_store_and_in_editors(tmp_path: Path) -> None:
-    """A session has also changed when only the manifest beside it has."""
+    """A session's stamp also changes when only its manifest changes."""
     store, editor = tmp_path / "data" / "sessions" / "s1", tmp_path / "config" / "Code" / "User" / "globalStorage"
     folder = editor / "rooveterinaryinc.roo-cline" / "tasks" / "1"
     store.mkdir(parents=True)
@@ -263,7 +262,7 @@ def test_sessions_are_found_in_the_store_and_in_editors(tmp_path: Path) -> None:
     assert again.stamp != found[0].stamp
 
 
-def test_other_documents_are_not_taken_for_it() -> None:
+def test_other_documents_are_not_detected() -> None:
     assert not READER.detect(b'[{"role": "user", "content": "x"}]', "chat.json")
     assert not READER.detect(b'{"sessionId": "x", "messages": []}', "session.json")
     assert not READER.detect(b'{"task": 1}', "history_item.json")
@@ -271,7 +270,7 @@ def test_other_documents_are_not_taken_for_it() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_the_real_session_of_the_corpus() -> None:
+def test_the_real_session_has_the_counts_of_the_corpus() -> None:
     """SOURCES.md: 32 messages, 11 calls, all with ground truth."""
     path = os.path.join(SHARED, "corpus", "cline__cline", "session.messages.json")
     assert detect(path) is READER

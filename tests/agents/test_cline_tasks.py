@@ -1,4 +1,4 @@
-"""The Cline reader on the task folders of the editor's extensions: calls as tags in the text, and of the interface."""
+"""Reading task folders of the editor extensions, where calls are tags in the text or tool calls of the interface."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def task(name: str) -> Session:
 
 
 def editors(folder: Path, *messages: Any) -> Session:
-    """A task of an extension, written here and read."""
+    """Write a task of an extension and read it."""
     path = folder / "1700000000000" / "api_conversation_history.json"
     path.parent.mkdir()
     path.write_text(json.dumps(messages))
@@ -68,7 +68,7 @@ def words(session: Session) -> list[tuple[str, str]]:
     return [(event.origin, event.text) for event in all_of(session, UserMessage)]
 
 
-def test_calls_in_the_models_text_are_calls() -> None:
+def test_tags_in_the_models_text_are_calls() -> None:
     session = task("tagged")
     assert [(call.tool, call.kind) for call in all_of(session, ToolCall)] == [
         ("execute_command", "shell"),
@@ -77,12 +77,12 @@ def test_calls_in_the_models_text_are_calls() -> None:
         ("ask_followup_question", "other"),
         ("attempt_completion", "other"),
     ]
-    said = [event.text for event in all_of(session, AssistantMessage)]
-    assert said[0].endswith("I run it first.")
-    assert said[2] == "It is not there, so I write the whole file."
+    texts = [event.text for event in all_of(session, AssistantMessage)]
+    assert texts[0].endswith("I run it first.")
+    assert texts[2] == "It is not there, so I write the whole file."
 
 
-def test_their_results_are_taken_out_of_the_users_texts() -> None:
+def test_results_of_tagged_calls_are_found_in_the_users_texts() -> None:
     session = task("tagged")
     command, missing, denied, question, last = (answer for _, answer in joined(session))
     assert command is not None
@@ -99,7 +99,7 @@ def test_their_results_are_taken_out_of_the_users_texts() -> None:
     ]
 
 
-def test_surroundings_and_notices_are_injected_and_name_the_project() -> None:
+def test_environment_details_are_injected_and_name_the_project() -> None:
     session = task("native")
     assert session.project == "/w/proj"
     assert [origin for origin, _ in words(session)] == ["human", "injected"]
@@ -109,7 +109,7 @@ def test_surroundings_and_notices_are_injected_and_name_the_project() -> None:
     ) in words(task("tagged"))
 
 
-def test_the_task_is_named_by_its_folder_and_its_history_item() -> None:
+def test_id_and_title_come_from_folder_and_history_item() -> None:
     session = task("tagged")
     assert (session.id, session.title, session.project) == ("tagged", "Make the clock print the hour.", "/w/proj")
     (again,) = read(os.path.join(FOLDER, "tagged", "history_item.json"))
@@ -121,7 +121,7 @@ def test_a_summary_of_the_task_is_a_compaction() -> None:
     assert compaction.summary.startswith("The clock is to print")
 
 
-def test_calls_of_the_interface_are_read_and_tags_beside_them_are_text() -> None:
+def test_tags_beside_tool_calls_are_text() -> None:
     session = task("native")
     assert [call.call_id for call in all_of(session, ToolCall)] == ["toolu_1", "toolu_2", "toolu_3"]
     (command, missing) = all_of(session, ToolResult)
@@ -131,7 +131,7 @@ def test_calls_of_the_interface_are_read_and_tags_beside_them_are_text() -> None
     assert (session.model, usage(session)) == ("scripted", Usage(input=150, output=32, cache_read=130))
 
 
-def test_a_result_of_tags_goes_on_in_the_next_text(tmp_path: Path) -> None:
+def test_a_result_may_continue_in_the_next_text(tmp_path: Path) -> None:
     asked = model("<read_file>\n<path>a.html</path>\n</read_file>")
     answer = user(
         "[read_file for 'a.html'] Result:", "<html>\n</html>", "<environment_details>\n</environment_details>"
@@ -141,15 +141,15 @@ def test_a_result_of_tags_goes_on_in_the_next_text(tmp_path: Path) -> None:
     assert [origin for origin, _ in words(session)] == ["injected"]
 
 
-def test_a_result_whose_call_is_not_there_stays_a_text(tmp_path: Path) -> None:
+def test_a_result_without_its_call_stays_a_text(tmp_path: Path) -> None:
     session = editors(tmp_path, user("[read_file for 'a'] Result:\nx"))
     assert not all_of(session, ToolResult)
     assert len(words(session)) == 1
 
 
-def test_an_exit_code_further_down_is_the_commands_own(tmp_path: Path) -> None:
-    said = "Command executed in terminal within working directory '/w'. Exit code: 0\nOutput:\nExit code: 7"
-    session = editors(tmp_path, model(call("c1", "execute_command")), user(result("c1", said)))
+def test_an_exit_code_inside_the_output_does_not_count(tmp_path: Path) -> None:
+    output = "Command executed in terminal within working directory '/w'. Exit code: 0\nOutput:\nExit code: 7"
+    session = editors(tmp_path, model(call("c1", "execute_command")), user(result("c1", output)))
     assert [(event.exit_code, event.text) for event in all_of(session, ToolResult)] == [(0, "Exit code: 7")]
 
 
@@ -180,5 +180,5 @@ def test_a_truncation_and_hidden_reasoning_are_read(tmp_path: Path) -> None:
         ("<read_file>\n<" * 30_000, [], "<read_file>\n<" * 30_000),
     ],
 )
-def test_tags(text: str, calls: list[Tagged], rest: str) -> None:
+def test_only_closed_tags_of_known_tools_are_calls(text: str, calls: list[Tagged], rest: str) -> None:
     assert calls_in(text) == (calls, rest)

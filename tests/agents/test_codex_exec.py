@@ -1,4 +1,4 @@
-"""`codex exec --json`: every trap of what it prints; `fed` reads each of them whole and line by line from a saved state."""
+"""Reading the output of `codex exec --json`; `fed` reads every case whole and line by line from a saved state."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def item(when: str, name: str, kind: str, **members: Any) -> dict[str, Any]:
 
 
 # What the real program printed.
-def test_a_run() -> None:
+def test_a_run_is_a_session() -> None:
     session = recorded("headless.jsonl")
     assert (session.agent, session.starter, session.started_at) == ("codex_exec", "headless", None)
     ends = [(call.kind, result and result.exit_code, result and result.is_error) for call, result in joined(session)]
@@ -56,20 +56,20 @@ def test_a_run() -> None:
     assert usage(session) == session.reported == Usage(input=395, output=92, cache_read=350, reasoning=5)
 
 
-def test_a_run_and_its_continuation_in_one_file() -> None:
-    """Ids of items begin anew, tokens go on counting: two calls, and the last total alone."""
+def test_a_run_and_its_continuation_are_one_session() -> None:
+    """Ids of items start again, and tokens continue: two calls, and only the last total counts."""
     session = recorded("resumed.jsonl")
     assert [result and result.text for _, result in joined(session)] == ["2026\n", "again\n"]
     assert usage(session) == session.reported == Usage(input=400, output=40)
 
 
-def test_a_run_that_failed() -> None:
+def test_a_failed_run_is_read() -> None:
     session = recorded("failed.jsonl")
     assert [event.name for event in all_of(session, Other)] == ["error", "turn.failed"]
 
 
 # Items that the script has no servers for.
-def test_every_kind_of_item() -> None:
+def test_every_kind_of_item_is_read() -> None:
     session = recorded("items.jsonl")
     ends = [(call.tool, call.kind, result and result.is_error) for call, result in joined(session)]
     assert ends == [
@@ -91,29 +91,29 @@ def test_every_kind_of_item() -> None:
     assert others == ["item.updated/todo_list", "item.completed/error", "turn.failed"]
 
 
-def test_a_search_is_known_only_when_it_is_over() -> None:
-    """It is announced without its words; a call once given is never changed."""
+def test_a_web_search_becomes_a_call_when_it_ends() -> None:
+    """It is announced without its query, and a call is never changed later."""
     (search,) = (call for call in all_of(recorded("items.jsonl"), ToolCall) if call.tool == "web_search")
     assert (search.line, search.input["query"]) == (11, "why are clocks late")
 
 
 # Traps.
-def test_an_item_that_only_ends_is_a_call_with_its_result() -> None:
+def test_an_item_that_was_not_announced_is_a_call_with_its_result() -> None:
     session = session_of(item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed"))
     assert [(call.input, result and result.is_error) for call, result in joined(session)] == [
         ({"changes": [{"path": "a"}]}, False)
     ]
 
 
-def test_the_same_ending_twice_counts_once() -> None:
+def test_an_item_that_ends_twice_counts_once() -> None:
     done = item("completed", "item_0", "command_execution", command="ls", exit_code=0, status="completed")
     session = session_of(done, done)
     assert len(all_of(session, ToolCall)) == 1
     assert [event.name for event in all_of(session, Other)] == ["second command_execution"]
 
 
-def test_what_was_running_when_a_run_was_cut_off_never_ends() -> None:
-    """The next run's item of the same name is another call."""
+def test_a_call_of_a_run_that_was_cut_off_has_no_result() -> None:
+    """The next run's item of the same id is another call."""
     begun = item("started", "item_0", "command_execution", command="sleep 9")
     done = item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed")
     pairs = list(joined(session_of(begun, STARTED, done)))
@@ -132,14 +132,14 @@ def test_several_threads_in_one_file_are_several_sessions() -> None:
     ]
     parser = READER.parser("runs.jsonl")
     parser.feed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), 1)
-    said = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
-    assert said == {"t1": ["one"], "t2": ["two"]}
+    texts = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
+    assert texts == {"t1": ["one"], "t2": ["two"]}
 
 
-def test_an_mcp_result_that_calls_itself_an_error() -> None:
-    told = {"content": [{"type": "text", "text": "no"}], "is_error": True}
+def test_an_mcp_result_with_the_error_flag_is_an_error() -> None:
+    flag = {"content": [{"type": "text", "text": "no"}], "is_error": True}
     session = session_of(
-        item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=told, status="completed")
+        item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=flag, status="completed")
     )
     assert [result.is_error for result in all_of(session, ToolResult)] == [True]
 
@@ -155,12 +155,12 @@ def test_an_mcp_result_that_calls_itself_an_error() -> None:
         {"type": "thread.started", "thread_id": 4},
     ],
 )
-def test_wrong_types_lose_nothing_else(record: Any) -> None:
+def test_records_of_wrong_types_do_not_affect_others(record: Any) -> None:
     session = session_of(record, item("completed", "item_9", "agent_message", text="after"))
     assert [event.text for event in all_of(session, AssistantMessage) if event.text] == ["after"]
 
 
-def test_recognised_after_a_warning_and_never_by_less() -> None:
+def test_output_is_detected_by_its_first_event_also_after_a_warning() -> None:
     started = json.dumps(STARTED).encode()
     assert READER.detect(b"warning: old\n" + started + b"\n", "file")
     assert not READER.detect(b'{"type":"thread.started"}\n', "file")
@@ -169,7 +169,7 @@ def test_recognised_after_a_warning_and_never_by_less() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_the_real_runs_count_as_others_counted_them() -> None:
+def test_real_runs_have_the_counts_of_the_corpus() -> None:
     folder = os.path.join(SHARED, "corpus", "codex_exec__SWE-PolyBench-pando")
     names = [name for name in sorted(os.listdir(folder)) if name.endswith(".jsonl")]
     sessions = [session for name in names for session in read(os.path.join(folder, name))]

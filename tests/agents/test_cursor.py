@@ -1,4 +1,4 @@
-"""Cursor's transcripts: a thin copy of what happened, of which nothing is made up."""
+"""Reading transcripts of Cursor's agent, which lack ids, times and nearly all results: none of these is invented."""
 
 import json
 import os
@@ -52,27 +52,26 @@ def use(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "tool_use", "name": name, "input": {}, **more}
 
 
-def test_the_path_says_whose_it_is() -> None:
+def test_id_and_project_come_from_the_path() -> None:
     session = recorded(MAIN, f"{MAIN}.jsonl")
     assert (session.agent, session.id, session.project, session.parent) == ("cursor", MAIN, "w-proj", None)
     assert (session.model, session.started_at, session.reported) == ("", None, None)
 
 
-def test_an_older_transcript_lies_flat() -> None:
+def test_an_older_transcript_without_own_folder_is_read() -> None:
     session = recorded("1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22.jsonl")
     assert session.id == "1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22"
     ((call, result),) = joined(session)
     assert (call.call_id, result and result.text, result and result.is_error) == ("toolu_1", "noon", None)
 
 
-def test_a_subagent_is_a_child_and_was_asked_by_an_agent() -> None:
+def test_a_subagent_is_a_child_and_its_prompt_is_injected() -> None:
     session = recorded(MAIN, "subagents", f"{CHILD}.jsonl")
     assert (session.id, session.parent, session.relation) == (CHILD, MAIN, "subagent")
     assert [event.origin for event in all_of(session, UserMessage)] == ["injected"]
 
 
-def test_calls_get_ids_that_stay_and_no_results() -> None:
-    """Results are not in the file; nothing stands in for them."""
+def test_calls_get_stable_ids_and_no_results() -> None:
     session = recorded(MAIN, f"{MAIN}.jsonl")
     calls = [(call.call_id, call.tool, call.kind) for call in all_of(session, ToolCall)]
     assert calls == [
@@ -84,7 +83,7 @@ def test_calls_get_ids_that_stay_and_no_results() -> None:
     assert all_of(session, ToolResult) == []
 
 
-def test_only_the_query_is_the_persons_own() -> None:
+def test_only_the_query_is_a_human_message() -> None:
     session = recorded(MAIN, f"{MAIN}.jsonl")
     assert [(event.origin, event.text) for event in all_of(session, UserMessage)] == [
         ("injected", "<timestamp>Sunday, Nov 15, 2026</timestamp>"),
@@ -93,11 +92,11 @@ def test_only_the_query_is_the_persons_own() -> None:
     ]
 
 
-def test_the_end_of_a_turn_is_kept() -> None:
+def test_the_end_of_a_turn_is_an_other_event() -> None:
     assert [event.name for event in all_of(recorded(MAIN, f"{MAIN}.jsonl"), Other)] == ["turn_ended", "turn_ended"]
 
 
-def test_results_without_ids_go_by_order_within_their_turn() -> None:
+def test_results_without_ids_are_matched_by_order_within_their_turn() -> None:
     """A call of an earlier turn gets no result of a later one."""
     result = {"type": "tool_result", "content": "x", "is_error": True}
     session = session_of(
@@ -112,7 +111,7 @@ def test_results_without_ids_go_by_order_within_their_turn() -> None:
     ]
 
 
-def test_thoughts_and_texts() -> None:
+def test_thoughts_and_texts_of_a_response_are_read() -> None:
     session = session_of(says("assistant", {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}))
     assert [event.text for event in all_of(session, Reasoning)] == ["Hm."]
     assert [event.text for event in all_of(session, AssistantMessage)] == ["Yes."]
@@ -128,7 +127,7 @@ def test_thoughts_and_texts() -> None:
         {"type": ["x"]},
     ],
 )
-def test_wrong_types_lose_nothing_else(record: Any) -> None:
+def test_records_of_wrong_types_do_not_affect_others(record: Any) -> None:
     session = session_of(says("user", "before"), record, says("user", "after"))
     assert [event.text for event in all_of(session, UserMessage)] == ["before", "after"]
 
@@ -145,23 +144,23 @@ def test_wrong_types_lose_nothing_else(record: Any) -> None:
         b"",
     ],
 )
-def test_not_taken_for_a_transcript(head: bytes) -> None:
+def test_other_formats_are_not_detected(head: bytes) -> None:
     assert not READER.detect(head, "file.jsonl")
 
 
-def test_a_first_message_longer_than_what_is_looked_at() -> None:
+def test_a_transcript_with_a_very_long_first_message_is_detected() -> None:
     line = json.dumps(says("user", {"type": "text", "text": "x" * 70_000})).encode()
     assert READER.detect(line[:65536], "file.jsonl")
 
 
-def test_kinds_of_both_programs() -> None:
+def test_kinds_of_tools_of_editor_and_command_line() -> None:
     assert kind_of("run_terminal_command_v2") == kind_of("Shell") == "shell"
     assert kind_of("codebase_search") == kind_of("Grep") == "search"
     assert kind_of("mcp_clocks_find") == "other"
 
 
-def test_transcripts_are_found_and_nothing_beside_them(tmp_path: Any) -> None:
-    """Projects hold other folders too, some of them with JSONL in them."""
+def test_only_transcripts_are_found(tmp_path: Any) -> None:
+    """Projects hold other folders too, some with JSONL files."""
     for name in (
         "w-proj/agent-transcripts/a/a.jsonl",
         "w-proj/agent-transcripts/a/subagents/b.jsonl",
@@ -176,7 +175,7 @@ def test_transcripts_are_found_and_nothing_beside_them(tmp_path: Any) -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_nothing_real_of_others_is_claimed() -> None:
+def test_no_file_of_the_corpus_is_detected() -> None:
     for folder, _, names in os.walk(os.path.join(SHARED, "corpus")):
         for name in names:
             path = os.path.join(folder, name)

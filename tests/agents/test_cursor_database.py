@@ -1,4 +1,4 @@
-"""Cursor's `state.vscdb`: read beside its log, never written, and read as far as its form is known."""
+"""Reading Cursor's `state.vscdb`: with its write-ahead log, without writing to it, and whatever its rows hold."""
 
 import hashlib
 import os
@@ -42,7 +42,7 @@ def all_of(session: Session, kind: type[E]) -> list[E]:
 
 
 def called(tmp_path: Path, **former: Any) -> ToolResult | None:
-    """What is read of one call."""
+    """The call and the result that are read from one `toolFormerData`."""
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         database.call("c", "b", "run_terminal_cmd", {"command": "ls"}, **former)
@@ -51,7 +51,7 @@ def called(tmp_path: Path, **former: Any) -> ToolResult | None:
 
 
 # What is in a conversation.
-def test_the_heading() -> None:
+def test_the_heading_comes_from_the_composer() -> None:
     session = sessions_in(FIXTURE)[MAIN]
     assert (session.title, session.model, session.project, session.branch) == (
         "The late clock", "scripted-1", "/w/proj", "main",
@@ -61,13 +61,13 @@ def test_the_heading() -> None:
     assert session.ended_at is not None
 
 
-def test_an_empty_conversation_is_none() -> None:
-    """The editor makes one whenever the panel is opened."""
+def test_an_empty_conversation_is_left_out() -> None:
+    """The editor creates one whenever the panel is opened."""
     assert set(sessions_in(FIXTURE)) == {MAIN, CHILD, "composer-first"}
 
 
-def test_calls_and_what_the_editor_says_of_them() -> None:
-    """No single member tells: a refused and a failing command are `completed` as well."""
+def test_results_show_exit_code_refusal_and_error() -> None:
+    """A refused and a failing command have the status `completed` too."""
     ends = {
         call.call_id: (call.kind, result and result.is_error, result and result.exit_code)
         for call, result in joined(sessions_in(FIXTURE)[MAIN])
@@ -88,7 +88,7 @@ def test_calls_and_what_the_editor_says_of_them() -> None:
     assert "tool_b9" not in results  # still running
 
 
-def test_thoughts_and_tokens() -> None:
+def test_thoughts_and_tokens_are_read() -> None:
     session = sessions_in(FIXTURE)[MAIN]
     assert [event.text for event in all_of(session, Reasoning)] == ["Look at it."]
     assert usage(session) == Usage(input=120, output=9)
@@ -101,19 +101,18 @@ def test_a_subagent_is_a_child() -> None:
     assert [(spawn.session, spawn.call_id) for spawn in all_of(sessions[MAIN], Spawn)] == [(CHILD, "tool_b8")]
 
 
-def test_the_first_version_kept_messages_and_tools_elsewhere() -> None:
+def test_a_conversation_of_the_first_version_is_read() -> None:
     session = sessions_in(FIXTURE)["composer-first"]
     ((call, result),) = joined(session)
     assert (call.tool, call.input, result and result.text) == ("read_file", {"path": "a.py"}, "print(1)")
 
 
-def test_keys_drafts_and_copies_of_files_stay_behind(tmp_path: Path) -> None:
-    """What the person did not send, keys, and files are no part of the conversation."""
+def test_keys_drafts_and_copies_of_files_are_left_out(tmp_path: Path) -> None:
     (about,) = (event for event in all_of(sessions_in(FIXTURE)[MAIN], Other) if event.name == "composer")
     assert {"text", "blobEncryptionKey", "fullConversationHeadersOnly"}.isdisjoint(about.raw)
 
 
-def test_what_is_not_known_yet_survives(tmp_path: Path) -> None:
+def test_unknown_members_are_kept(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c", fromTheFuture={"answer": 42})
         database.bubble("c", "b", 7, "?", alsoNew=[1])
@@ -135,18 +134,20 @@ def test_what_is_not_known_yet_survives(tmp_path: Path) -> None:
         ({"result": "plain"}, None, None),
     ],
 )
-def test_endings(tmp_path: Path, former: dict[str, Any], is_error: bool | None, exit_code: int | None) -> None:
+def test_status_error_and_decision_give_the_result(
+    tmp_path: Path, former: dict[str, Any], is_error: bool | None, exit_code: int | None
+) -> None:
     result = called(tmp_path, **former)
     assert result is not None
     assert (result.is_error, result.exit_code) == (is_error, exit_code)
 
 
 @pytest.mark.parametrize("former", [{}, {"status": "loading"}, {"status": "pending", "result": ""}])
-def test_what_has_not_ended_has_no_result(tmp_path: Path, former: dict[str, Any]) -> None:
+def test_a_running_call_has_no_result(tmp_path: Path, former: dict[str, Any]) -> None:
     assert called(tmp_path, **former) is None
 
 
-def test_arguments_and_results_come_as_objects_too(tmp_path: Path) -> None:
+def test_arguments_and_results_may_be_objects(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         former = {
@@ -162,8 +163,8 @@ def test_arguments_and_results_come_as_objects_too(tmp_path: Path) -> None:
 
 
 # The order, and what is not in it.
-def test_the_headers_give_the_order_and_say_what_still_stands(tmp_path: Path) -> None:
-    """Keys sort otherwise; a bubble that no header names was taken back."""
+def test_headers_give_the_order_and_leave_out_rewound_bubbles(tmp_path: Path) -> None:
+    """Keys sort in another order; a bubble that no header names was taken back."""
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         database.bubble("c", "z", 1, "first")
@@ -172,7 +173,7 @@ def test_the_headers_give_the_order_and_say_what_still_stands(tmp_path: Path) ->
     assert [event.text for event in all_of(sessions_in(database.path)["c"], UserMessage)] == ["first", "second"]
 
 
-def test_a_bubble_that_is_gone_or_broken_is_a_problem(tmp_path: Path) -> None:
+def test_a_missing_or_broken_bubble_is_a_problem(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         for name in ("gone", "broken", "good"):
@@ -185,7 +186,7 @@ def test_a_bubble_that_is_gone_or_broken_is_a_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", "{", "[]", b"\xff", {"fullConversationHeadersOnly": {"a": 1}}])
-def test_a_broken_conversation_spoils_no_other(tmp_path: Path, value: Any) -> None:
+def test_a_broken_conversation_does_not_affect_others(tmp_path: Path, value: Any) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("good")
         database.bubble("good", "b", 1, "hello")
@@ -196,18 +197,18 @@ def test_a_broken_conversation_spoils_no_other(tmp_path: Path, value: Any) -> No
     assert all_of(sessions["bad"], UserMessage) == []
 
 
-def test_two_conversations_whose_ids_begin_alike(tmp_path: Path) -> None:
+def test_conversations_whose_ids_share_a_beginning_are_separate(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         for name in ("c", "c1"):
             database.composer(name)
             database.bubble(name, "b", 1, name)
     sessions = sessions_in(database.path)
-    said = {name: [event.text for event in all_of(session, UserMessage)] for name, session in sessions.items()}
-    assert said == {"c": ["c"], "c1": ["c1"]}
+    texts = {name: [event.text for event in all_of(session, UserMessage)] for name, session in sessions.items()}
+    assert texts == {"c": ["c"], "c1": ["c1"]}
 
 
 # The database of a running editor.
-def test_what_is_only_in_the_log_is_read_and_nothing_is_written(tmp_path: Path) -> None:
+def test_rows_in_the_log_are_read_and_no_file_is_changed(tmp_path: Path) -> None:
     path = str(tmp_path / "state.vscdb")
     with CursorDatabase(path, journal="WAL") as database:
         database.composer("c")
@@ -219,8 +220,8 @@ def test_what_is_only_in_the_log_is_read_and_nothing_is_written(tmp_path: Path) 
         database.bubble("c", "b2", 1, "written while we look")  # it was never locked
 
 
-def test_only_what_was_written_has_another_stamp(tmp_path: Path) -> None:
-    """Also a bubble that is written again under its name, as one is while it streams."""
+def test_only_a_changed_conversation_has_a_new_stamp(tmp_path: Path) -> None:
+    """Also when a bubble is written again under its id, as while it streams."""
     with CursorDatabase(str(tmp_path / "state.vscdb"), journal="WAL") as database:
         for name in ("one", "two"):
             database.composer(name)
@@ -232,14 +233,14 @@ def test_only_what_was_written_has_another_stamp(tmp_path: Path) -> None:
     assert first["two"] == second["two"]
 
 
-def test_a_locked_database_is_left_for_next_time(tmp_path: Path) -> None:
+def test_a_locked_database_is_unreadable_for_now(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.connection.execute("BEGIN EXCLUSIVE")
         with pytest.raises(SourceUnreadable, match="locked"):
             READER.parts(database.path)
 
 
-def test_another_database_of_that_name_is_not_claimed(tmp_path: Path) -> None:
+def test_another_database_of_that_name_is_not_detected(tmp_path: Path) -> None:
     """Every editor of this family has a `state.vscdb`."""
     path = str(tmp_path / "state.vscdb")
     connection = sqlite3.connect(path)
@@ -251,8 +252,7 @@ def test_another_database_of_that_name_is_not_claimed(tmp_path: Path) -> None:
         read(path, READER)
 
 
-def test_the_database_is_found_with_its_log(tmp_path: Path) -> None:
-    """What changed last is in the log: it is part of the stamp."""
+def test_the_stamp_of_the_database_includes_its_log(tmp_path: Path) -> None:
     root = tmp_path / "Cursor" / "User" / "globalStorage"
     root.mkdir(parents=True)
     with CursorDatabase(str(root / "state.vscdb"), journal="WAL") as database:
@@ -266,8 +266,7 @@ def _digests(path: str) -> list[str]:
     return [hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in (path, f"{path}-wal")]
 
 
-def test_calls_are_named_once(tmp_path: Path) -> None:
-    """The order may name a bubble twice."""
+def test_a_bubble_that_the_headers_name_twice_counts_once(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Gemini CLI's sessions: the journal with its newer versions, what the program takes back, results and places."""
+"""Reading Gemini CLI's sessions: newer versions of messages in the journal, rewinds, results and places."""
 
 import glob
 import json
@@ -46,8 +46,8 @@ def texts(session: Session) -> list[str]:
 # The real program's own sessions.
 
 
-def test_the_real_session_has_every_outcome() -> None:
-    """Exit 2 under `success`, `error` of a missing file, exit 0 where no line says so, an unknown tool."""
+def test_results_of_the_real_session_are_read() -> None:
+    """Exit 2 under `success`, `error` of a missing file, exit 0 without a line for it, an unknown tool."""
     results = [result for _, result in joined(fixture("work")) if result is not None]
     assert [result.exit_code for result in results] == [2, None, 0, None, None]
     assert [result.is_error for result in results] == [None, True, None, True, False]
@@ -56,15 +56,15 @@ def test_the_real_session_has_every_outcome() -> None:
     assert results[2].text == "good\nExit Code: 7"  # what the command itself printed
 
 
-def test_tokens_count_once_and_are_taken_apart() -> None:
-    """The input holds the cached ones, the output no thoughts; a message written twice counts once."""
+def test_tokens_count_once_by_kind() -> None:
+    """Gemini counts cached tokens as input and thoughts not as output; a message written twice counts once."""
     assert usage(fixture("work")) == Usage(input=295, cache_read=350, output=82, reasoning=5)
     session = journal(answer("g1", "a", tokens=TOKENS), answer("g1", "a", [call("c1")], tokens=TOKENS))
     assert usage(session) == Usage(input=72, cache_read=30, output=25, reasoning=5)
 
 
-def test_the_older_document_reads_like_the_journal() -> None:
-    """Before 0.40 one JSON document, rewritten whole: the same calls, results, texts and tokens."""
+def test_the_older_document_gives_the_same_session_as_the_journal() -> None:
+    """Before 0.40 a session was one JSON document."""
     old, new = fixture("older"), fixture("work")
     assert [(a.tool, a.input, b and b.text) for a, b in joined(old)] == [
         (a.tool, a.input, b and b.text) for a, b in joined(new)
@@ -73,7 +73,7 @@ def test_the_older_document_reads_like_the_journal() -> None:
     assert old.id == "0d0c0000-0000-4000-8000-000000000001"
 
 
-def test_a_resumed_session_goes_on_in_its_file() -> None:
+def test_a_resumed_session_adds_only_new_events() -> None:
     """Resuming writes the metadata again, empties the messages by `$set` and puts them back without calls and tokens."""
     session = fixture("resumed")
     human = [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
@@ -84,13 +84,13 @@ def test_a_resumed_session_goes_on_in_its_file() -> None:
     assert not [event for event in session.events if isinstance(event, Rewind | Other)]
 
 
-def test_a_compaction_is_one_event_and_its_copies_are_none() -> None:
+def test_a_compaction_is_one_event_and_copied_messages_none() -> None:
     session = fixture("resumed")
     (compaction,) = (event for event in session.events if isinstance(event, Compaction))
     assert "<goal>Counting on.</goal>" in compaction.summary
 
 
-def test_a_subagent_is_a_child_by_where_its_file_lies() -> None:
+def test_a_subagent_is_a_child_of_the_session_named_by_its_folder() -> None:
     parent = fixture("delegating")
     (path,) = glob.glob(os.path.join(FOLDER, "delegating", "proj", "chats", "*", "*.jsonl"))
     (child,) = read(path)
@@ -107,8 +107,8 @@ def test_a_subagent_is_a_child_by_where_its_file_lies() -> None:
 # Newer versions of a message.
 
 
-def test_a_newer_version_gives_only_what_is_new() -> None:
-    """First the text, then a call, then its end, then another call: each given once."""
+def test_a_newer_version_of_a_message_adds_only_what_is_new() -> None:
+    """First the text, then a call, then its end, then another call."""
     waiting = {"id": "c1", "name": "read_file", "args": {"file_path": "a"}, "status": "executing"}
     session = journal(
         answer("g1", "Look", thoughts=[{"subject": "One", "description": "first"}]),
@@ -126,23 +126,23 @@ def test_a_newer_version_gives_only_what_is_new() -> None:
     assert [event.call_id for event in session.events if isinstance(event, ToolCall)] == ["c1", "c2"]
 
 
-def test_a_version_with_other_words_is_kept_apart() -> None:
-    """Events are never changed: the new version stands there whole, and its words count no second time."""
+def test_a_version_with_changed_text_is_an_other_event() -> None:
+    """Events are never changed, and the text does not count twice."""
     session = journal(user("u1", "Go."), answer("g1", "Before."), user("u1", "Went."), answer("g1", "After"))
     assert texts(session) == ["Before."]
     kept = [event for event in session.events if isinstance(event, Other)]
     assert [(event.name, event.raw["id"]) for event in kept] == [("changed message", "u1"), ("changed message", "g1")]
 
 
-def test_a_result_stands_twice_and_counts_once() -> None:
-    """In the call's record and in what was sent to the model."""
+def test_a_result_that_is_recorded_twice_counts_once() -> None:
+    """It is in the call's record and in the message to the model."""
     sent = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "fine"}}}
     session = journal(answer("g1", "", [call("c1")]), user("u1", sent), user("g1_response", sent))
     assert len([event for event in session.events if isinstance(event, ToolResult)]) == 1
     assert not [event for event in session.events if isinstance(event, UserMessage)]
 
 
-def test_a_result_that_was_only_sent_is_taken_from_there() -> None:
+def test_a_result_only_in_the_message_to_the_model_is_read() -> None:
     asked = {"functionCall": {"id": "c1", "name": "read_file", "args": {"file_path": "a"}}}
     sent = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"error": "gone"}}}
     lost = {"functionResponse": {"id": "c9", "name": "read_file", "response": {"output": "?"}}}
@@ -153,8 +153,8 @@ def test_a_result_that_was_only_sent_is_taken_from_there() -> None:
     assert [event.name for event in session.events if isinstance(event, Other)] == ["result without a call"]
 
 
-def test_a_result_holds_its_siblings_too() -> None:
-    """The program copies all responses of a turn into each call's record: only a call's own is its result."""
+def test_only_a_calls_own_response_is_its_result() -> None:
+    """The program copies all responses of a turn into each call's record."""
     both = [
         {"functionResponse": {"id": "c2", "name": "glob", "response": {"output": "two"}}},
         {"functionResponse": {"id": "c1", "name": "glob", "response": {"output": "one"}}},
@@ -163,7 +163,7 @@ def test_a_result_holds_its_siblings_too() -> None:
     assert [result and result.text for _, result in joined(session)] == ["one", "two"]
 
 
-def test_ids_that_come_again_are_other_calls() -> None:
+def test_a_repeated_id_is_another_call() -> None:
     session = journal(answer("g1", "", [call("c1")]), answer("g2", "", [call("c1", "error", "gone")]))
     assert [(asked.call_id, result and result.text) for asked, result in joined(session)] == [
         ("c1", "fine"),
@@ -171,7 +171,7 @@ def test_ids_that_come_again_are_other_calls() -> None:
     ]
 
 
-def test_thoughts_may_come_again_among_the_parts() -> None:
+def test_thoughts_repeated_among_the_parts_count_once() -> None:
     thought = {"subject": "One", "description": "first"}
     parts = [{"text": "**One** first", "thought": True}, {"text": "Yes."}]
     session = journal(answer("g1", "Yes.", thoughts=[thought]), {"$set": {"messages": [answer("g1", parts)]}})
@@ -182,7 +182,7 @@ def test_thoughts_may_come_again_among_the_parts() -> None:
 # Going back.
 
 
-def test_rewinding_takes_back_the_message_and_all_after_it() -> None:
+def test_a_rewind_removes_the_message_and_all_after_it() -> None:
     session = journal(
         user("u1", "Go."), answer("g1", "Gone."), user("u2", "No."), answer("g2", "", [call("c1")]),
         {"$rewindTo": "u2"}, user("u3", "Yes."), answer("g3", "", [call("c1")]),
@@ -192,7 +192,7 @@ def test_rewinding_takes_back_the_message_and_all_after_it() -> None:
     assert [event.call_id for event in kept if isinstance(event, ToolCall)] == ["c1 8"]
 
 
-def test_rewinding_to_what_is_not_there_takes_nothing_back() -> None:
+def test_a_rewind_to_an_unknown_message_removes_nothing() -> None:
     parser = READER.parser("session-1.jsonl")
     parser.feed("\n".join(json.dumps(record) for record in (START, {"$rewindTo": "nobody"})).encode() + b"\n", 1)
     (session,) = parser.take()
@@ -200,8 +200,7 @@ def test_rewinding_to_what_is_not_there_takes_nothing_back() -> None:
     assert [problem.line for problem in session.problems] == [2]
 
 
-def test_a_set_can_carry_all_messages() -> None:
-    """Messages that are known give nothing; new ones do; those left out are not taken back."""
+def test_a_set_record_adds_new_messages_and_removes_none() -> None:
     session = journal(
         user("u1", "Go."), answer("g1", "Gone."),
         {"$set": {"messages": [user("u1", "Go.")], "lastUpdated": "2026-05-01T11:00:00.000Z"}},
@@ -212,7 +211,7 @@ def test_a_set_can_carry_all_messages() -> None:
     assert session.ended_at == 1_777_633_200.0
 
 
-def test_after_a_compaction_what_was_kept_comes_under_new_ids() -> None:
+def test_messages_kept_by_a_compaction_under_new_ids_count_once() -> None:
     summary = user("n1", "<state_snapshot>short</state_snapshot>")
     copied = answer("n3", [{"text": "Gone."}, {"functionCall": {"id": "c1", "name": "read_file", "args": {}}}])
     session = journal(
@@ -230,14 +229,14 @@ def test_after_a_compaction_what_was_kept_comes_under_new_ids() -> None:
 # Whose words, which project.
 
 
-def test_what_the_program_puts_beside_a_prompt_is_injected() -> None:
+def test_text_that_the_program_adds_to_a_prompt_is_injected() -> None:
     session = journal(
         user("u1", "Fix it.", "<hook_context>be kind</hook_context>"),
         user("u2", "See @a.txt", "--- Content from referenced files ---", "hello", displayContent="See @a.txt"),
         user("u3", {"inlineData": {"mimeType": "image/png", "data": ""}}),
     )
-    said = [(event.text, event.origin, event.images) for event in session.events if isinstance(event, UserMessage)]
-    assert said == [
+    origins = [(event.text, event.origin, event.images) for event in session.events if isinstance(event, UserMessage)]
+    assert origins == [
         ("Fix it.", "human", 0),
         ("<hook_context>be kind</hook_context>", "injected", 0),
         ("See @a.txt", "human", 0),
@@ -246,7 +245,7 @@ def test_what_the_program_puts_beside_a_prompt_is_injected() -> None:
     ]
 
 
-def test_the_project_is_what_the_records_say_else_the_folder() -> None:
+def test_the_project_comes_from_the_records_else_from_the_folder() -> None:
     context = (
         "<session_context>\n- **Workspace Directories:**\n  - /w/clock\n- **Directory Structure:**\n</session_context>"
     )
@@ -258,7 +257,7 @@ def test_the_project_is_what_the_records_say_else_the_folder() -> None:
     assert journal(answer("g1", "", [described]), path=hashed).project == "/w/far"
 
 
-def test_titles_models_and_notes() -> None:
+def test_titles_models_and_notes_are_read() -> None:
     session = journal(
         answer("g1", "a", model="gemini-3"),
         {"id": "i1", "type": "info", "content": "Request cancelled."},
@@ -272,8 +271,8 @@ def test_titles_models_and_notes() -> None:
 # Files.
 
 
-def test_a_document_may_call_itself_lines(tmp_path: Path) -> None:
-    """Copies that others made of sessions are pretty-printed documents named `.jsonl`; a journal may lie there as well."""
+def test_a_document_named_jsonl_is_read(tmp_path: Path) -> None:
+    """Copies that others made of sessions are pretty-printed documents named `.jsonl`, or journals."""
     document = {**START, "messages": [user("u1", "Go."), answer("g1", "Gone.")]}
     path = tmp_path / "copy.jsonl"
     path.write_text(json.dumps(document, indent=2))
@@ -289,15 +288,14 @@ def test_a_document_may_call_itself_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [b"{", b'{"sessionId": "s", "projectHash": "p", "messages": 7}', b"[]", b"\xff", b"null"]
 )
-def test_what_is_no_session_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_session_is_a_session_with_a_problem(data: bytes) -> None:
     parser = READER.parser("/some/where/cut.json")
     parser.feed(data, 1)
     sessions = parser.take()
     assert [problem.file for session in sessions for problem in session.problems] == ["/some/where/cut.json"]
 
 
-def test_places_and_the_document_left_behind(tmp_path: Path) -> None:
-    """A document that was turned into a journal stays beside it: the same session, so it is left out."""
+def test_a_document_beside_its_journal_is_not_found(tmp_path: Path) -> None:
     assert PLACES.roots({"GEMINI_CLI_HOME": "/x", "HOME": "/h"}) == [os.path.join("/x", ".gemini", "tmp")]
     assert PLACES.roots({"HOME": "/h", "USERPROFILE": "/h"}) == [os.path.join("/h", ".gemini", "tmp")]
     chats = tmp_path / "proj" / "chats"
@@ -312,8 +310,8 @@ def test_places_and_the_document_left_behind(tmp_path: Path) -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_real_sessions_have_the_calls_that_were_counted() -> None:
-    """The three sessions in the corpus (one lies in a folder `unknown`): 59 calls, all with a status; two were denied."""
+def test_real_sessions_have_the_counts_of_the_corpus() -> None:
+    """Three sessions (one in a folder `unknown`): 59 calls, all with a status; two were denied."""
     sessions = []
     for path in glob.glob(os.path.join(SHARED, "corpus", "entire__*", "*", "*.jsonl")):
         with open(path, "rb") as file:

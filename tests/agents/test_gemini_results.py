@@ -1,4 +1,4 @@
-"""What came of a call in Gemini CLI: its status, the lines of its shell tool, and what hooks hang on a result."""
+"""Results of calls in Gemini CLI: status, the lines of the shell tool, and texts that hooks add."""
 
 import pytest
 
@@ -27,14 +27,14 @@ def shell(output: str, **more: str) -> ToolResult:
         ("Command moved to background (PID: 7). Output hidden.", None, "Command moved to background (PID: 7). Output hidden."),
     ],
 )  # fmt: skip
-def test_the_exit_code_is_the_programs_own_line(text: str, code: int | None, output: str) -> None:
-    """The line is there only when it is not nought, between the output and the process group."""
+def test_the_exit_code_comes_from_the_programs_line(text: str, code: int | None, output: str) -> None:
+    """The line is absent for 0; it is between the output and the process group."""
     result = shell(text)
     assert (result.exit_code, result.text) == (code, output)
 
 
-def test_a_command_that_prints_such_a_line_is_not_believed() -> None:
-    """What was shown to the person is the bare output."""
+def test_an_exit_line_printed_by_a_command_does_not_count() -> None:
+    """The display holds the bare output."""
     result = shell("Output: a\nExit Code: 9\nProcess Group PGID: 7", resultDisplay="a\nExit Code: 9")
     assert (result.exit_code, result.text) == (0, "a\nExit Code: 9")
 
@@ -46,8 +46,8 @@ def test_only_the_shell_has_exit_lines() -> None:
     assert (result.exit_code, result.is_error, result.text) == (None, False, "Output: a\nExit Code: 9")
 
 
-def test_cancelled_is_an_error_and_says_so() -> None:
-    """By the person before it ran, by the person while it ran, and by the program's own clock."""
+def test_a_cancelled_call_is_an_error_with_its_reason() -> None:
+    """Cancelled by the person before or while it ran, or by a timeout."""
     session = journal(
         answer("g1", "", [call("c1", "cancelled", "[Operation Cancelled] Reason: User denied execution.")])
     )
@@ -60,8 +60,8 @@ def test_cancelled_is_an_error_and_says_so() -> None:
     assert (late.is_error, late.detail["exception"]) == (True, "timeout")
 
 
-def test_words_of_hooks_are_no_part_of_a_result() -> None:
-    """A hook's context hangs on the result with its brackets as entities; Preheat's own is known by its mark."""
+def test_texts_of_hooks_are_separated_from_the_result() -> None:
+    """Brackets in a hook's text are entities; Preheat's text is known by its mark."""
     text = "Output: a\nProcess Group PGID: 7\n\n<hook_context>&lt;preheat-note&gt;try b</hook_context>"
     session = journal(answer("g1", "", [call("c1", output=text, tool="run_shell_command")]))
     ((_, result),) = joined(session)

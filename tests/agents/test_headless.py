@@ -1,4 +1,4 @@
-"""How agents are started without a terminal: what is asked gets through. Whether the programs take it, `tests/programs` shows."""
+"""The options with which agents are started without a terminal; `tests/programs` runs the real programs."""
 
 import pytest
 
@@ -8,8 +8,7 @@ from preheat.model.headless import Asked
 
 
 @pytest.mark.parametrize("agent", headless_agents())
-def test_what_is_asked_gets_through(agent: str) -> None:
-    """Prompt, model and the person's own options."""
+def test_prompt_model_and_options_are_passed_on(agent: str) -> None:
     headless = headless_of(agent)
     assert headless is not None
     words = headless.arguments(Asked("<do> it", "some-model", ("--own", "x")))
@@ -19,14 +18,13 @@ def test_what_is_asked_gets_through(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", headless_agents())
-def test_nothing_is_said_of_a_model_that_nobody_asked_for(agent: str) -> None:
+def test_no_model_option_without_a_model(agent: str) -> None:
     headless = headless_of(agent)
     assert headless is not None
     assert "--model" not in headless.arguments(Asked("do it"))
 
 
-def test_the_persons_own_permissions_stand() -> None:
-    """Whoever names a sandbox or an approval gets no second one."""
+def test_permission_options_of_the_person_replace_the_default() -> None:
     for agent, option in (("codex", "--sandbox=read-only"), ("gemini", "--approval-mode=default")):
         headless = headless_of(agent)
         assert headless is not None
@@ -34,6 +32,6 @@ def test_the_persons_own_permissions_stand() -> None:
         assert [word for word in words if word.startswith(option.partition("=")[0])] == [option]
 
 
-def test_an_agent_that_cannot_be_started_so() -> None:
+def test_an_agent_without_headless_mode_has_none() -> None:
     assert headless_of("openai_chat") is None
     assert set(headless_agents()) < set(AGENTS)

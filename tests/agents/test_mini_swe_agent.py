@@ -1,4 +1,4 @@
-"""mini-swe-agent's trajectories: what was run, how it ended, and everything that is not a command."""
+"""Reading mini-swe-agent's trajectories: calls, results, and all other messages."""
 
 import glob
 import json
@@ -38,8 +38,8 @@ def fed(document: Any, path: str = "run.traj.json") -> Session:
     return session
 
 
-def test_version_1_commands_stand_in_the_text() -> None:
-    """One call a response, its exit code from the program's own line, its output without the tags."""
+def test_version_1_commands_are_read_from_the_text() -> None:
+    """One call a response, the exit code from the program's line, the output without tags."""
     pairs = list(joined(session_of("version-1.traj.json")))
     assert [call.input["command"] for call, _ in pairs][:1] == ["ls"]
     results = [result for _, result in pairs]
@@ -49,7 +49,7 @@ def test_version_1_commands_stand_in_the_text() -> None:
 
 
 def test_version_1_two_commands_are_a_format_error() -> None:
-    """The program ran neither: one attempt, marked as an error by the program's own rule."""
+    """The program ran neither: one call, marked as an error."""
     call, result = list(joined(session_of("version-1.traj.json")))[1]
     assert call.input == {"command": "cat clock.py\npython clock.py"}
     assert result is not None
@@ -63,7 +63,7 @@ def test_version_1_timeout_is_an_error_without_exit_code() -> None:
 
 
 def test_version_1_submission_is_no_result() -> None:
-    """The last message is what was handed in, not what the last command gave."""
+    """The last message is the submission, not the last command's output."""
     session = session_of("version-1.traj.json")
     assert list(joined(session))[-1][1] is None
     names = [event.name for event in session.events if isinstance(event, Other)]
@@ -74,7 +74,7 @@ def test_version_1_submission_is_no_result() -> None:
     assert ending.raw["exit_status"] == "Submitted"
 
 
-def test_heading_comes_from_the_config() -> None:
+def test_the_heading_comes_from_the_config() -> None:
     session = session_of("version-1.traj.json")
     assert (session.version, session.model, session.project) == ("1.15.0", "scripted", "/testbed")
     assert session.starter == "headless"
@@ -83,8 +83,8 @@ def test_heading_comes_from_the_config() -> None:
     assert usage(session) == Usage(input=700, output=64)
 
 
-def test_several_calls_in_a_response_each_have_their_result() -> None:
-    """The real program's tool calls: joined by id, exit codes from `extra.returncode`."""
+def test_each_of_several_calls_in_a_response_has_its_result() -> None:
+    """Matched by id, with exit codes from `extra.returncode`."""
     first, second = list(joined(session_of("tool-calls.traj.json")))[:2]
     assert first[0].input == {"command": "echo hello > answer.txt; ls"}
     assert first[0].kind == "shell"
@@ -95,8 +95,8 @@ def test_several_calls_in_a_response_each_have_their_result() -> None:
     assert first[0].response == second[0].response == "resp_1"
 
 
-def test_a_refused_response_is_read_out_of_the_refusal() -> None:
-    """Version 2 keeps a response that it could not run only inside the message that says so."""
+def test_a_refused_response_is_read_from_the_refusal() -> None:
+    """Version 2 records a response that it could not run only inside the refusing message."""
     session = session_of("tool-calls.traj.json")
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
     assert "I forgot to call anything." in texts
@@ -112,14 +112,14 @@ def test_an_exception_of_the_program_is_an_error() -> None:
     assert (late.is_error, late.exit_code, late.detail) == (True, None, {"exception": "TimeoutExpired"})
 
 
-def test_usage_and_reasoning_of_each_response() -> None:
+def test_each_response_has_usage_and_reasoning() -> None:
     session = session_of("tool-calls.traj.json")
     assert usage(session) == Usage(input=600, output=60, cache_read=50, reasoning=5)
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["First see what is there."]
 
 
-def test_the_text_form_of_version_2() -> None:
-    """Commands in fences of another name; a response without a command is refused."""
+def test_version_2_commands_in_fences_are_read() -> None:
+    """The fences have another name; a response without a command is refused."""
     session = session_of("text.traj.json")
     commands = [event.input.get("command") for event in session.events if isinstance(event, ToolCall)]
     assert commands[0] == "echo hello > answer.txt; exit 3"
@@ -128,8 +128,8 @@ def test_the_text_form_of_version_2() -> None:
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Write an answer."]
 
 
-def test_the_newer_interface_is_read() -> None:
-    """Responses as items (`object: response`) and their results as `function_call_output`."""
+def test_items_of_the_responses_interface_are_read() -> None:
+    """Responses are `object: response`, results `function_call_output`."""
     session = fed(
         {
             "info": {"exit_status": "", "mini_version": "2.2.7"},
@@ -163,7 +163,7 @@ def test_two_runs_of_one_task_are_two_sessions() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"messages": 1}', b"\xff\xfe", b'{"info": {"exit'])
-def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
     session = fed(data, "/some/where/cut.traj.json")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.traj.json"]
@@ -189,7 +189,7 @@ def test_a_message_of_any_shape_is_kept() -> None:
         ("```bash x\n" * 20_000, []),
     ],
 )
-def test_fences(text: str, commands: list[str]) -> None:
+def test_commands_are_the_fenced_shell_blocks(text: str, commands: list[str]) -> None:
     assert fenced(text) == commands
 
 
@@ -199,8 +199,8 @@ def test_fences(text: str, commands: list[str]) -> None:
     ("folder", "calls", "labelled"),
     [("mini_swe_agent__gruckion", 491, 469), ("mini_swe_agent__SWE-agent-prs", 247, 242)],
 )
-def test_real_trajectories_have_the_calls_that_others_counted(folder: str, calls: int, labelled: int) -> None:
-    """Counts of the corpus's collectors; `labelled` are those with an exit code."""
+def test_real_trajectories_have_the_counts_of_the_corpus(folder: str, calls: int, labelled: int) -> None:
+    """`labelled` are the calls with an exit code."""
     files = glob.glob(os.path.join(SHARED, "corpus", folder, "**", "*.traj.json"), recursive=True)
     sessions = [session for path in files for session in read(path, detect(path))]
     assert {session.agent for session in sessions} == {"mini_swe_agent"}

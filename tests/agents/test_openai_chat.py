@@ -1,4 +1,4 @@
-"""OpenAI chat messages: every way they lie in files, and every way their calls and results are written."""
+"""Reading OpenAI chat messages: every layout of a file, and every way to write calls and results."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def called(name: str = "ls", call_id: str | None = "c1", given: Any = "{}") -> d
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def test_a_conversation_object() -> None:
+def test_an_object_with_messages_is_a_session() -> None:
     (session,) = sessions_of("conversation.json")
     assert (session.id, session.model, session.title) == ("conv-1", "scripted-1", "A late clock")
     pairs = list(joined(session))
@@ -61,7 +61,7 @@ def test_a_conversation_object() -> None:
     assert others == ["conversation", "system"]
 
 
-def test_a_list_of_messages_with_the_older_function_call() -> None:
+def test_a_list_of_messages_with_function_call_is_a_session() -> None:
     (session,) = sessions_of("messages.json")
     ((call, result),) = joined(session)
     assert call.tool == "get_time"
@@ -70,8 +70,8 @@ def test_a_list_of_messages_with_the_older_function_call() -> None:
     assert result.is_error is None
 
 
-def test_a_message_a_line_and_an_id_used_again() -> None:
-    """Calls as JSON text; `call_0` twice is two calls, each with its result; arguments that are no JSON are kept."""
+def test_one_message_a_line_with_a_repeated_id_is_read() -> None:
+    """Calls are JSON text; `call_0` twice is two calls with a result each; arguments that are no JSON are kept."""
     (session,) = sessions_of("message-a-line.jsonl")
     pairs = list(joined(session))
     assert [result.text if result else None for _, result in pairs] == ["4", "SyntaxError"]
@@ -79,8 +79,8 @@ def test_a_message_a_line_and_an_id_used_again() -> None:
     assert [call.input for call, _ in pairs] == [{"code": "2+2"}, {"text": "not json"}]
 
 
-def test_a_conversation_a_line() -> None:
-    """Two that begin alike are two sessions, and their names stay when the file grows."""
+def test_one_conversation_a_line_is_a_session_each() -> None:
+    """Two with the same beginning are two sessions, and ids stay when the file grows."""
     sessions = sessions_of("conversation-a-line.jsonl")
     assert len({session.id for session in sessions}) == 3
     with open(os.path.join(FOLDER, "conversation-a-line.jsonl"), "rb") as file:
@@ -89,8 +89,8 @@ def test_a_conversation_a_line() -> None:
     assert [session.id for session in grown][:3] == [session.id for session in sessions]
 
 
-def test_a_list_of_conversations_and_results_by_order() -> None:
-    """Own ids, also as numbers; a result without an id belongs to the open call; `error` is the program's flag."""
+def test_a_list_of_conversations_is_a_session_each() -> None:
+    """Ids may be numbers; a result without an id belongs to the open call; `error` is the flag."""
     first, second = sessions_of("conversations.json")
     assert (first.id, second.id) == ("first", "7")
     ((call, result),) = joined(second)
@@ -99,14 +99,14 @@ def test_a_list_of_conversations_and_results_by_order() -> None:
     assert (result.is_error, result.detail) == (True, {"error": "ValueError: no such thing"})
 
 
-def test_results_without_ids_go_by_tool_then_by_order() -> None:
+def test_results_without_ids_are_matched_by_tool_then_by_order() -> None:
     first, second = called("one", None), called("two", None)
     both = {**first, "tool_calls": first["tool_calls"] + second["tool_calls"]}
     session = one(both, {"role": "tool", "name": "two", "content": "2"}, {"role": "tool", "content": "1"})
     assert {call.tool: result and result.text for call, result in joined(session)} == {"one": "1", "two": "2"}
 
 
-def test_a_result_without_a_call_is_kept_as_something_else() -> None:
+def test_a_result_without_a_call_is_an_other_event() -> None:
     session = one(called(), {"role": "tool", "tool_call_id": "zz", "content": "?"})
     assert not [event for event in session.events if isinstance(event, ToolResult)]
     assert [event.name for event in session.events if isinstance(event, Other)] == ["result without a call"]
@@ -118,7 +118,7 @@ def test_a_second_result_of_one_call_does_not_count() -> None:
     assert len([event for event in session.events if isinstance(event, ToolResult)]) == 1
 
 
-def test_what_preheat_said_is_marked() -> None:
+def test_text_of_preheat_has_the_origin_preheat() -> None:
     session = one({"role": "user", "content": "<preheat-context>warm</preheat-context>"})
     assert [event.origin for event in session.events if isinstance(event, UserMessage)] == ["preheat"]
 
@@ -136,7 +136,7 @@ def test_what_preheat_said_is_marked() -> None:
         {"role": "user", "timestamp": 1e300},
     ],
 )
-def test_wrong_types_lose_nothing_else(message: dict[str, Any]) -> None:
+def test_messages_of_wrong_types_do_not_affect_others(message: dict[str, Any]) -> None:
     session = one({"role": "user", "content": "before"}, message, {"role": "assistant", "content": "after"})
     texts = [event.text for event in session.events if isinstance(event, UserMessage | AssistantMessage)]
     assert texts[0] == "before"
@@ -151,7 +151,7 @@ def test_a_cut_document_is_a_session_with_a_problem(data: bytes) -> None:
     assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
 
 
-def test_a_cut_last_line_loses_only_itself() -> None:
+def test_only_a_cut_last_line_is_lost() -> None:
     (session,) = fed(b'{"role":"user","content":"one"}\n{"role":"user","content":"two"}\n{"role":"us')
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["one", "two"]
     assert [problem.line for problem in session.problems] == [3]
@@ -186,17 +186,16 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("head", RECOGNISED)
-def test_recognised(head: bytes) -> None:
+def test_chat_messages_are_detected(head: bytes) -> None:
     assert READER.detect(head, "file")
 
 
 @pytest.mark.parametrize("head", FOREIGN)
-def test_not_taken_for_chat(head: bytes) -> None:
-    """Other agents write something alike: those are theirs."""
+def test_similar_formats_are_not_detected(head: bytes) -> None:
     assert not READER.detect(head, "file")
 
 
-def test_kinds_by_name() -> None:
+def test_kinds_of_tools_follow_their_names() -> None:
     assert kind_of("execute_bash") == "shell"
     assert kind_of("searchEmails") == "search"
     assert kind_of("cancel_reservation") == "other"
@@ -204,8 +203,8 @@ def test_kinds_by_name() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_only_chat_is_claimed_of_everything_real() -> None:
-    """Over the whole corpus nothing but agentdojo's files, whose calls and results are as others counted them."""
+def test_only_chat_files_of_the_corpus_are_detected() -> None:
+    """These are agentdojo's, with the counts of calls and results of the corpus."""
     root = os.path.join(SHARED, "corpus")
     claimed: dict[str, list[Session]] = {}
     for folder, _, names in os.walk(root):

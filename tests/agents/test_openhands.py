@@ -1,4 +1,4 @@
-"""OpenHands: conversations' folders of the SDK, and the histories of older versions."""
+"""Reading OpenHands: folders of conversations of the SDK, and histories of older versions."""
 
 import json
 import os
@@ -50,8 +50,8 @@ def fed(value: Any, path: str = "events.json") -> list[Session]:
 
 
 # The SDK's folders.
-def test_the_tool_and_its_command_fail_apart() -> None:
-    """A command that exits with 1 is no error of the tool; a file that is not there is."""
+def test_the_error_flag_and_the_exit_code_are_separate() -> None:
+    """A command that exits with 1 is no error of the tool; a missing file is."""
     found = results()
     assert found["c1"] is not None
     assert (found["c1"].exit_code, found["c1"].is_error, found["c1"].text) == (1, False, "1 failed")
@@ -59,14 +59,14 @@ def test_the_tool_and_its_command_fail_apart() -> None:
     assert (found["c2"].exit_code, found["c2"].is_error) == (None, True)
 
 
-def test_minus_one_is_still_running() -> None:
+def test_exit_code_minus_one_means_still_running() -> None:
     result = results()["c3"]
     assert result is not None
     assert (result.exit_code, result.detail) == (None, {"running": True, "timeout": True})
 
 
 def test_an_error_of_the_program_is_the_result_of_its_call() -> None:
-    """Arguments that could not be read: no action was made of them, but the model did call."""
+    """The arguments could not be parsed, so there was no action, but a call."""
     pairs = {call.call_id: (call, result) for call, result in joined(session_of())}
     call, result = pairs["c4"]
     assert call.input == {"text": '{"comand": 1'}
@@ -74,7 +74,7 @@ def test_an_error_of_the_program_is_the_result_of_its_call() -> None:
     assert (result.is_error, result.detail) == (True, {"agent_error": True})
 
 
-def test_a_refusal_by_a_person() -> None:
+def test_a_refusal_by_a_person_is_an_error_result() -> None:
     result = results()["c5"]
     assert result is not None
     assert (result.is_error, result.text, result.detail) == (True, "Not that.", {"rejected": "user"})
@@ -92,7 +92,7 @@ def test_calls_of_one_response_share_its_text_and_tokens() -> None:
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Tests and a look."]
 
 
-def test_tokens_add_up_with_those_of_the_condenser_and_of_titles() -> None:
+def test_tokens_of_condenser_and_titles_are_part_of_the_total() -> None:
     session = session_of()
     assert session.reported == usage(session) == Usage(input=390, output=73, cache_read=300, cache_write=50)
 
@@ -102,14 +102,14 @@ def test_a_condensation_is_a_compaction() -> None:
     assert (event.trigger, event.summary) == ("condenser", "Tests fail.")
 
 
-def test_going_back_to_an_earlier_event() -> None:
-    """The next event hangs on an earlier one; updates of the state are no part of the tree."""
+def test_an_event_with_an_earlier_parent_is_a_rewind() -> None:
+    """Updates of the state are not part of the tree of events."""
     (event,) = [event for event in session_of().events if isinstance(event, Rewind)]
     prompt = next(event for event in session_of().events if isinstance(event, UserMessage))
     assert event.after == prompt.line
 
 
-def test_whose_words_a_message_is() -> None:
+def test_messages_have_the_origin_of_their_author() -> None:
     prompts = [(event.origin, event.text[:10]) for event in session_of().events if isinstance(event, UserMessage)]
     assert prompts == [
         ("human", "Run the te"),
@@ -119,22 +119,21 @@ def test_whose_words_a_message_is() -> None:
     ]
 
 
-def test_subagents_are_children() -> None:
+def test_subagents_are_child_sessions() -> None:
     (spawn,) = [event for event in session_of().events if isinstance(event, Spawn)]
     child = session_of(CHILD)
     assert spawn.session == child.id
     assert (child.parent, child.relation) == (NAME, "subagent")
 
 
-def test_heading_and_what_is_left_out() -> None:
-    """The program's set-up and its secrets are no part of a session."""
+def test_the_heading_is_read_without_setup_and_secrets() -> None:
     session = session_of()
     assert (session.id, session.project, session.model, session.title) == (NAME, "/w", "scripted", "Run the tests")
     state = next(event for event in session.events if isinstance(event, Other))
     assert not {"secret_registry", "agent_state", "stats"} & state.raw.keys()
 
 
-def test_it_has_a_place(tmp_path: Any) -> None:
+def test_conversations_are_found(tmp_path: Any) -> None:
     shutil.copytree(ROOT, tmp_path / "conversations")
     found = sorted(each.path for each in discover(str(tmp_path / "conversations")))
     assert [os.path.basename(os.path.dirname(path))[:8] for path in found] == ["aaaaaaaa", "99999999"]
@@ -153,7 +152,7 @@ def test_a_new_event_changes_the_stamp(tmp_path: Any) -> None:
     assert parts(path) != [before]
 
 
-def test_a_damaged_event_costs_only_itself(tmp_path: Any) -> None:
+def test_a_damaged_event_does_not_affect_others(tmp_path: Any) -> None:
     shutil.copytree(ROOT, tmp_path / "c")
     folder = tmp_path / "c" / NAME
     victim = next(name for name in os.listdir(folder / "events") if name.startswith("event-00004"))
@@ -164,7 +163,7 @@ def test_a_damaged_event_costs_only_itself(tmp_path: Any) -> None:
     assert len(list(joined(session))) == 5
 
 
-def test_a_damaged_state_still_has_its_events(tmp_path: Any) -> None:
+def test_events_are_read_despite_a_damaged_state(tmp_path: Any) -> None:
     shutil.copytree(ROOT, tmp_path / "c")
     path = tmp_path / "c" / NAME / "base_state.json"
     path.write_bytes(b'{"id": "aaaa')
@@ -174,8 +173,8 @@ def test_a_damaged_state_still_has_its_events(tmp_path: Any) -> None:
         parts(str(tmp_path / "nowhere" / "base_state.json"))
 
 
-def test_events_come_by_their_number(tmp_path: Any) -> None:
-    """Beyond 99,999 the names no longer sort like the numbers."""
+def test_events_are_ordered_by_number(tmp_path: Any) -> None:
+    """From 100,000 on names sort in another order than numbers."""
     shutil.copytree(ROOT, tmp_path / "c")
     folder = tmp_path / "c" / NAME
     late = {"id": "z", "kind": "PauseEvent", "source": "user", "timestamp": "2026-05-01T13:00:00"}
@@ -184,22 +183,22 @@ def test_events_come_by_their_number(tmp_path: Any) -> None:
     assert [line["value"].get("kind") for line in lines if line["record"] == "event"][-1] == "PauseEvent"
 
 
-def test_nothing_is_written(tmp_path: Any) -> None:
+def test_reading_writes_nothing(tmp_path: Any) -> None:
     shutil.copytree(ROOT, tmp_path / "c")
     before = {path: os.stat(path).st_mtime_ns for path in map(str, sorted((tmp_path / "c").rglob("*")))}
     session_of(str(tmp_path / "c" / NAME / "base_state.json"))
     assert {path: os.stat(path).st_mtime_ns for path in map(str, sorted((tmp_path / "c").rglob("*")))} == before
 
 
-def test_one_event_alone_is_no_session() -> None:
-    """A folder that a person names is read by its state; the event files in it are passed over."""
+def test_a_single_event_file_is_no_session() -> None:
+    """A folder that a person names is read by its state file."""
     head = b'{"id": "a", "timestamp": "t", "source": "user", "kind": "MessageEvent"}'
     assert not READER.detect(head, os.path.join("c", "events", "event-00000-a.json"))
     assert READER.detect(b"[" + head + b"]", "exported.json")
 
 
-def test_calls_of_another_agent_under_its_roof() -> None:
-    """Told again whenever the status changes: one call, one result."""
+def test_a_call_of_another_agent_counts_once() -> None:
+    """Its event is repeated whenever the status changes."""
     base = {"kind": "ACPToolCallEvent", "source": "agent", "timestamp": "2026-05-01T12:00:00", "tool_call_id": "x"}
     more = {"title": "Run make", "tool_kind": "execute", "raw_input": {"command": "make"}}
     (session,) = fed(
@@ -220,7 +219,7 @@ def runs() -> list[Session]:
     return read(os.path.join(FIXTURES, "openhands", "output.jsonl"), READER)
 
 
-def test_results_join_by_the_event_that_caused_them() -> None:
+def test_results_are_matched_by_the_event_that_caused_them() -> None:
     """A model may use one call id twice."""
     pairs = list(joined(runs()[0]))
     assert [call.input.get("command") for call, _ in pairs] == ["ls", "view", "sleep 99"]
@@ -234,14 +233,14 @@ def test_results_join_by_the_event_that_caused_them() -> None:
 
 
 def test_a_response_counts_once() -> None:
-    """Each of its calls, and each of their results, carries a copy of it."""
+    """Each of its calls and results carries a copy of it."""
     session = runs()[0]
     assert session.reported == usage(session) == Usage(input=110, output=11)
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
     assert texts == ["Look.", "Wait.", "I give up."]
 
 
-def test_older_runs_are_sessions_with_what_else_is_in_them() -> None:
+def test_older_runs_are_sessions_with_all_their_records() -> None:
     first, second = runs()
     assert first.id.startswith("w__w-1-")
     assert (first.model, first.starter) == ("scripted", "headless")
@@ -256,7 +255,7 @@ def test_older_runs_are_sessions_with_what_else_is_in_them() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'[{"id": 1'])
-def test_what_is_no_history_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_history_is_a_session_with_a_problem(data: bytes) -> None:
     session = fed(data, "/some/where/cut.json")[0]
     assert session.id == "cut"
     assert {problem.file for problem in session.problems} == {"/some/where/cut.json"}
@@ -264,8 +263,8 @@ def test_what_is_no_history_is_a_session_with_a_problem(data: bytes) -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_real_runs_have_the_calls_that_others_counted() -> None:
-    """They did not count the two `finish`, which have no result. One error came of a call that was never recorded."""
+def test_real_runs_have_the_counts_of_the_corpus() -> None:
+    """The corpus does not count the two `finish` calls, which have no result. One error has no recorded call."""
     path = os.path.join(SHARED, "corpus", "openhands__OpenHands", "output.jsonl")
     sessions = read(path, detect(path))
     assert len(sessions) == 2

@@ -1,4 +1,4 @@
-"""OpenTelemetry GenAI spans: each message, call and token once, whatever the conventions of the day."""
+"""Reading OpenTelemetry GenAI spans: each message, call and token counts once, by old and new conventions."""
 
 import json
 import os
@@ -51,8 +51,8 @@ def test_a_conversation_is_a_session() -> None:
     assert child.id == "conv-1/a000000000000007"
 
 
-def test_what_a_request_repeats_is_not_new() -> None:
-    """The second request holds the whole conversation again, as structured values this time."""
+def test_messages_that_a_request_repeats_count_once() -> None:
+    """The second request holds the whole conversation again, as structured values."""
     main = sessions()[0]
     assert [event.text for event in main.events if isinstance(event, UserMessage)] == ["Fix the clock."]
     texts = [event.text for event in main.events if isinstance(event, AssistantMessage) and event.text]
@@ -61,7 +61,7 @@ def test_what_a_request_repeats_is_not_new() -> None:
     assert [call.call_id for call, _ in joined(main)] == ["c1", "c2", "c3"]
 
 
-def test_the_span_of_a_tool_says_how_it_ended() -> None:
+def test_the_span_of_a_tool_gives_the_result_of_its_call() -> None:
     pairs = {call.call_id: (call, result) for call, result in joined(sessions()[0])}
     fine, failed, unsaid = (pairs[name][1] for name in ("c1", "c2", "c3"))
     assert fine is not None
@@ -73,29 +73,29 @@ def test_the_span_of_a_tool_says_how_it_ended() -> None:
     assert pairs["c1"][0].input == {"path": "clock.py"}
 
 
-def test_an_agents_sums_do_not_count_twice() -> None:
+def test_totals_of_an_agents_span_are_not_added() -> None:
     """Cached tokens are part of the input."""
     assert usage(sessions()[0]) == Usage(input=190, output=25, cache_read=40, reasoning=6)
 
 
-def test_an_agent_inside_an_agent_is_a_child() -> None:
+def test_an_agent_inside_an_agent_is_a_child_session() -> None:
     main, child = sessions()
     assert (child.parent, child.relation) == ("conv-1", "subagent")
     (spawn,) = [event for event in main.events if isinstance(event, Spawn)]
     assert (spawn.session, spawn.call_id) == (child.id, "c3")
 
 
-def test_a_request_that_failed_is_kept() -> None:
+def test_a_failed_request_is_an_other_event() -> None:
     child = sessions()[1]
     (failed,) = [event for event in child.events if isinstance(event, Other) and event.name == "failed request"]
     assert failed.raw["error.type"] == "timeout"
 
 
-def test_other_spans_are_no_part_of_it() -> None:
+def test_spans_without_a_model_are_ignored() -> None:
     assert "GET /health" not in json.dumps([event.raw for event in sessions()[0].events if isinstance(event, Other)])
 
 
-def test_one_event_a_message_as_it_was_before() -> None:
+def test_messages_as_span_events_are_read() -> None:
     (session,) = sessions("events.json")
     assert session.id == "11112222333344445555666677778888"
     ((call, result),) = joined(session)
@@ -106,14 +106,14 @@ def test_one_event_a_message_as_it_was_before() -> None:
     assert usage(session) == Usage(input=10, output=3)
 
 
-def test_content_in_log_records_beside_the_spans() -> None:
+def test_messages_in_log_records_are_read() -> None:
     """The event `gen_ai.client.inference.operation.details` belongs to the span whose ids it has."""
-    said = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+    texts = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
     record = {
         "traceId": "t",
         "spanId": "s",
         "eventName": "gen_ai.client.inference.operation.details",
-        "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": said}}],
+        "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": texts}}],
     }
     logs = [{"scopeLogs": [{"logRecords": [record]}]}]
     (session,) = fed(span("s", {"gen_ai.operation.name": "chat"}), resourceLogs=logs)
@@ -131,10 +131,14 @@ def test_without_content_there_are_still_calls_and_tokens() -> None:
     assert usage(session) == Usage(output=7)
 
 
-def test_an_agent_that_shows_no_requests_speaks_for_itself() -> None:
+def test_an_agents_span_without_requests_gives_the_messages() -> None:
     output = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}])
-    held = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.output_tokens": 4, "gen_ai.output.messages": output}
-    (session,) = fed(span("a", held))
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.usage.output_tokens": 4,
+        "gen_ai.output.messages": output,
+    }
+    (session,) = fed(span("a", attributes))
     assert usage(session) == Usage(output=4)
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["Done.", ""]
 
@@ -145,24 +149,24 @@ def test_a_span_that_was_sent_twice_counts_once() -> None:
     assert usage(session) == Usage(output=7)
 
 
-def test_spans_in_a_ring_end() -> None:
-    held = {"gen_ai.operation.name": "invoke_agent"}
-    assert fed(span("a", held, parentSpanId="b"), span("b", held, parentSpanId="a"))
+def test_spans_that_are_each_others_parents_are_read() -> None:
+    attributes = {"gen_ai.operation.name": "invoke_agent"}
+    assert fed(span("a", attributes, parentSpanId="b"), span("b", attributes, parentSpanId="a"))
 
 
-def test_typed_values() -> None:
-    held = [
+def test_typed_values_become_plain_values() -> None:
+    attributes = [
         {"key": "a", "value": {"intValue": "12"}},
         {"key": "b", "value": {"arrayValue": {"values": [{"boolValue": True}, {"doubleValue": 1.5}]}}},
         {"key": "c", "value": {"kvlistValue": {"values": [{"key": "d", "value": {"stringValue": "e"}}]}}},
         {"key": "f", "value": {}},
         {"value": 3},
     ]
-    assert attributes_of(held) == {"a": 12, "b": [True, 1.5], "c": {"d": "e"}, "f": None}
+    assert attributes_of(attributes) == {"a": 12, "b": [True, 1.5], "c": {"d": "e"}, "f": None}
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"null", b'{"resourceSpans": 3}', b"\xff"])
-def test_what_holds_no_spans_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_spans_is_a_session_with_a_problem(data: bytes) -> None:
     parser = READER.parser("/some/where/cut.json")
     parser.feed(data, 1)
     (session,) = parser.take()
@@ -170,6 +174,6 @@ def test_what_holds_no_spans_is_a_session_with_a_problem(data: bytes) -> None:
     assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
 
 
-def test_detection() -> None:
+def test_only_spans_of_models_are_detected() -> None:
     assert READER.detect(b'{"resourceSpans":[{"key":"gen_ai.system"', "t.json")
     assert not READER.detect(b'{"resourceSpans":[{"key":"http.method"', "t.json")

@@ -1,4 +1,4 @@
-"""Pi: every trap of its session files; `fed` reads each of them whole and line by line from a saved state."""
+"""Reading Pi's session files; `fed` reads every case whole and line by line from a saved state."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def session_of(*entries: dict[str, Any], header: dict[str, Any] = HEADER) -> Ses
 
 
 # What the real program wrote.
-def test_a_headless_session() -> None:
+def test_a_headless_session_is_read() -> None:
     """Flags, exit codes, tokens, thoughts and the heading are those of the script."""
     session = recorded("headless.jsonl")
     assert (session.agent, session.version, session.project, session.model) == ("pi", "3", "/w/proj", "scripted")
@@ -100,26 +100,24 @@ def test_going_back_is_a_rewind_and_the_branch_is_summarised() -> None:
     assert session.title == "Two ways"
 
 
-def test_a_command_of_the_person_is_no_call() -> None:
-    """It is kept whole, exit code and all."""
+def test_a_command_of_the_person_is_an_other_event() -> None:
     session = recorded("branching.jsonl")
     (own,) = (event for event in all_of(session, Other) if event.name == "bashExecution")
     assert own.raw["message"]["exitCode"] == 3
     assert [call.call_id for call, _ in joined(session)] == ["call_1", "call_2"]
 
 
-def test_a_time_out_is_told_from_an_exit() -> None:
+def test_a_timeout_has_no_exit_code() -> None:
     last = all_of(recorded("branching.jsonl"), ToolResult)[-1]
     assert (last.is_error, last.exit_code, last.detail) == (True, None, {"timeout": True})
 
 
-def test_a_compaction() -> None:
+def test_a_compaction_is_one_event() -> None:
     (compaction,) = all_of(recorded("branching.jsonl"), Compaction)
     assert (compaction.summary, compaction.tokens_before) == ("Scripted side answer", 110)
 
 
-def test_a_fork_leaves_out_what_it_copied() -> None:
-    """The first entries are those of the other session and count there."""
+def test_entries_copied_into_a_fork_are_not_counted_there() -> None:
     parent, fork = recorded("branching.jsonl"), recorded("forked.jsonl")
     assert (fork.parent, fork.relation) == (parent.id, "fork")
     assert [event.text for event in all_of(fork, UserMessage)] == ["Go on elsewhere."]
@@ -128,8 +126,8 @@ def test_a_fork_leaves_out_what_it_copied() -> None:
     assert usage(fork) == Usage(input=100, output=10)
 
 
-def test_version_1_is_a_list() -> None:
-    """Entries without ids; the older fork field; an answer broken off in the middle of a call; images."""
+def test_version_1_without_ids_is_read() -> None:
+    """With the older fork field, a response broken off in a call, and images."""
     session = recorded("version-1.jsonl")
     assert (session.version, session.model) == ("", "scripted-2")
     pairs = [(call.call_id, result and result.exit_code) for call, result in joined(session)]
@@ -141,19 +139,19 @@ def test_version_1_is_a_list() -> None:
 
 
 # Traps.
-def test_the_older_name_of_the_fork_field() -> None:
+def test_the_older_name_of_the_fork_field_is_read() -> None:
     header = {**HEADER, "branchedFrom": "/home/me/.pi/agent/sessions/--w--/2026-02-01T00-00-00_abc-def.jsonl"}
     session = session_of(entry("a", None, user("hi")), header=header)
     assert (session.parent, session.relation) == ("abc-def", "fork")
 
 
-def test_back_to_the_very_beginning() -> None:
+def test_a_rewind_to_the_beginning_removes_all_events() -> None:
     session = session_of(entry("a", None, user("one")), entry("bb", None, user("two")))
     assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["two"]
 
 
-def test_back_to_a_branch_that_was_left() -> None:
-    """What both branches share still stands, the rest of the older branch does not come back by itself."""
+def test_a_rewind_to_an_older_branch_keeps_what_both_share() -> None:
+    """The rest of the older branch does not come back."""
     session = session_of(
         entry("a", None, user("root")),
         entry("bb", "a", user("left")),
@@ -164,8 +162,8 @@ def test_back_to_a_branch_that_was_left() -> None:
     assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["root", "left again"]
 
 
-def test_entries_that_are_no_messages_are_part_of_the_tree() -> None:
-    """A change of the model or a label stands between two messages without anybody having gone back."""
+def test_entries_between_messages_are_no_rewind() -> None:
+    """A change of the model or a label is part of the tree."""
     session = session_of(
         entry("a", None, user("one")),
         entry("bb", "a", kind="label", targetId="a", label="here"),
@@ -183,7 +181,7 @@ def test_the_same_entry_twice_counts_once() -> None:
     assert len(all_of(session, ToolCall)) == len(all_of(session, ToolResult)) == 1
 
 
-def test_an_id_used_again_is_another_call() -> None:
+def test_a_repeated_id_is_another_call() -> None:
     session = session_of(
         entry("a", None, calling("call_0")),
         entry("bb", "a", result("call_0", "first")),
@@ -193,7 +191,7 @@ def test_an_id_used_again_is_another_call() -> None:
     assert [result and result.text for _, result in joined(session)] == ["first", "second"]
 
 
-def test_a_result_without_a_call_is_kept_as_something_else() -> None:
+def test_a_result_without_a_call_is_an_other_event() -> None:
     session = session_of(entry("a", None, result("nobody")))
     assert [event.name for event in all_of(session, Other)] == ["result without a call"]
 
@@ -208,7 +206,7 @@ def test_a_result_without_a_call_is_kept_as_something_else() -> None:
         ("Command exited with code 1", False, None, {}),
     ],
 )
-def test_only_the_programs_own_last_line_of_a_failure_counts(
+def test_only_the_last_line_of_a_failure_gives_the_exit_code(
     text: str, failed: bool, code: int | None, detail: dict[str, Any]
 ) -> None:
     (ended,) = all_of(
@@ -217,7 +215,7 @@ def test_only_the_programs_own_last_line_of_a_failure_counts(
     assert (ended.exit_code, ended.detail, ended.is_error) == (code, detail, failed)
 
 
-def test_what_preheat_said_is_marked() -> None:
+def test_text_of_preheat_has_the_origin_preheat() -> None:
     note = entry("a", None, kind="custom_message", customType="x", content="<preheat-context>warm", display=False)
     assert [event.origin for event in all_of(session_of(note), UserMessage)] == ["preheat"]
 
@@ -226,7 +224,7 @@ def test_what_preheat_said_is_marked() -> None:
     "message",
     [None, 3, {"role": 4}, {"role": "assistant", "content": [None, 3, {}], "usage": [1]}, {"role": "toolResult"}],
 )
-def test_wrong_types_lose_nothing_else(message: Any) -> None:
+def test_records_of_wrong_types_do_not_affect_others(message: Any) -> None:
     broken = {"type": "message", "id": "b", "parentId": {}, "timestamp": [], "message": message}
     session = session_of(entry("a", None, user("before")), broken, entry("ccc", "b", user("after")))
     assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["before", "after"]
@@ -242,12 +240,12 @@ def test_wrong_types_lose_nothing_else(message: Any) -> None:
         b"",
     ],
 )
-def test_not_taken_for_pi(head: bytes) -> None:
+def test_other_formats_are_not_detected(head: bytes) -> None:
     assert not READER.detect(head, "file")
 
 
-def test_places() -> None:
-    """Its own folder, another one, and a folder for sessions alone; `~` is the home."""
+def test_roots_follow_the_environment() -> None:
+    """The usual folder, another one, and one for sessions alone; `~` is the home."""
     usual = os.path.join("/h", ".pi", "agent", "sessions")
     assert PLACES.roots({"HOME": "/h", "USERPROFILE": "/h"}) == [usual]
     assert PLACES.roots({"HOME": "/h", "USERPROFILE": "/h", "PI_CODING_AGENT_DIR": "/x"}) == [
@@ -259,7 +257,7 @@ def test_places() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_the_real_session_counts_as_others_counted_it() -> None:
+def test_the_real_session_has_the_counts_of_the_corpus() -> None:
     (session,) = read(os.path.join(SHARED, "corpus", "pi__pi-mono", "large-session.jsonl"))
     pairs = list(joined(session))
     assert (session.agent, session.problems, len(pairs)) == ("pi", (), 391)

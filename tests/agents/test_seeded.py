@@ -1,5 +1,5 @@
-"""What Preheat put into a history, in any form that a program stores, is never taken for the agent's work: by every reader, and
-in Hermes's own database however it was compacted."""
+"""Messages that Preheat put into a history never count as the agent's work: with every reader, in every form a program stores,
+and in Hermes's database after any compaction."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ def in_form(context: Context, form: str) -> Rendered:
 
 
 def counted(session: Session) -> dict[str, Any]:
-    """All that the archive knows of a session's work."""
+    """Everything that the archive derives from a session's events."""
     rows = condense(session)
     counts = {name: number for name, number in rows.counts.items() if name != "events"}
     return {**counts, "opening": rows.opening, "passages": [each.text for each in rows.passages]}
@@ -64,30 +64,36 @@ def counted(session: Session) -> dict[str, Any]:
 
 # Never mined back.
 def openai_file(messages: list[dict[str, Any]], count: int) -> bytes:
-    """What a program stores that was given messages in OpenAI's form and then worked."""
-    own: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
+    """A file of a program that got messages in OpenAI's form and then worked."""
+    messages_of_agent: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
     for number in range(count):
         function = {"name": "terminal", "arguments": json.dumps({"command": f"make {number}"})}
-        own.append(
+        messages_of_agent.append(
             {
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
             }
         )
-        own.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"made {number}"})
-    return json.dumps({"messages": [*messages, *own, {"role": "assistant", "content": "It is fixed."}]}).encode()
+        messages_of_agent.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"made {number}"})
+    return json.dumps(
+        {"messages": [*messages, *messages_of_agent, {"role": "assistant", "content": "It is fixed."}]}
+    ).encode()
 
 
 def anthropic_file(messages: list[dict[str, Any]], count: int, system: Any = None) -> bytes:
-    own: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
+    messages_of_agent: list[dict[str, Any]] = [{"role": "user", "content": "fix the lint"}]
     for number in range(count):
         use = {"type": "tool_use", "id": f"toolu_{number}", "name": "terminal", "input": {"command": f"make {number}"}}
-        own.append({"role": "assistant", "content": [use]})
+        messages_of_agent.append({"role": "assistant", "content": [use]})
         result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": f"made {number}"}
-        own.append({"role": "user", "content": [result]})
+        messages_of_agent.append({"role": "user", "content": [result]})
     document = {
-        "messages": [*messages, *own, {"role": "assistant", "content": [{"type": "text", "text": "It is fixed."}]}]
+        "messages": [
+            *messages,
+            *messages_of_agent,
+            {"role": "assistant", "content": [{"type": "text", "text": "It is fixed."}]},
+        ]
     }
     return json.dumps({"system": system, **document} if system else document).encode()
 
@@ -105,8 +111,8 @@ def without_task(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @settings(deadline=None, max_examples=60)
 @given(lessons=wild_lessons(), count=st.integers(0, 3), real=st.booleans())
-def test_our_messages_are_never_counted(lessons: list[Any], count: int, real: bool) -> None:
-    """However wild the lessons: what a session counts and what can be searched in it is as if it had started cold."""
+def test_messages_of_preheat_are_never_counted(lessons: list[Any], count: int, real: bool) -> None:
+    """Counts and searchable texts are those of a session that started cold, whatever the lessons are."""
     context = warm(*lessons, test_command(), example("e1", "hermes")) if real else warm(*lessons)
     openai = in_form(context, "openai").document
     assert counted(fed("openai_chat", openai_file(without_task(openai), count))) == counted(
@@ -123,8 +129,8 @@ def test_our_messages_are_never_counted(lessons: list[Any], count: int, real: bo
     )
 
 
-def test_nothing_of_ours_is_lost() -> None:
-    """Calls, results and words stand aside, whole; our texts are known as ours."""
+def test_messages_of_preheat_are_kept_as_other_events() -> None:
+    """Texts of the user role have the origin `preheat`."""
     openai = in_form(warm(), "hermes-history").document["conversation_history"]
     session = fed("openai_chat", openai_file(openai, 1))
     aside = [
@@ -140,8 +146,8 @@ def test_nothing_of_ours_is_lost() -> None:
     assert [each.origin for each in session.events if isinstance(each, UserMessage)] == ["preheat", "preheat", "human"]
 
 
-def test_a_model_that_says_our_words_is_the_model() -> None:
-    """Its words cost tokens."""
+def test_a_model_that_repeats_preheats_words_is_counted() -> None:
+    """Its words have usage."""
     transcript = ClaudeTranscript().prompt("go").answer(CALLS_WORKED, Usage(input=1, output=2))
     (session,) = [each for each in fed_lines("claude_code", transcript) if each.id]
     assert [each.text for each in session.events if isinstance(each, AssistantMessage)] == [CALLS_WORKED]
@@ -158,7 +164,7 @@ NAMELESS = {"aider", "sharegpt", "specstory"}
 
 
 def renamed(agent: str, name: str) -> Iterator[tuple[str, Session, Session]]:
-    """Every source of a recorded file as it is, and as if one of its calls were ours; with that call's id."""
+    """Every source of a recorded file as it is, and with a call renamed to an id of Preheat's; with that id."""
     for path, part, data in records(agent, name):
         before = parsed(agent, path, part, data)
         for place, session in enumerate(before):
@@ -179,8 +185,8 @@ def parsed(agent: str, path: str, part: str, data: bytes) -> list[Session]:
     return parser.take()
 
 
-def test_every_reader_sets_our_calls_aside() -> None:
-    """One call of each recorded session gets an id of ours: that call, and nothing else, is no call any more."""
+def test_every_reader_turns_calls_of_preheat_into_other_events() -> None:
+    """One call of each recorded session gets an id of Preheat's: only that call is no call any more."""
     seen: Counter[str] = Counter()
     for agent in AGENTS:
         for name in fixture_files(agent):
@@ -202,7 +208,7 @@ def path(tmp_path: Path) -> str:
 
 
 def seed(database: HermesDatabase, session: str, at: float) -> None:
-    """Our messages as an import stores them: a microsecond apart."""
+    """Preheat's messages as an import stores them: a microsecond apart."""
     for place, message in enumerate(in_form(warm(), "hermes-import").document["messages"]):
         row = {name: json.dumps(value) if name == "tool_calls" else value for name, value in message.items()}
         database.add("messages", {"session_id": session, "timestamp": at + place * 1e-6, **row})
@@ -214,7 +220,7 @@ def work(database: HermesDatabase, session: str, numbers: range) -> None:
 
 
 def restored(database: HermesDatabase, rows: list[dict[str, Any]], old: float) -> None:
-    """Store rows again as a compaction of a resumed session does: those from before keep their moments."""
+    """Store rows again as a compaction of a resumed session does: older rows keep their times."""
     database.clock += 1
     for place, row in enumerate(rows):
         new = {name: value for name, value in row.items() if name not in ("id", "active", "compacted")}
@@ -239,8 +245,7 @@ def own(session: Session) -> tuple[list[str], list[str], int]:
     )
 
 
-def test_a_session_that_waits_is_ours_until_someone_goes_on_with_it(path: str) -> None:
-    """Nothing in it is counted; then only what comes after."""
+def test_an_imported_session_counts_only_what_follows_the_import(path: str) -> None:
     with HermesDatabase(path) as database:
         database.session("s", cwd="/w/shop")
         seed(database, "s", database.clock)
@@ -256,11 +261,10 @@ def test_a_session_that_waits_is_ours_until_someone_goes_on_with_it(path: str) -
 
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
-def test_a_resumed_session_compacted_any_way_counts_its_own_work_once(
+def test_a_resumed_and_compacted_session_counts_its_own_work_once(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """In place, several times, with any head and tail kept, the summary alone or merged into a message: copies of our calls are
-    still ours, copies of the agent's are still copies."""
+    """Compacted in place, several times, with any head and tail kept, the summary alone or merged into a message."""
     path = str(tmp_path_factory.mktemp("store") / "state.db")
     done = 0
     with HermesDatabase(path) as database:
@@ -298,8 +302,8 @@ def compacted(
     return [*head, {"session_id": "s", "role": "user", "content": summary}, *tail]
 
 
-def test_a_summary_under_several_headings(path: str) -> None:
-    """The same message is merged with every compaction's summary anew: it counts once, each compaction too."""
+def test_a_message_merged_with_several_summaries_counts_once(path: str) -> None:
+    """Each compaction counts once too."""
     once = f"{HEADING}\n{CALLS_WORKED}\n\n{ENDING}\n\n{SUMMARY.format(1)}"
     with HermesDatabase(path) as database:
         database.session("s")
@@ -318,8 +322,8 @@ def test_a_summary_under_several_headings(path: str) -> None:
     assert not [each for each in session.events if isinstance(each, AssistantMessage) and each.text]
 
 
-def test_rotation_hands_our_calls_on_and_they_stay_ours(path: str) -> None:
-    """The child has copies that it cannot know as copies when the parent is gone."""
+def test_copies_of_preheats_calls_in_a_rotated_session_are_not_counted(path: str) -> None:
+    """The parent may be gone, so that the child cannot know them as copies."""
     with HermesDatabase(path) as database:
         database.session("child", parent_session_id="gone")
         seed(database, "child", database.clock)
@@ -331,15 +335,13 @@ def test_rotation_hands_our_calls_on_and_they_stay_ours(path: str) -> None:
     assert counted(session)["calls"] == 1
 
 
-def test_an_item_that_looks_like_ours_in_a_lesson_does_no_harm() -> None:
-    """A lesson's own words cannot end the mark."""
+def test_a_lesson_that_contains_preheats_marks_does_no_harm() -> None:
     made = warm(lesson("x", use="make </preheat-context> x"), example("e1", "hermes"))
     history = in_form(made, "hermes-history").document["conversation_history"]
     assert counted(fed("openai_chat", openai_file(history, 1))) == counted(fed("openai_chat", openai_file([], 1)))
 
 
-def test_it_stays_aside_on_the_way_through_an_export() -> None:
-    """Exported as ATIF and read back it is the same session."""
+def test_messages_of_preheat_survive_an_atif_export() -> None:
     session = fed("openai_chat", openai_file(in_form(warm(), "hermes-history").document["conversation_history"], 2))
     parser = reader_of("atif").parser("x.json")
     parser.feed(json.dumps(trajectory(session)).encode(), 1)

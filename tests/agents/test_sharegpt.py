@@ -1,4 +1,4 @@
-"""ShareGPT conversations: tags in the text, results without ids, and the real samples of the corpus."""
+"""Reading ShareGPT conversations: tags in the text, results without ids, and the real samples of the corpus."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def say(who: str, text: str) -> dict[str, str]:
 
 
 def test_tags_become_thoughts_calls_and_results() -> None:
-    """Two calls in one answer, two results in one turn, joined by their order."""
+    """Two calls in one response and two results in one turn are matched by order."""
     session, short = read(os.path.join(FIXTURES, "sharegpt", "conversations.jsonl"))
     found = {call.tool: (call.input, result and "File not found" in result.text) for call, result in joined(session)}
     assert found == {"terminal": ({"command": "ls | wc -l"}, False), "read_file": ({"path": "notes.txt"}, True)}
@@ -46,14 +46,14 @@ def test_the_same_conversation_twice_is_two_sessions() -> None:
     assert first.id != second.id
 
 
-def test_damaged_lines_are_named() -> None:
+def test_damaged_lines_are_problems_with_their_lines() -> None:
     parser = READER.parser("/x/data.jsonl")
     parser.feed(b'{"conversations": [{"from": "human", "value": "go"}]}\n{broken\n{"other": 1}\n', 1)
     (session,) = parser.take()
     assert [problem.line for problem in session.problems] == [2, 3]
 
 
-def test_no_file_of_another_agent_is_claimed() -> None:
+def test_no_file_of_another_agent_is_detected() -> None:
     for agent in AGENTS:
         for name in fixture_files(agent):
             with open(os.path.join(FIXTURES, name), "rb") as stream:
@@ -63,8 +63,8 @@ def test_no_file_of_another_agent_is_claimed() -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_the_real_samples_are_read_whole() -> None:
-    """The corpus's own table: 13 sessions, 26 messages of people and models, no calls."""
+def test_real_samples_have_the_counts_of_the_corpus() -> None:
+    """13 sessions, 26 messages of people and models, no calls."""
     sessions = read(
         os.path.join(SHARED, "corpus", "hermes__HermesWith", "trajectory_samples.jsonl"), reader_of("sharegpt")
     )

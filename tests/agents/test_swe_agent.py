@@ -1,4 +1,4 @@
-"""SWE-agent's trajectories: steps are calls, the history only tells how they were made."""
+"""Reading SWE-agent's trajectories: steps are calls, and the history shows how the model wrote them."""
 
 import glob
 import json
@@ -36,8 +36,8 @@ def fed(document: Any, path: str = "task.traj") -> Session:
     return session
 
 
-def test_commands_of_its_own_shell() -> None:
-    """The first word names the tool; anything else is the shell."""
+def test_the_first_word_of_a_command_names_the_tool() -> None:
+    """A command of any other word is `bash`."""
     pairs = list(joined(session_of("clock__clock-1.traj")))
     assert [(call.tool, call.kind) for call, _ in pairs] == [
         ("open", "read"),
@@ -50,15 +50,14 @@ def test_commands_of_its_own_shell() -> None:
     assert pairs[2][1].text == "1700000000.5\nfine"
 
 
-def test_there_is_no_word_on_how_a_call_ended() -> None:
-    """No exit code and no flag, whatever the text says."""
+def test_results_have_no_exit_code_and_no_error_flag() -> None:
     for name in ("clock__clock-1.traj", "functions.traj"):
         results = [result for _, result in joined(session_of(name))]
         assert {(result.is_error, result.exit_code) for result in results if result} == {(None, None)}
 
 
-def test_calls_as_functions() -> None:
-    """Name, arguments and id from the history; the last step is not in it any more."""
+def test_function_calls_are_read_from_the_history() -> None:
+    """The last step is no longer in the history."""
     pairs = list(joined(session_of("functions.traj")))
     first, second, last = (call for call, _ in pairs)
     assert (first.call_id, first.tool, first.kind) == ("call_a", "str_replace_editor", "read")
@@ -71,7 +70,7 @@ def test_calls_as_functions() -> None:
     ]
 
 
-def test_a_demonstration_did_not_happen() -> None:
+def test_demonstrations_are_other_events() -> None:
     session = session_of("clock__clock-1.traj")
     prompts = [event.text for event in session.events if isinstance(event, UserMessage)]
     assert prompts == ["Issue: the clock does not run."]
@@ -90,7 +89,7 @@ def test_a_step_without_an_action_is_no_call() -> None:
     assert len(list(joined(session))) == 4
 
 
-def test_heading_and_totals() -> None:
+def test_heading_and_totals_are_read() -> None:
     session = session_of("clock__clock-1.traj")
     assert (session.project, session.starter) == ("/clock", "headless")
     assert session.id.startswith("clock__clock-1-")
@@ -107,7 +106,7 @@ def test_two_runs_of_one_task_are_two_sessions() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"trajectory": 1}', b"\xff\xfe", b'{"trajectory": [{"action'])
-def test_what_is_no_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
+def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
     session = fed(data, "/some/where/cut.traj")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.traj"]
@@ -129,13 +128,13 @@ def test_a_step_of_any_shape_is_kept() -> None:
         (b'{"trajectory_format": "mini-swe-agent-1"}', "x.traj.json", False),
     ],
 )
-def test_detection(head: bytes, path: str, known: bool) -> None:
+def test_only_trajectories_are_detected(head: bytes, path: str, known: bool) -> None:
     assert READER.detect(head, path) is known
 
 
 @pytest.mark.corpus
 @needs_corpus
-def test_real_trajectories_have_the_calls_that_others_counted() -> None:
+def test_real_trajectories_have_the_counts_of_the_corpus() -> None:
     files = glob.glob(os.path.join(SHARED, "corpus", "swe_agent__SWE-agent", "*.traj"))
     sessions = [session for path in files for session in read(path, detect(path))]
     assert len(sessions) == 13

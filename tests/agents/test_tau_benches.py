@@ -1,4 +1,4 @@
-"""tau-bench and tau2-bench: result files of many runs, with rewards."""
+"""Reading result files of tau-bench and tau2-bench: many runs with rewards."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def reward(session: Session) -> Any:
 
 
 def test_tau_runs_are_sessions_with_rewards() -> None:
-    """The same task run twice is two sessions, also when both begin alike."""
+    """The same task run twice is two sessions, even with the same beginning."""
     first, second = recorded("tau_bench")
     assert (first.title, second.title) == ("task 3, trial 0: reward 1", "task 3, trial 1: reward 0")
     assert first.id != second.id
@@ -58,14 +58,14 @@ def test_tau_runs_are_sessions_with_rewards() -> None:
     )
 
 
-def test_tau_records_nothing_about_single_calls() -> None:
-    """Also where the text says error: that is for a judge to say."""
+def test_tau_results_have_no_error_flag() -> None:
+    """Not even if the text says error."""
     results = [event for session in recorded("tau_bench") for event in session.events if isinstance(event, ToolResult)]
     assert [result.is_error for result in results] == [None, None]
 
 
 def test_tau_ids_do_not_depend_on_the_file() -> None:
-    """A file that has grown, or was renamed, holds the same runs under the same names."""
+    """A file that has grown or was renamed holds the same ids."""
     with open(os.path.join(FIXTURES, "tau_bench", "results.json"), "rb") as file:
         runs = json.load(file)
     again = fed("tau_bench", [runs[1], runs[0], {**runs[0], "task_id": 9}], "other.json")
@@ -73,7 +73,7 @@ def test_tau_ids_do_not_depend_on_the_file() -> None:
     assert len({session.id for session in again}) == 3
 
 
-def test_two_runs_that_are_alike_are_two_sessions() -> None:
+def test_two_equal_runs_are_two_sessions() -> None:
     run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": [{"role": "user", "content": "a"}]}
     first, second = fed("tau_bench", [run, run])
     assert first.id != second.id
@@ -90,13 +90,12 @@ def test_tau2_runs_are_sessions_with_rewards() -> None:
     assert names == ["run", "task", "reward"]
 
 
-def test_tau2_times_are_the_same_on_every_machine() -> None:
-    """They are written without a zone."""
+def test_tau2_times_without_zone_are_utc() -> None:
     (session,) = recorded("tau2_bench")
     assert (session.started_at, session.ended_at) == (1769940010.0, 1769940040.0)
 
 
-def test_tau2_has_the_programs_flag() -> None:
+def test_tau2_results_have_the_error_flag() -> None:
     (session,) = recorded("tau2_bench")
     assert [(call.tool, result and result.is_error) for call, result in joined(session)] == [
         ("get_clock", True),
@@ -105,28 +104,28 @@ def test_tau2_has_the_programs_flag() -> None:
     ]
 
 
-def test_tau2_calls_of_the_simulated_person_are_told_apart() -> None:
-    """They are no part of a response, their results say whose they are, and their tokens are not the agent's."""
+def test_tau2_calls_of_the_simulated_person_are_marked() -> None:
+    """They belong to no response, their results name the requestor, and their tokens are not the agent's."""
     (session,) = recorded("tau2_bench")
     details = [result.detail for result in session.events if isinstance(result, ToolResult)]
     assert details == [{}, {"requestor": "user"}, {"requestor": "user"}]
     calls = [call for call in session.events if isinstance(call, ToolCall)]
     assert [bool(call.response) for call in calls] == [True, False, False]
     assert usage(session) == Usage(input=220, output=14)
-    said = [event.text for event in session.events if isinstance(event, UserMessage)]
-    assert said == ["My clock is late.", "It says noon. ###STOP###"]
+    texts = [event.text for event in session.events if isinstance(event, UserMessage)]
+    assert texts == ["My clock is late.", "It says noon. ###STOP###"]
 
 
 @BOTH
 @pytest.mark.parametrize("data", [b"", b"[", b"{", b"7", b"\xff", b'{"simulations": 3}'])
-def test_what_is_no_result_file_is_a_session_with_a_problem(agent: str, data: bytes) -> None:
+def test_a_file_without_results_is_a_session_with_a_problem(agent: str, data: bytes) -> None:
     (session,) = fed(agent, data)
     assert (session.id, session.events) == ("results", ())
     assert [problem.file for problem in session.problems] == ["/some/where/results.json"]
 
 
 @pytest.mark.parametrize("run", [None, 3, [], "x"])
-def test_a_run_that_is_none_loses_nothing_else(run: Any) -> None:
+def test_a_broken_run_does_not_affect_others(run: Any) -> None:
     good = {"task_id": 1, "reward": None, "info": 3, "traj": [{"role": "assistant", "content": "a"}, 7, {"role": []}]}
     (session,) = fed("tau_bench", [run, good])
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["a"]
@@ -138,7 +137,7 @@ def test_a_run_that_is_none_loses_nothing_else(run: Any) -> None:
     "run",
     [{}, {"id": 4, "messages": {}}, {"messages": [None]}, {"reward_info": 3, "start_time": [], "task_id": {}}],
 )
-def test_tau2_wrong_types(run: Any) -> None:
+def test_tau2_values_of_wrong_types_are_ignored(run: Any) -> None:
     (session,) = fed("tau2_bench", {"info": [], "tasks": {}, "simulations": [run]})
     assert session.id
     assert session.problems == ()
@@ -156,13 +155,13 @@ def test_tau2_wrong_types(run: Any) -> None:
     ],
 )
 @BOTH
-def test_not_taken_for_results(agent: str, head: bytes) -> None:
+def test_other_formats_are_not_detected(agent: str, head: bytes) -> None:
     assert not reader_of(agent).detect(head, "results.json")
 
 
 @BOTH
-def test_recognised_when_cut_off(agent: str) -> None:
-    """The first task or the guidelines may be longer than what is looked at."""
+def test_a_cut_off_head_is_detected(agent: str) -> None:
+    """The first task or the guidelines may be longer than the head."""
     with open(os.path.join(FIXTURES, agent, "results.json"), "rb") as file:
         head = file.read()
     cut = head.index(b'"traj"' if agent == "tau_bench" else b'"agent_info"') + 20
@@ -174,7 +173,7 @@ def test_recognised_when_cut_off(agent: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "sessions", "calls", "truth"), [("tau_bench", 100, 577, 0), ("tau2_bench", 58, 1016, 1016)]
 )
-def test_the_real_results_count_as_others_counted_them(agent: str, sessions: int, calls: int, truth: int) -> None:
+def test_real_results_have_the_counts_of_the_corpus(agent: str, sessions: int, calls: int, truth: int) -> None:
     folder = os.path.join(SHARED, "corpus", f"{agent}__sierra")
     names = [name for name in sorted(os.listdir(folder)) if name != "INDEX.json"]
     found = [session for name in names for session in read(os.path.join(folder, name))]

@@ -1,6 +1,6 @@
-"""What each program takes for an answer, as JSON schemas: after its documentation or source, stricter where it is lenient.
+"""The answers that each program accepts, as JSON schemas: from its documentation or source, stricter where it is lenient.
 
-Codex's own schemas are in its binary: `tests/programs/test_hooks_codex.py` holds our answers to those.
+Codex's own schemas are in its binary: `tests/programs/test_hooks_codex.py` checks the answers against those.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Installing changes one file and uninstalling restores it; a failure in between changes nothing."""
+"""Installing hooks changes one settings file, uninstalling restores it, and a failure leaves it unchanged."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def uninstall(agent: str, data: str, environment: Mapping[str, str], project: st
 
 
 @pytest.mark.parametrize("agent", ONE_FILE)
-def test_a_file_that_installing_created_is_deleted_by_uninstalling(
+def test_uninstalling_removes_a_file_that_installing_created(
     agent: str, data: str, environment: Mapping[str, str]
 ) -> None:
     assert install(agent, data, environment) == ""
@@ -64,9 +64,10 @@ def test_a_file_that_installing_created_is_deleted_by_uninstalling(
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "cursor"])
-def test_uninstalling_restores_an_existing_file_and_its_permissions(
+def test_uninstalling_restores_an_existing_file_byte_by_byte(
     agent: str, data: str, environment: Mapping[str, str]
 ) -> None:
+    """With its permissions, and the backup is removed."""
     path = path_of(agent, environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -94,7 +95,7 @@ def test_installing_again_changes_nothing(agent: str, data: str, environment: Ma
 
 
 def test_changes_since_installing_survive_uninstalling(data: str, environment: Mapping[str, str]) -> None:
-    """Only our entries are removed then, and the backup is kept."""
+    """Only Preheat's entries are removed, and the backup is kept."""
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -105,9 +106,10 @@ def test_changes_since_installing_survive_uninstalling(data: str, environment: M
     assert Path(backup).exists()
 
 
-def test_entries_of_another_python_are_updated_and_the_first_backup_is_restored(
+def test_installing_with_another_python_updates_and_can_be_undone(
     data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first backup is restored."""
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -120,7 +122,7 @@ def test_entries_of_another_python_are_updated_and_the_first_backup_is_restored(
     assert path.read_bytes() == MINE
 
 
-def test_our_entries_are_found_without_the_ledger(data: str, environment: Mapping[str, str]) -> None:
+def test_entries_are_found_without_a_ledger(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -132,7 +134,8 @@ def test_our_entries_are_found_without_the_ledger(data: str, environment: Mappin
         assert plan.after == MINE
 
 
-def test_a_settings_file_that_is_a_link_stays_one(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """People keep their settings in a repository and link to them."""
     kept = tmp_path / "dotfiles" / "settings.json"
     kept.parent.mkdir()
     kept.write_bytes(MINE)
@@ -147,9 +150,8 @@ def test_a_settings_file_that_is_a_link_stays_one(data: str, environment: Mappin
     assert kept.read_bytes() == MINE
 
 
-def test_malformed_settings_are_refused_with_the_line_and_nothing_is_written(
-    data: str, environment: Mapping[str, str]
-) -> None:
+def test_malformed_settings_are_left_unchanged(data: str, environment: Mapping[str, str]) -> None:
+    """The message names the line, and no client is installed."""
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     for text in (b'{\n  "hooks": {\n', b'{\n "a": "\xff"}'):
@@ -160,7 +162,7 @@ def test_malformed_settings_are_refused_with_the_line_and_nothing_is_written(
     assert not os.path.exists(data)
 
 
-def test_a_plugin_of_others_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
+def test_a_foreign_plugin_is_not_overwritten(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("opencode", environment)
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = async () => ({})\n")
@@ -169,7 +171,7 @@ def test_a_plugin_of_others_is_not_overwritten(data: str, environment: Mapping[s
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
-def test_a_folder_that_cannot_be_written_changes_nothing(data: str, environment: Mapping[str, str]) -> None:
+def test_a_read_only_folder_leaves_everything_unchanged(data: str, environment: Mapping[str, str]) -> None:
     path = path_of("gemini", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -183,10 +185,10 @@ def test_a_folder_that_cannot_be_written_changes_nothing(data: str, environment:
 
 
 # Posting.
-def test_hooks_post_to_the_daemon_only_where_nobody_else_can_read_the_token(
+def test_events_are_posted_only_if_nobody_else_can_read_the_token(
     data: str, environment: Mapping[str, str], home: Path
 ) -> None:
-    """Frequent events are posted; those that may have to start a daemon are commands. `--http` forces it."""
+    """Frequent events are posted; events that may start a daemon are commands. On request the token is written anyway."""
     path = path_of("claude_code", environment)
     assert install_plan("claude_code", data, environment).posts
     path.parent.mkdir(parents=True)
@@ -211,20 +213,23 @@ def test_hooks_post_to_the_daemon_only_where_nobody_else_can_read_the_token(
     assert not install_plan("codex", data, environment, http=True).posts
 
 
-def test_a_project_file_gets_no_token_by_default(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_project_settings_get_no_token_unless_requested(
+    data: str, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     project = str(tmp_path / "proj")
     assert not install_plan("claude_code", data, environment, project).posts
     assert install_plan("claude_code", data, environment, project, http=True).posts
 
 
-def test_a_preview_reserves_no_address(data: str, environment: Mapping[str, str]) -> None:
+def test_a_dry_run_creates_no_address(data: str, environment: Mapping[str, str]) -> None:
     plan = install_plan("claude_code", data, environment, trial=True)
     assert plan.posts
     assert not os.path.exists(data)
 
 
 # The command.
-def test_the_installed_command_exits_with_0_without_the_client_or_its_python(data: str, tmp_path: Path) -> None:
+def test_the_installed_command_exits_with_0_even_if_the_client_is_gone(data: str, tmp_path: Path) -> None:
+    """Also if its Python is gone or it is killed; it prints nothing."""
     folder = str(tmp_path / "a folder with 'odd' $names")
     client = client_of("codex", folder)
     for command in (client.command, client.unfailing.replace(client.arguments[0], "/gone/python")):
@@ -238,16 +243,14 @@ def test_the_installed_command_exits_with_0_without_the_client_or_its_python(dat
     assert subprocess.run(["sh", "-c", client.unfailing], capture_output=True, check=False).returncode == 0
 
 
-def test_a_missing_file_of_an_installed_command_is_found(data: str) -> None:
+def test_missing_files_of_an_installed_command_are_found(data: str) -> None:
     client = client_of("codex", data)
     assert missing(client.command) == os.path.join(data, "hook.py")
     assert missing("exec /bin/sh -c true") == ""
 
 
 # How things stand.
-def test_the_status_shows_installed_files_with_their_events(
-    data: str, environment: Mapping[str, str], tmp_path: Path
-) -> None:
+def test_installed_hooks_are_found_with_their_events(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     project = str(tmp_path / "proj")
     install("codex", data, environment)
     install("gemini", data, environment, project)
@@ -263,19 +266,15 @@ def test_the_status_shows_installed_files_with_their_events(
     assert (codex.active, codex.missing) == ("no", os.path.join(data, "hook.py"))
 
 
-def test_the_status_shows_outdated_entries(
-    data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outdated_entry_is_found(data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     install("cursor", data, environment)
     monkeypatch.setattr("sys.executable", "/opt/another/python")
     found = next(each for each in standings(data, environment, "") if each.agent == "cursor")
     assert not found.places[0].current
 
 
-def test_the_status_shows_hooks_that_the_program_does_not_run(
-    data: str, environment: Mapping[str, str], tmp_path: Path
-) -> None:
-    """Each program has a switch of its own, and untrusted folders."""
+def test_disabled_hooks_are_found(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+    """Each program has its own switch, and folders that are not trusted."""
     project = str(tmp_path / "proj")
     claude = path_of("claude_code", environment)
     gemini = path_of("gemini", environment)
@@ -294,7 +293,7 @@ def test_the_status_shows_hooks_that_the_program_does_not_run(
     assert "not trusted" in next(place.reason for place in places if place.scope == "project")
 
 
-def test_the_status_shows_hooks_that_run_twice(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_hooks_that_fire_twice_are_found(data: str, environment: Mapping[str, str], tmp_path: Path) -> None:
     """Through another agent's settings, or installed for all projects and for one."""
     project = str(tmp_path / "proj")
     install("claude_code", data, environment)
@@ -311,7 +310,7 @@ def test_the_status_shows_hooks_that_run_twice(data: str, environment: Mapping[s
     assert "uninstall codex --project" in found["codex"].advice
 
 
-def test_the_status_shows_the_last_event_of_each_agent(data: str, environment: Mapping[str, str]) -> None:
+def test_the_daemons_last_event_is_shown(data: str, environment: Mapping[str, str]) -> None:
     live = Path(data, "live")
     live.mkdir(parents=True)
     for text in ("[", "[]", '{"codex": 3}', '{"codex": {"at": "x"}}'):
@@ -332,8 +331,8 @@ def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environme
     assert self_test(data).client == "fails"
 
 
-def test_a_lost_backup_loses_no_settings(data: str, environment: Mapping[str, str]) -> None:
-    """Neither when installing again with other entries, nor when uninstalling."""
+def test_settings_survive_a_lost_backup(data: str, environment: Mapping[str, str]) -> None:
+    """On installing again with other entries, and on uninstalling."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
@@ -344,8 +343,8 @@ def test_a_lost_backup_loses_no_settings(data: str, environment: Mapping[str, st
     assert json.loads(path.read_bytes()) == json.loads(MINE)
 
 
-def test_uninstalling_restores_no_older_entries_of_ours(data: str, environment: Mapping[str, str]) -> None:
-    """Installed, changed by the person, installed again with other entries, uninstalled."""
+def test_entries_of_an_older_installation_do_not_come_back(data: str, environment: Mapping[str, str]) -> None:
+    """Installed, changed by the person, installed with other entries, uninstalled: no entry of Preheat's is left."""
     path = path_of("claude_code", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)

@@ -1,4 +1,4 @@
-"""Our hooks are added to a settings file and removed again, and everything of others stays."""
+"""Adding Preheat's hooks to a settings file and removing them leaves everything else unchanged."""
 
 import json
 from typing import Any
@@ -49,9 +49,9 @@ def add_entries(text: str, agent: str) -> str:
 @pytest.mark.parametrize(
     "text", ["", "\n", "{}", '{"a":1}', '{\n\t"a": 1\n}\n', '{\r\n    "a": 1\r\n}', COMMENTED, '{"hooks":{}}']
 )
-def test_removing_our_hooks_undoes_adding_them(agent: str, text: str) -> None:
-    """The document means the same; where there was no `hooks`, the text is the same to the byte."""
-    full = add_entries(text, agent)
+def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> None:
+    """Byte by byte if the file had no `hooks`."""
+    full = put_in(text, agent)
     assert set(events_of(parse(full).value, agent)) == set(entries(agent))
     rest = without(full, "settings.json", agent)
     assert events_of(parse(rest).value, agent) == ()
@@ -64,8 +64,9 @@ def test_removing_our_hooks_undoes_adding_them(agent: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("agent", MERGED)
-def test_comments_and_order_stay_and_our_hooks_come_last(agent: str) -> None:
-    full = add_entries(COMMENTED, agent)
+def test_comments_and_order_are_kept(agent: str) -> None:
+    """Preheat's hooks come last in their lists: some programs identify a hook by its position."""
+    full = put_in(COMMENTED, agent)
     for comment in ("// which model", "/* for now */", "// mine", "// also mine", "// the end"):
         assert comment in full
     value = parse(full).value
@@ -76,8 +77,8 @@ def test_comments_and_order_stay_and_our_hooks_come_last(agent: str) -> None:
     assert all(comment in rest for comment in ("// which model", "// mine", "// also mine"))
 
 
-def test_our_hooks_have_the_layout_of_the_file() -> None:
-    full = add_entries('{\n\t"a": 1\n}\n', "codex")
+def test_added_hooks_follow_the_layout_of_the_file() -> None:
+    full = put_in('{\n\t"a": 1\n}\n', "codex")
     assert '\n\t"hooks": {\n\t\t"SessionStart": [\n' in full
     assert "\n" not in add_entries('{"a": 1}', "codex")
     assert add_entries('{\r\n  "a": 1\r\n}', "codex").count("\n") == add_entries('{\r\n  "a": 1\r\n}', "codex").count(
@@ -85,17 +86,17 @@ def test_our_hooks_have_the_layout_of_the_file() -> None:
     )
 
 
-def test_a_hook_of_others_in_our_group_stays() -> None:
-    value = json.loads(add_entries("{}", "codex"))
+def test_a_foreign_hook_in_preheats_group_is_kept() -> None:
+    value = json.loads(put_in("{}", "codex"))
     theirs = {"type": "command", "command": "say hello"}
     value["hooks"]["Stop"][0]["hooks"].append(theirs)
     rest = json.loads(without(json.dumps(value, indent=2), "settings.json", "codex"))
     assert rest == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
-def test_our_hooks_of_another_agent_stay() -> None:
-    both = add_entries(add_entries("{}", "codex"), "gemini")
-    assert parse(without(both, "settings.json", "gemini")).value == parse(add_entries("{}", "codex")).value
+def test_preheats_hooks_for_another_agent_are_kept() -> None:
+    both = put_in(put_in("{}", "codex"), "gemini")
+    assert parse(without(both, "settings.json", "gemini")).value == parse(put_in("{}", "codex")).value
 
 
 @pytest.mark.parametrize(
@@ -121,13 +122,13 @@ def test_malformed_settings_are_refused_with_the_line(text: str, line: int, why:
 @pytest.mark.parametrize(
     ("text", "line"), [('{\n  "hooks": []\n}', 2), ('{\n  "hooks": {\n    "Stop": 1\n  }\n}', 3), ("[]", 0)]
 )
-def test_settings_of_another_shape_are_refused(text: str, line: int) -> None:
+def test_settings_of_an_unexpected_shape_are_refused(text: str, line: int) -> None:
     with pytest.raises(UserError) as caught:
         add_entries(text, "codex")
     assert f"line {line}" in str(caught.value) or not line
 
 
-def test_only_our_hooks_are_recognised() -> None:
+def test_only_preheats_hooks_are_recognised() -> None:
     for agent in MERGED:
         for groups in entries(agent).values():
             for group in groups:
@@ -160,7 +161,7 @@ JSON = st.recursive(
     indent=st.none() | st.integers(1, 8) | st.just("\t"),
     agent=st.sampled_from(["claude_code", "codex", "gemini"]),
 )
-def test_any_settings_keep_everything_of_others(
+def test_any_settings_keep_all_their_values(
     value: dict[str, Any], lists: dict[str, list[Any]], indent: int | str | None, agent: str
 ) -> None:
     whole = {**value, "hooks": lists} if lists else value
@@ -180,7 +181,8 @@ def test_any_settings_keep_everything_of_others(
 
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet='{}[]",:/* \n\\abc019.-truefalsn', max_size=60))
-def test_any_text_parses_like_json_or_is_malformed(text: str) -> None:
+def test_any_text_is_parsed_or_malformed(text: str) -> None:
+    """Strict JSON has the same values here."""
     try:
         found = parse(text)
     except Malformed:

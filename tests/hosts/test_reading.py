@@ -1,4 +1,4 @@
-"""What programs tell is read for what it is, and whatever else comes is no event and no error."""
+"""Reading hook payloads: each becomes an event, and anything else becomes none and raises nothing."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def events(agent: str) -> list[HookEvent]:
 
 @pytest.mark.parametrize("agent", HOOKED)
 def test_every_recorded_payload_is_an_event_of_its_session(agent: str) -> None:
-    """One session (and its subagents), the moment that was given, the folder, and the event's own name for the answer."""
+    """With the given time, the folder, and the program's own name of the event, which the answer needs."""
     found = events(agent)
     assert {(event.agent, event.at) for event in found} == {(agent, 7.0)}
     assert len({event.session for event in found if not event.subagent}) == 1
@@ -60,13 +60,12 @@ def test_every_recorded_payload_is_an_event_of_its_session(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", NAMES)
-def test_events_are_recognised(agent: str) -> None:
+def test_events_get_their_common_names(agent: str) -> None:
     assert [event.name for event in events(agent)] == NAMES[agent]
 
 
 @pytest.mark.parametrize("agent", HOOKED)
-def test_tools_go_by_the_names_that_the_reader_of_transcripts_knows(agent: str) -> None:
-    """What a hook tells and what a transcript says of the same call must look alike."""
+def test_tools_in_hook_events_have_a_known_kind(agent: str) -> None:
     reader_of(agent)
     module = __import__(f"preheat.agents.{agent}.tools", fromlist=["kind_of"])
     for event in events(agent):
@@ -76,7 +75,7 @@ def test_tools_go_by_the_names_that_the_reader_of_transcripts_knows(agent: str) 
 
 
 def test_a_failed_command_has_its_exit_code() -> None:
-    """Each program hides it elsewhere; Codex's is not in the payload at all."""
+    """Codex's payload does not contain it."""
     found = {
         agent: [event.exit_code for event in events(agent) if event.name in ("after_tool", "tool_failed")]
         for agent in ("claude_code", "gemini", "copilot", "opencode", "cursor", "hermes")
@@ -91,41 +90,39 @@ def test_a_failed_command_has_its_exit_code() -> None:
     }
 
 
-def test_results_are_what_the_tool_said() -> None:
-    """Without what the program puts around it."""
-    said = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
+def test_results_are_the_output_of_the_tool_alone() -> None:
+    results = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
     missing = "ls: cannot access 'missing-folder': No such file or directory"
-    assert said["claude_code"] == [
+    assert results["claude_code"] == [
         "Exit code 1\n1 failed, 3 passed in 0.20s",
         "",
         "b\n",
         "4 passed in 0.21s",
         "parser.py",
     ]
-    assert said["gemini"][0] == said["copilot"][2] == missing
-    assert said["codex"][0] == said["opencode"][0] == missing + "\n"
-    assert said["cursor"] == ["1 failed, 3 passed in 0.20s", "4 passed in 0.21s"]
+    assert results["gemini"][0] == results["copilot"][2] == missing
+    assert results["codex"][0] == results["opencode"][0] == missing + "\n"
+    assert results["cursor"] == ["1 failed, 3 passed in 0.20s", "4 passed in 0.21s"]
 
 
-def test_subagents_are_recognised() -> None:
-    """They are left alone: their calls are not the session's."""
+def test_events_of_subagents_are_marked() -> None:
     assert [event.tool for event in events("claude_code") if event.subagent and event.tool] == ["Grep"]
     inside = [event for event in events("copilot") if event.subagent]
     assert {event.name for event in inside} >= {"prompt", "after_tool", "stop"}
 
 
-def test_how_a_session_began() -> None:
+def test_session_starts_have_their_source() -> None:
     assert [event.source for event in events("claude_code") if event.source] == ["startup", "compact"]
     assert [event.source for event in events("copilot") if event.source] == ["startup"]
-    told = json.loads(payloads("codex")[0])
+    payload = json.loads(payloads("codex")[0])
     for source in ("resume", "clear", "compact", "fork"):
-        event = hooks("codex").read(json.dumps({**told, "source": source}).encode(), None)
+        event = hooks("codex").read(json.dumps({**payload, "source": source}).encode(), None)
         assert event is not None
         assert event.source == source
 
 
-def test_other_programs_that_run_these_hooks_are_left_alone() -> None:
-    """Cursor and Copilot run the hooks in Claude Code's settings: there is one for them already, or none is wanted."""
+def test_payloads_of_other_programs_are_ignored() -> None:
+    """Cursor and Copilot run the hooks in Claude Code's settings, but have hooks of their own."""
     for agent in ("cursor", "copilot"):
         for payload in payloads(agent):
             told = {"session_id": "x", **json.loads(payload)}
@@ -133,8 +130,8 @@ def test_other_programs_that_run_these_hooks_are_left_alone() -> None:
                 assert hooks("claude_code").read(json.dumps(told).encode(), None) is None
 
 
-def test_a_prompt_is_the_persons_own_words() -> None:
-    """Gemini CLI puts what hooks said at the start before the first prompt."""
+def test_a_prompt_is_the_persons_text_alone() -> None:
+    """Gemini CLI puts the texts of hooks before the first prompt."""
     (prompt,) = (event.prompt for event in events("gemini") if event.name == "prompt")
     assert prompt == "Look around."
 
@@ -209,7 +206,7 @@ EVENTS = st.sampled_from(
 
 @settings(max_examples=300, deadline=None)
 @given(agent=st.sampled_from(HOOKED), payload=st.binary(max_size=200))
-def test_any_bytes_are_an_event_or_none(agent: str, payload: bytes) -> None:
+def test_any_bytes_raise_nothing(agent: str, payload: bytes) -> None:
     assert isinstance(hooks(agent).read(payload, None), HookEvent | None)
 
 
@@ -220,10 +217,9 @@ def test_any_bytes_are_an_event_or_none(agent: str, payload: bytes) -> None:
     event=EVENTS,
     session=st.text(min_size=1),
 )
-def test_any_json_is_an_event_or_none_and_can_be_kept(
+def test_any_json_raises_nothing_and_its_event_can_be_stored(
     agent: str, told: dict[str, Any], event: str, session: str
 ) -> None:
-    """Whatever stands in its fields; and an event can be written down and read again."""
     whole = {"session_id": session, "session": session, **told, "hook_event_name": event, "event": event}
     payload = json.dumps(whole, allow_nan=True).encode("utf-8", "surrogatepass")
     found = hooks(agent).read(payload, 1.0)
@@ -231,7 +227,7 @@ def test_any_json_is_an_event_or_none_and_can_be_kept(
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=HookEvent) == found
 
 
-def test_deep_and_large_payloads_are_no_trouble() -> None:
+def test_deep_and_large_payloads_raise_nothing() -> None:
     deep = b'{"session_id":"a","hook_event_name":"PostToolUse","tool_input":' + b"[" * 100_000
     large = json.dumps(
         {"session_id": "a", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "x" * 5_000_000}
@@ -241,8 +237,8 @@ def test_deep_and_large_payloads_are_no_trouble() -> None:
         hooks(agent).read(large.encode(), None)
 
 
-def test_half_a_surrogate_does_not_cost_the_event() -> None:
-    """Programs cut outputs anywhere; the half that is left is no text, and the rest still counts."""
+def test_a_payload_with_a_lone_surrogate_is_an_event() -> None:
+    """Programs cut outputs at any place."""
     payload = (
         b'{"session_id":"a","hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"\\ud83d x"}}'
     )

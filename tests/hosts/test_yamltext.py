@@ -1,4 +1,4 @@
-"""An item is added to a list of a YAML file and removed again; every other byte stays."""
+"""Adding an item to a list in a YAML file and removing it: every other byte stays; unclear files are refused with the line."""
 
 from typing import Any
 
@@ -49,8 +49,8 @@ def remove(text: str, made: int | None = None, item: Any = "preheat") -> str:
         ("{model: x}\n", "{model: x, plugins: {enabled: [preheat]}}\n"),
     ],
 )  # fmt: skip
-def test_removing_an_item_undoes_adding_it_in_every_layout(before: str, after: str) -> None:
-    assert add(before) == after
+def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> None:
+    assert put(before) == after
     made = first_missing(value_of(before, "f"), KEYS)
     assert remove(after, made if made < 2 else None) == before
 
@@ -65,9 +65,9 @@ def test_removing_an_item_undoes_adding_it_in_every_layout(before: str, after: s
     ],
 )
 def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
-    """A last line without an end gets one."""
-    assert add(before) == after
-    assert not items(value_of(remove(after), "f"), KEYS)
+    """Also a word for nothing; a last line without an end gets one."""
+    assert put(before) == after
+    assert not items(value_of(taken(after), "f"), KEYS)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
         ("[" * 5000, 1, ""),
     ],
 )
-def test_an_ambiguous_document_is_refused_with_its_line(text: str, line: int, says: str) -> None:
+def test_an_unclear_file_is_refused_with_the_line(text: str, line: int, says: str) -> None:
     with pytest.raises(UserError) as refused:
         add(text)
     assert f"`config.yaml`, line {line}: " in str(refused.value)
@@ -97,19 +97,19 @@ def test_an_ambiguous_document_is_refused_with_its_line(text: str, line: int, sa
     assert "nothing was changed" in str(refused.value)
 
 
-def test_an_object_is_added_to_a_list_of_objects_and_comments_stay() -> None:
+def test_an_object_is_added_to_a_list_of_objects() -> None:
+    """Comments around it stay, and a path with blanks is quoted."""
     text = "plugins:\n  enabled:\n    - command: say hi # mine\n      timeout: 3\n  # later\n  other: []\nz: 1\n"
     after = add(text, HOOK)
     assert yaml.safe_load(after)["plugins"]["enabled"] == [{"command": "say hi", "timeout": 3}, HOOK]
     assert remove(after, item=HOOK) == text
 
 
-def test_items_that_others_added_stay() -> None:
-    """Also in a list that was created for our item."""
-    assert remove("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
-    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
-    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
-    assert remove("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
+def test_items_of_others_stay_when_preheats_is_removed() -> None:
+    assert taken("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
+    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
+    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
+    assert taken("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
 
 
 WORDS = st.text("abc xyz:#-'\"é\n", max_size=8)
@@ -129,7 +129,7 @@ DOCUMENTS = st.dictionaries(WORDS.filter(lambda word: word != "plugins"), VALUES
     last=st.booleans(),
     ends=st.sampled_from(["\n", "\r\n"]),
 )
-def test_any_document_keeps_its_other_values(
+def test_any_document_keeps_all_other_values(
     rest: dict[str, Any],
     plugins: dict[str, Any] | None,
     enabled: list[Any] | None,
@@ -137,14 +137,15 @@ def test_any_document_keeps_its_other_values(
     last: bool,
     ends: str,
 ) -> None:
+    """The item is at the end of the list, and then removed again."""
     own: Any = plugins if enabled is None else {**(plugins or {}), "enabled": enabled}
     value = {**rest, "plugins": own} if last else {"plugins": own, **rest}
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
     before = value_of(text, "f")
-    after = add(text)
-    said = value_of(after, "f")
-    assert items(said, KEYS) == [*items(before, KEYS), "preheat"]
-    assert {name: inner for name, inner in said.items() if name != "plugins"} == {
+    after = put(text)
+    values = value_of(after, "f")
+    assert items(values, KEYS) == [*items(before, KEYS), "preheat"]
+    assert {name: inner for name, inner in values.items() if name != "plugins"} == {
         name: inner for name, inner in before.items() if name != "plugins"
     }
     back = value_of(remove(after, first_missing(before, KEYS)), "f")

@@ -1,7 +1,7 @@
-"""The agents Preheat knows, one folder (or file, for import-only formats) each.
+"""The agents Preheat knows: a folder for each that keeps sessions on a machine, a file for most formats that are only imported.
 
-Adding one: write its folder, add its name to `LIVE` or `IMPORTED`, add its fixtures. Nothing is imported until asked for: the
-`places` of an agent are light (they are on the path of a sync that finds nothing new), its `reader` is not.
+Adding one: write it, name it in `LIVE` or `IMPORTED` (and in the other tuples for what else it has), add its fixtures. Nothing
+is imported until it is asked for: the places of an agent are light (a sync that finds nothing new loads them), its reader is not.
 """
 
 from __future__ import annotations
@@ -21,78 +21,103 @@ if TYPE_CHECKING:
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
 )  # fmt: skip
-"""Those that have places of their own on a machine."""
+"""The agents that have places of their own on a machine, in order of detection: the more particular formats first."""
 
-IMPORTED = (
-    "codex_exec", "tau_bench", "tau2_bench", "atif", "swe_agent", "specstory", "aider", "otel_genai", "mini_swe_agent",
-    "sharegpt", "anthropic_messages", "openai_chat",
-)  # fmt: skip
-"""Those whose files are imported by name. Both in order of detection: the more particular formats first."""
+IMPORTED = {
+    "codex_exec": ("Codex exec --json", 1),
+    "tau_bench": ("tau-bench", 1),
+    "tau2_bench": ("tau2-bench", 1),
+    "atif": ("ATIF trajectory", 1),
+    "swe_agent": ("SWE-agent", 1),
+    "specstory": ("SpecStory", 1),
+    "aider": ("Aider", 1),
+    "otel_genai": ("OpenTelemetry GenAI spans", 1),
+    "mini_swe_agent": ("mini-swe-agent", 2),
+    "sharegpt": ("ShareGPT conversation", 1),
+    "anthropic_messages": ("Anthropic messages", 1),
+    "openai_chat": ("OpenAI chat messages", 1),
+}
+"""The formats whose files are imported by name, in order of detection: the title of each and the version of its reader, which
+is raised whenever the reader gives something new."""
 
-AGENTS = LIVE + IMPORTED
+AGENTS = (*LIVE, *IMPORTED)
+
+HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor", "hermes")
+"""The agents that can call Preheat while they run."""
+
+RENDERING = ("hermes",)
+"""The agents that take the context of a new session in a form of their own."""
+
+HEADLESS = ("claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "pi", "mini_swe_agent")
+"""The agents that can be started without a terminal."""
+
+WITH_DIALECT = (*LIVE, "codex_exec", "swe_agent", "specstory", "mini_swe_agent")
+"""The agents whose programs have their own words for what became of a call."""
+
+WITH_TOOLS = (*LIVE, "swe_agent")
+"""The agents with a table of their programs' tools."""
 
 
 def places_of(agent: str) -> Places:
     """Where the agent keeps its sessions. Standard library only."""
+    if agent in IMPORTED:
+        imported: Places = _module("preheat.agents.places").imported_places(agent, *IMPORTED[agent])
+        return imported
     found: Places = _module(f"preheat.agents.{agent}.places").PLACES
     return found
 
 
 def reader_of(agent: str) -> Reader:
-    """How to read what the agent keeps."""
-    found: Reader = _module(f"preheat.agents.{agent}.reader").READER
+    """How to read the sessions of the agent."""
+    found: Reader = part_of(agent, "reader").READER
     return found
 
 
-RENDERING = ("hermes",)
-"""Those that take what a new session is given in a form of their own."""
-
-
 def renderers_of(agent: str) -> tuple[Renderer, ...]:
-    """The forms in which the agent alone takes a context; most have none."""
+    """The forms of a context that only this agent takes; most agents have none."""
     if agent not in RENDERING:
         return ()
-    found: tuple[Renderer, ...] = _module(f"preheat.agents.{agent}.rendering").RENDERERS
+    found: tuple[Renderer, ...] = part_of(agent, "rendering").RENDERERS
     return found
 
 
 def begin_of(agent: str) -> Begin:
-    """How a session of the agent's own is made of a form that `begins` one."""
-    found: Begin = _module(f"preheat.agents.{agent}.importing").begin
+    """How a session of this agent is created from a context in a form that `begins` sessions."""
+    found: Begin = part_of(agent, "importing").begin
     return found
 
 
-HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor", "hermes")
-"""Those that can call us while they run."""
-
-
 def hooks_of(agent: str) -> Hooks | None:
-    """How the agent's hooks are read, answered and set up; None where there are none."""
+    """How the agent's hooks are read, answered and set up; None where it has no hooks."""
     if agent not in HOOKED:
         return None
-    found: Hooks = _module(f"preheat.agents.{agent}.hooks").HOOKS
+    found: Hooks = part_of(agent, "hooks").HOOKS
     return found
 
 
 _DIALECTS: dict[str, Dialect] = {}
-"""Those that were asked for: merging all takes as long as judging a session."""
+"""The dialects that were asked for: merging all of them takes as long as judging a session."""
 
 
 def dialect_of(agent: str) -> Dialect:
-    """How the agent's program words what becomes of a call. A format that any agent's session may come in speaks them all."""
-    from importlib.util import find_spec  # noqa: PLC0415 - the quick path asks for no dialect
-
+    """The agent's words for what became of a call. A format in which any agent's session may come has the words of all agents."""
     known = _DIALECTS.get(agent)
     if known is not None:
         return known
-    if agent in AGENTS and find_spec(f"preheat.agents.{agent}.dialect"):
-        found: Dialect = _module(f"preheat.agents.{agent}.dialect").DIALECT
+    if agent in WITH_DIALECT:
+        found: Dialect = part_of(agent, "dialect").DIALECT
     else:
-        from preheat.model.outcome import merged  # noqa: PLC0415 - likewise, and seldom
+        from preheat.model.outcome import merged  # noqa: PLC0415 - the quick path asks for no dialect
 
-        found = merged(dialect_of(each) for each in AGENTS if find_spec(f"preheat.agents.{each}.dialect"))
+        found = merged(dialect_of(each) for each in WITH_DIALECT)
     _DIALECTS[agent] = found
     return found
+
+
+def part_of(agent: str, name: str) -> Any:
+    """A module of the agent's folder; the agent's own module where it has no folder."""
+    own = _module(f"preheat.agents.{agent}")
+    return _module(f"preheat.agents.{agent}.{name}") if hasattr(own, "__path__") else own
 
 
 def _module(name: str) -> Any:

@@ -1,6 +1,6 @@
-"""What messages of OpenAI's chat form hold, for every format that is made of them: text, calls, tokens, joining.
+"""Messages in OpenAI's chat form, for every format that is made of them: text, calls, tokens, matching results to calls.
 
-Knows no agent and no file. Nothing here trusts a type: what is not as it should be reads as empty.
+Knows no agent and no file. No type is trusted: a value of an unexpected type reads as empty.
 """
 
 import json
@@ -12,7 +12,7 @@ from preheat.agents.parsing import arguments, loose
 from preheat.model.session import PREHEAT_MARK, Usage
 
 NO_RESULT = f"{PREHEAT_MARK}no-result>This call has no recorded result.</preheat-no-result>"
-"""Stands for a result that was never recorded: providers refuse a call without one, and none is to be invented."""
+"""Replaces a result that was never recorded: providers refuse a call without a result, and inventing one would be wrong."""
 _LARGEST_COUNT = 2**53
 
 
@@ -25,9 +25,9 @@ class Asked(NamedTuple):
 
 
 class Joiner(msgspec.Struct):
-    """Gives every call of a session an id of its own and finds the call that a result belongs to.
+    """Gives every call of a session a unique id and finds the call that a result belongs to.
 
-    A value that a parser's state can hold, so that a growing file goes on where it was left.
+    Part of a parser's saved state, so that a file that has grown can be read from where the last reading ended.
     """
 
     _known: set[str] = set()
@@ -35,31 +35,31 @@ class Joiner(msgspec.Struct):
     _open: dict[str, str] = {}
     """The calls without a result, oldest first, and their tools."""
 
-    def opened(self, asked: Asked, place: str) -> str:
-        """A call's id. Some models count from nought in every response: `place` tells the same id apart then."""
-        name = asked.id or f"call {place}"
-        own = name if name not in self._known else f"{name} {place}"
-        self._known.add(own)
-        self._latest[name] = own
-        self._open[own] = asked.tool
-        return own
+    def opened(self, requested: Asked, place: str) -> str:
+        """Note a call and return a unique id for it: `place` is added to an id that was used before."""
+        name = requested.id or f"call {place}"
+        call_id = name if name not in self._known else f"{name} {place}"
+        self._known.add(call_id)
+        self._latest[name] = call_id
+        self._open[call_id] = requested.tool
+        return call_id
 
     def closed(self, name: str, tool: str = "") -> str:
-        """The id of the call that a result is for: by its id, else the oldest open one (of that tool), else empty."""
+        """The id of the call that a result is for: by its id, else the oldest open call (of that tool), else empty."""
         if name:
-            own = self._latest.get(name, "")
-            return own if self._open.pop(own, None) is not None else ""
-        own = next((own for own, its_tool in self._open.items() if its_tool == tool), "") if tool else ""
-        own = own or next(iter(self._open), "")
-        self._open.pop(own, None)
-        return own
+            call_id = self._latest.get(name, "")
+            return call_id if self._open.pop(call_id, None) is not None else ""
+        call_id = next((call_id for call_id, its_tool in self._open.items() if its_tool == tool), "") if tool else ""
+        call_id = call_id or next(iter(self._open), "")
+        self._open.pop(call_id, None)
+        return call_id
 
     @property
     def waiting(self) -> bool:
         return bool(self._open)
 
     def give_up(self) -> None:
-        """What is still open gets no result any more."""
+        """Forget the calls without a result: none will come any more."""
         self._open.clear()
 
 
@@ -82,7 +82,7 @@ def count(value: object) -> int:
 
 
 def text_of(content: object) -> str:
-    """The text of a message's content: a string, parts, or nothing."""
+    """The text of a message's content, which is a string, a list of parts, or None."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -97,13 +97,15 @@ def images_in(content: object) -> int:
 
 def calls_of(message: dict[str, Any]) -> list[Asked]:
     """The calls in a message: `tool_calls` as a list or as JSON text, or the older `function_call`."""
-    asked = message.get("tool_calls")
-    if isinstance(asked, str):
+    requested = message.get("tool_calls")
+    if isinstance(requested, str):
         try:
-            asked = loose(asked.encode("utf-8", "replace"))
+            requested = loose(requested.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
-            asked = None
-    calls = [_call(call) for call in (asked if isinstance(asked, list) else [asked]) if isinstance(call, dict)]
+            requested = None
+    calls = [
+        _call(call) for call in (requested if isinstance(requested, list) else [requested]) if isinstance(call, dict)
+    ]
     older = message.get("function_call")
     return [*calls, _call(older)] if isinstance(older, dict) and not calls else calls
 
@@ -112,20 +114,20 @@ def _call(call: dict[str, Any]) -> Asked:
     function = call.get("function")
     body = function if isinstance(function, dict) else call
     tool = string(function) or string(body.get("name")) or string(call.get("name"))
-    given = next((body[name] for name in ("arguments", "args", "input") if name in body), None)
-    return Asked(string(call.get("id")) or string(call.get("call_id")), tool, arguments(given))
+    tool_input = next((body[name] for name in ("arguments", "args", "input") if name in body), None)
+    return Asked(string(call.get("id")) or string(call.get("call_id")), tool, arguments(tool_input))
 
 
 def usage_of(value: object) -> Usage | None:
-    """Tokens as the providers of this form state them; what came from the cache is taken off the input."""
+    """Tokens of a response; the providers count cached tokens as input, here they are subtracted from it."""
     stated = mapping(value)
     if "prompt_tokens" not in stated and "completion_tokens" not in stated:
         return None
-    asked, answered = (
+    prompt_details, completion_details = (
         mapping(stated.get("prompt_tokens_details")),
         mapping(stated.get("completion_tokens_details")),
     )
-    cached = count(asked.get("cached_tokens")) or count(stated.get("cache_read_input_tokens"))
+    cached = count(prompt_details.get("cached_tokens")) or count(stated.get("cache_read_input_tokens"))
     cached = cached or count(stated.get("prompt_cache_hit_tokens"))
     written = count(stated.get("cache_creation_input_tokens"))
     return Usage(
@@ -133,5 +135,5 @@ def usage_of(value: object) -> Usage | None:
         output=count(stated.get("completion_tokens")),
         cache_read=cached,
         cache_write=written,
-        reasoning=count(answered.get("reasoning_tokens")),
+        reasoning=count(completion_details.get("reasoning_tokens")),
     )

@@ -1,6 +1,6 @@
-"""How conversations lie in a file: a list of messages, an object with `messages`, many of them, or one or the other a line.
+"""Conversations in a file: a list of messages, an object with `messages`, a list of such objects, or one of these a line.
 
-Knows no provider's messages: a judge says whether they are the ones it reads.
+Knows no provider's messages: a judge says whether messages are its own.
 """
 
 import json
@@ -12,32 +12,32 @@ from preheat.agents.outline import CUT, beginning_of, outline
 from preheat.agents.parsing import loose, whole_lines
 
 Judge: TypeAlias = Callable[[list[Any], dict[str, Any]], bool]
-"""Whether messages, and what is known of the object they stand in, are of one's own kind."""
+"""Says whether messages, given the object that contains them, are of the format that is looked for."""
 
 Opener: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[Any]] | None]
-"""The object and its messages, if a value holds a conversation."""
+"""Finds the conversation in a value: the object that describes it and its messages; None if there is none."""
 
-_JSON = json.JSONDecoder()
-_LOOKED_AT = 8
+_DECODER = json.JSONDecoder()
+_MAX_ITEMS = 8
 
 
 class Conversation(NamedTuple):
-    """Messages, and the object they stood in."""
+    """Messages, and the object that contained them."""
 
     about: dict[str, Any]
     messages: list[Any]
     line: int
-    """Where the conversation begins in a file of lines, else 1."""
+    """The first line of the conversation in a file of lines, else 1."""
 
 
 def plain(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
-    """An object with `messages`."""
+    """The messages of an object with a list `messages`."""
     messages = value.get("messages")
     return (value, messages) if isinstance(messages, list) else None
 
 
 def conversations(block: bytes, opener: Opener = plain) -> tuple[list[Conversation], list[tuple[str, int]]]:
-    """What is in a file, and what could not be read of it: each with its line."""
+    """The conversations in a file, and the problems with what could not be read, each with its line."""
     try:
         document = loose(block)
     except (ValueError, RecursionError) as error:
@@ -57,8 +57,8 @@ def _of_document(document: object, opener: Opener) -> tuple[list[Conversation], 
         return [], [("neither messages nor a conversation", 1)]
     found = [opened for item in document if (opened := opener(mapping(item)))]
     if found:
-        lost = len(document) - len(found)
-        problems = [(f"{lost} items without `messages`; passed over", 1)] if lost else []
+        skipped = len(document) - len(found)
+        problems = [(f"{skipped} items without `messages`; passed over", 1)] if skipped else []
         return [Conversation(*opened, 1) for opened in found], problems
     if document and all(isinstance(item, list) for item in document):
         return [Conversation({}, item, 1) for item in document], []
@@ -90,7 +90,7 @@ def _of_lines(block: bytes, opener: Opener) -> tuple[list[Conversation], list[tu
 
 
 def fits(head: bytes, judge: Judge, opener: Opener = plain) -> bool:
-    """Whether a file that begins so holds messages that the judge takes; it may be cut off anywhere."""
+    """Whether a file whose first bytes are `head` holds messages that the judge accepts; `head` may be cut off anywhere."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] not in (b"{", b"["):
         return False
@@ -104,8 +104,8 @@ def fits(head: bytes, judge: Judge, opener: Opener = plain) -> bool:
 
 
 def _items_fit(items: list[Any], judge: Judge, opener: Opener) -> bool:
-    """Conversations, lists of messages, or messages."""
-    opened = [opener(mapping(item)) for item in items[:_LOOKED_AT]]
+    """Whether the judge accepts the items, which are conversations, lists of messages, or messages."""
+    opened = [opener(mapping(item)) for item in items[:_MAX_ITEMS]]
     if any(opened):
         return all(pair is not None and judge(pair[1], pair[0]) for pair in opened)
     if items and all(isinstance(item, list) for item in items):
@@ -114,7 +114,7 @@ def _items_fit(items: list[Any], judge: Judge, opener: Opener) -> bool:
 
 
 def _cut_off_fits(text: str, judge: Judge, opener: Opener) -> bool:
-    """By the values that are whole: lines, items of a list, or messages of an object."""
+    """Whether the judge accepts the complete values of a cut-off text: lines, items of a list, or messages of an object."""
     if text.startswith("["):
         return _items_fit(_values(text, 1), judge, opener)
     if values := _values(text, 0):
@@ -130,13 +130,13 @@ def _cut_off_fits(text: str, judge: Judge, opener: Opener) -> bool:
 
 
 def _values(text: str, at: int) -> list[Any]:
-    """The whole values from a place on, past white space and commas."""
+    """The complete JSON values from a position on, without white space and commas between them."""
     found: list[Any] = []
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         try:
-            value, at = _JSON.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             return found
         found.append(value)

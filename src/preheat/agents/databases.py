@@ -1,4 +1,4 @@
-"""Opens a database of a program that may be running, so that nothing can be written to it; rows as text and as lines.
+"""SQLite databases of programs that may be running: opened so that nothing can be written to them; rows as text and as lines.
 
 Knows no agent and no table.
 """
@@ -22,18 +22,18 @@ _WITH_LOG = b"\x02"
 
 @contextmanager
 def opened(path: str) -> Iterator[sqlite3.Connection]:
-    """Open beside the write-ahead log; never so that anything could be written, and never without the log.
+    """Open a database read-only, with its write-ahead log, at one point in time.
 
-    What is read is of one moment. None of the program's files is changed: SQLite's own way of reading beside a log would
-    mark its place in the index of the log, and would leave both behind where there are none."""
+    None of the program's files is changed: SQLite's usual way of reading with a log would write to the index of the log, and
+    would create both files where there are none."""
     connection = None
     try:
-        connection, before = _connected(path)
+        connection, before = _connect(path)
         yield connection
-        if before is not None and _unlocked(path) != before:
+        if before is not None and _unlocked_files(path) != before:
             raise SourceUnreadable("it changed while it was read; it will be read next time")
     except sqlite3.Error as error:
-        raise SourceUnreadable(_sentence(path, error)) from error
+        raise SourceUnreadable(_describe_error(path, error)) from error
     except UnicodeDecodeError as error:  # values are read leniently, the names of columns are not
         raise SourceUnreadable(f"it is damaged ({error})") from error
     finally:
@@ -41,22 +41,22 @@ def opened(path: str) -> Iterator[sqlite3.Connection]:
             connection.close()
 
 
-def _connected(path: str) -> tuple[sqlite3.Connection, "_Files | None"]:
-    """A connection in which reading has begun; and, where nothing holds the files still, what they were like."""
-    before = _unlocked(path)
+def _connect(path: str) -> tuple[sqlite3.Connection, "_FileIdentity | None"]:
+    """A connection in a read transaction; and the identity of the file if no lock keeps it from changing meanwhile."""
+    before = _unlocked_files(path)
     if before is not None:
-        return _begun(path, "&immutable=1"), before
+        return _begin_reading(path, "&immutable=1"), before
     if os.path.exists(f"{path}-shm"):
         try:
-            return _begun(path, "&readonly_shm=1"), None
+            return _begin_reading(path, "&readonly_shm=1"), None
         except sqlite3.OperationalError as error:
             if (error.sqlite_errorcode or 0) & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
     # A log whose index is gone, or fits no reader: SQLite makes the index anew.
-    return _begun(path, ""), None
+    return _begin_reading(path, ""), None
 
 
-def _begun(path: str, how: str) -> sqlite3.Connection:
+def _begin_reading(path: str, how: str) -> sqlite3.Connection:
     name = f"{Path(path).absolute().as_uri()}?mode=ro{how}"
     connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
@@ -70,16 +70,16 @@ def _begun(path: str, how: str) -> sqlite3.Connection:
     return connection
 
 
-class _Files(NamedTuple):
-    """By which a change is seen."""
+class _FileIdentity(NamedTuple):
+    """Size, time and number of a file: a change of any of them is a change of the file."""
 
     size: int
     changed: int
     number: int
 
 
-def _unlocked(path: str) -> "_Files | None":
-    """A database with a log that no program has open and that is all in its file; None where it is not so."""
+def _unlocked_files(path: str) -> "_FileIdentity | None":
+    """The identity of a database in log mode that no program has open and whose log is empty; None for any other."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(20)
@@ -91,10 +91,10 @@ def _unlocked(path: str) -> "_Files | None":
             return None
     except OSError:
         return None
-    return _Files(found.st_size, found.st_mtime_ns, found.st_ino)
+    return _FileIdentity(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def _sentence(path: str, error: sqlite3.Error) -> str:
+def _describe_error(path: str, error: sqlite3.Error) -> str:
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return "another program holds it locked; it will be read next time"
@@ -108,12 +108,12 @@ def _sentence(path: str, error: sqlite3.Error) -> str:
 
 
 def columns_of(database: sqlite3.Connection, tables: Iterable[str]) -> dict[str, set[str]]:
-    """The columns of each table; none for a table that is not there."""
+    """The columns of each table; an empty set for a table that does not exist."""
     return {table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} for table in tables}
 
 
 def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:
-    """Raises SourceUnreadable if a column is missing without which nothing can be read."""
+    """Raise SourceUnreadable if a needed column is missing."""
     for table, names in needed.items():
         if missing := names - columns[table]:
             listed = ", ".join(f"`{name}`" for name in sorted(missing))
@@ -122,33 +122,33 @@ def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], tit
 
 
 def rows(database: sqlite3.Connection, query: str, *values: Any) -> sqlite3.Cursor:
-    """What a query gives; a row can be taken by place and by name."""
+    """The rows of a query; columns are accessible by index and by name."""
     cursor = database.cursor()
     cursor.row_factory = sqlite3.Row
     return cursor.execute(query, values)
 
 
 def one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
-    """The first row, or None."""
+    """The first row of a query, or None."""
     row = rows(database, query, *values).fetchone()
     return None if row is None else record_of(row)
 
 
 def record_of(row: sqlite3.Row) -> dict[str, Any]:
-    """A row by its names; bytes become text."""
+    """A row as a dictionary; bytes become text."""
     return {name: text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
 
 
 def text(value: Any) -> str:
-    """Text that is no UTF-8 would otherwise end the whole query."""
+    """Decode leniently: text that is no UTF-8 would otherwise end the whole query."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def line_of(table: str, row: dict[str, Any]) -> bytes:
-    """A row written out as a line."""
+    """A row as one JSON line."""
     return msgspec.json.encode({"table": table, "row": row})
 
 
 def digest(facts: list[Any]) -> str:
-    """A stamp that changes with any of the facts."""
+    """A stamp that changes when any of the facts changes."""
     return blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""What the parsers of whole files share: a file is one document or lines, and may hold several sessions.
+"""Shared by the parsers of files that are read whole: a file is one document or lines, and may hold several sessions.
 
 Knows no format.
 """
@@ -12,7 +12,7 @@ from preheat.model.session import Problem, Session
 
 
 class DocumentParser:
-    """Reads a file whole and gives all its sessions; problems that belong to none go to the first."""
+    """Reads a file whole and returns all its sessions; problems of the file itself are given to the first session."""
 
     agent: ClassVar[str]
 
@@ -22,12 +22,12 @@ class DocumentParser:
         self._names: set[str] = set()
         self._problems: list[Problem] = []
 
-    # What a parser of a format writes.
+    # Each format's parser implements this.
     def read(self, block: bytes, line: int) -> None:
         """Add a draft for each session in the file."""
         raise NotImplementedError
 
-    # What every parser has.
+    # Shared by all of them.
     def feed(self, block: bytes, line: int) -> None:
         self.read(block, line)
         if not self.drafts:
@@ -36,7 +36,7 @@ class DocumentParser:
         self._problems = []
 
     def add(self, draft: Draft) -> None:
-        """A session of the file; two of one name are two sessions."""
+        """Add a session of the file; a second one with the same id gets a number."""
         heading = draft.heading
         if heading.id in self._names:
             heading.id = f"{heading.id}-{len(self.drafts) + 1}"
@@ -47,13 +47,13 @@ class DocumentParser:
         self._problems.append(Problem(message, self.path, line))
 
     def problems(self, found: list[tuple[str, int]], line: int) -> None:
-        """Problems with their lines, counted from the file's first."""
+        """Add problems whose lines are counted from the first line of the block."""
         for message, at in found:
             self.problem(message, line + at - 1)
 
     @property
     def stem(self) -> str:
-        """The file's name without its endings."""
+        """The file's name without its suffixes."""
         return os.path.basename(self.path.replace("\\", "/")).lstrip(".").partition(".")[0] or self.agent
 
     def take(self) -> list[Session]:
@@ -67,7 +67,7 @@ class DocumentParser:
 
 
 def values_in(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
-    """The JSON values of a file with their lines (one a line, or a list in one document), and what could not be read."""
+    """The JSON values of a file (one a line, or a list in one document) with their lines, and the problems with the rest."""
     try:
         document = loose(block)
     except (ValueError, RecursionError):

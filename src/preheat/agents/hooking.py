@@ -1,6 +1,6 @@
-"""How an agent's hooks are read, answered and set up: one value per agent, and what several of them share.
+"""How an agent's hooks are read, answered and set up: one `Hooks` value per agent, and the functions that agents share.
 
-Knows no agent. Whatever comes in, reading gives an event or nothing and never fails; what goes out is one JSON object or nothing.
+Knows no agent. Reading any payload gives an event or nothing and never fails; an answer is one JSON object or nothing.
 """
 
 import re
@@ -13,66 +13,66 @@ from preheat.agents.ways import Several
 from preheat.model.live import HookAnswer, HookEvent, HookName, Start
 
 MOST_CONTEXT = 9_800
-"""Characters of one text: hosts cut, drop or move away what is longer than 10,000."""
+"""Longest text in an answer: programs cut, drop or move texts of more than 10,000 characters."""
 _CUT = "\n[cut]"
 _STARTS: dict[str, Start] = {
     "startup": "startup", "new": "startup", "resume": "resume", "clear": "clear", "compact": "compact", "fork": "fork",
 }  # fmt: skip
 
 UNANSWERED: frozenset[HookName] = frozenset(["subagent_start", "subagent_stop", "session_end", "other"])
-"""Nobody is there to hear it, or it is not ours to speak."""
+"""Events that get no answer: nobody would read it, or the session is not the person's own."""
 
 Payload: TypeAlias = dict[str, Any]
 
 
 class Client(NamedTuple):
-    """What the installed hooks call."""
+    """The command or address that installed hooks call."""
 
     command: str
-    """For the system's usual shell; the agent's name is the last word of it."""
+    """For the system's usual shell; its last word is the agent's name."""
     unfailing: str = ""
-    """The same where a host refuses what it was about to do when a hook fails: even a client that is killed ends with 0."""
+    """The command for programs that refuse a call when its hook fails: it exits with 0 even if the client is killed."""
     powershell: str = ""
     arguments: tuple[str, ...] = ()
-    """The same as words, for those that need no shell."""
+    """The command as a list of words, for programs that use no shell."""
     address: str = ""
-    """Where the daemon takes posts from this agent; empty: not to be used."""
+    """The URL where the daemon takes this agent's events by POST; empty: not to be used."""
     token: str = ""
 
 
 class Setup(NamedTuple):
-    """What has to be where, so that the agent's program calls us."""
+    """Which files have to hold what, so that the agent's program calls Preheat."""
 
     user_file: Callable[[Mapping[str, str]], str]
-    """The file for all of the person's projects, by the environment."""
+    """The settings file for all of the person's projects, by the environment."""
     project_file: Callable[[str], str]
-    """The file for one project, by its folder. Never one that is meant to be committed where there is another."""
+    """The settings file for one project, by its folder; a file that is not committed where the program has one."""
     entries: Callable[[Client], dict[str, list[Payload]]] | None = None
-    """Merged into the lists of the file's `hooks`, by event; None where the file is all ours."""
+    """Hooks by event, merged into the file's `hooks`; None where the whole file is Preheat's."""
     whole: Callable[[Client], str] | None = None
-    """The text of a file that is all ours."""
+    """The text of a file that is wholly Preheat's."""
     beside: Mapping[str, Any] = {}
-    """What else a new settings file must hold."""
+    """Further settings that a new file must hold."""
     posts: bool = False
-    """The program can post to an address instead of starting a command."""
+    """Whether the program can POST to a URL instead of starting a command."""
     obeys: Callable[[Mapping[str, str], str], list[str]] = lambda environment, project: []
-    """Every settings file whose hooks the program runs, those of other agents among them: ours in two of them fire twice."""
+    """Every settings file whose hooks the program runs, other agents' included: Preheat's hooks in two of them fire twice."""
     double: str = ""
-    """What to do about it when one of those is another agent's."""
+    """What the person can do when hooks fire twice because of another agent's file."""
     next_steps: tuple[str, ...] = ()
-    """What the person has to do before the hooks run, and how to see that they do."""
+    """What the person has to do before the hooks run, and how to check that they run."""
     state: Callable[[Mapping[str, str], str, str, Payload], "State"] = lambda environment, project, path, settings: (
         State("unknown")
     )
-    """Whether the program runs our hooks, by the file they are in and what is in it, as far as files tell."""
+    """Whether the program runs Preheat's hooks, by environment, project, path of the settings file and its content."""
     tried: str = ""
-    """The version of the program that the hooks were tried with; empty where it was with none."""
+    """The version of the program that the hooks were tested with; empty if untested."""
     several: Several | None = None
-    """How it is set up where one file is not enough."""
+    """The ways to set the agent up where one file is not enough."""
 
 
 class State(NamedTuple):
-    """Whether a program runs our hooks."""
+    """Whether a program runs Preheat's hooks."""
 
     active: Literal["yes", "no", "unknown"]
     reason: str = ""
@@ -83,12 +83,12 @@ class Hooks(NamedTuple):
 
     agent: str
     read: Callable[[bytes, float | None], HookEvent | None]
-    """What the program tells. None for what is no event at all."""
+    """Reads a payload; None if it is no event."""
     write: Callable[[HookEvent, HookAnswer], bytes | None]
-    """The answer in the program's own form, exactly one JSON object; None where there is nothing to say that it would take."""
+    """Writes an answer in the program's form, exactly one JSON object; None if the program would take nothing of it."""
     setup: Setup
     seeds: str = ""
-    """The form in which the program takes the start of a session as messages; empty: it takes a text only."""
+    """The format in which the program takes messages at the start of a session; empty: it takes text only."""
 
 
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
@@ -97,7 +97,7 @@ _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/hook/(\w+)\Z")
 
 
 def ours(hook: Any) -> str:
-    """The agent that a hook in somebody's settings calls us for; empty for a hook that is not ours."""
+    """The agent for which a hook in a settings file calls Preheat; empty for a hook that is not Preheat's."""
     for value in fields(hook).values():
         found = (_ADDRESS.match(value) or _COMMAND.search(value)) if isinstance(value, str) else None
         if found:
@@ -110,15 +110,15 @@ def decoded(payload: bytes) -> Payload | None:
     try:
         value = msgspec.json.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _lenient(payload)
+        return _decode_leniently(payload)
     if not isinstance(value, dict):
         return None
     found: Payload = _storable(value) if _LONG_NUMBER.search(payload) else value
     return found
 
 
-def _lenient(payload: bytes) -> Payload | None:
-    """Half a surrogate or a byte that is no text must not cost the event: a tool's output may hold any."""
+def _decode_leniently(payload: bytes) -> Payload | None:
+    """Decode despite lone surrogates and invalid bytes: a tool's output may hold any."""
     import json  # noqa: PLC0415 - only for what is no clean JSON
 
     try:
@@ -129,7 +129,7 @@ def _lenient(payload: bytes) -> Payload | None:
 
 
 def _storable(value: Any, depth: int = 0) -> Any:
-    """Without halves of surrogates and numbers of more than 64 bits, which nothing after us could write down."""
+    """The value without lone surrogates and numbers of more than 64 bits, which no later stage could encode."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
@@ -144,7 +144,7 @@ def _storable(value: Any, depth: int = 0) -> Any:
 
 
 def encoded(value: Payload) -> bytes | None:
-    """One JSON object, or nothing where there is nothing in it."""
+    """One JSON object as bytes; None if it is empty."""
     if not value:
         return None
     try:
@@ -154,52 +154,52 @@ def encoded(value: Payload) -> bytes | None:
 
 
 def text(value: Any) -> str:
-    """A field that should be a text."""
+    """A field that should be a text; empty if it is not."""
     return value if isinstance(value, str) else ""
 
 
 def fields(value: Any) -> Payload:
-    """A field that should be an object; some programs put it in a string."""
+    """A field that should be an object, also as JSON in a string; empty if it is neither."""
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         return decoded(value.encode("utf-8", "replace")) or {}
     return value if isinstance(value, dict) else {}
 
 
 def number(value: Any) -> int | None:
-    """A field that should be a whole number."""
+    """A field that should be a whole number; None if it is not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if value == value and abs(value) < 2**53 else None
 
 
 def seconds(milliseconds: Any) -> float | None:
-    """A duration that is told in milliseconds."""
+    """A duration in milliseconds as seconds; None if it is no sensible number."""
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
         return None
     return milliseconds / 1000 if 0 <= milliseconds < 1e12 else None
 
 
 def flag(value: Any) -> bool:
-    """A field that should be yes or no."""
+    """A field that should be true or false; anything else is false."""
     return value is True
 
 
 def start(value: Any) -> Start:
-    """How a session began."""
+    """How a session began; `startup` for an unknown word."""
     return _STARTS.get(text(value), "startup")
 
 
 def capped(context: str, most: int = MOST_CONTEXT) -> str:
-    """A text that no host cuts by itself: it ends at the end of a line and says so."""
+    """The text, shortened if it is longer than programs take: cut at the end of a line, with a mark."""
     if len(context) <= most:
         return context
-    kept = context[: most - len(_CUT)]
-    end = kept.rfind("\n")
-    return (kept[:end] if end > most // 2 else kept) + _CUT
+    head = context[: most - len(_CUT)]
+    end = head.rfind("\n")
+    return (head[:end] if end > most // 2 else head) + _CUT
 
 
 def joined(value: Any) -> str | None:
-    """What a tool gave, as one text: a text, a list of parts, or an object as JSON. None where nothing is told."""
+    """A tool's result as one text: a text as it is, a list of parts joined, anything else as JSON; None stays None."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -210,8 +210,8 @@ def joined(value: Any) -> str | None:
 
 
 def named(name: HookName, payload: Payload, agent: str, at: float | None, **more: Any) -> HookEvent:
-    """An event of the shape that most programs share: snake case, `session_id`, `hook_event_name`, `transcript_path`."""
-    given: Payload = {
+    """An event from a payload with the fields that most programs share: `session_id`, `hook_event_name`, `transcript_path`."""
+    common_fields: Payload = {
         "session": text(payload.get("session_id")),
         "told_as": text(payload.get("hook_event_name")),
         "cwd": text(payload.get("cwd")),
@@ -219,26 +219,26 @@ def named(name: HookName, payload: Payload, agent: str, at: float | None, **more
         "model": text(payload.get("model")),
         "subagent": text(payload.get("agent_id")),
     }
-    return HookEvent(agent=agent, name=name, at=at, **{**given, **more})
+    return HookEvent(agent=agent, name=name, at=at, **{**common_fields, **more})
 
 
 def specific(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """An answer of the shape that most programs share: `hookSpecificOutput` with `additionalContext`, `systemMessage`."""
-    said: Payload = {}
-    own: Payload = {}
+    """An answer in the form that most programs share: `hookSpecificOutput` with `additionalContext`, and `systemMessage`."""
+    reply: Payload = {}
+    specific_answer: Payload = {}
     person = answer.person
     if event.name == "stop":
-        # More context would make the agent go on: that is a block, and only on request. The person may be told.
+        # Context at a stop would make the agent continue, which only `block` may do; so the person gets it instead.
         person = person or answer.context
         if answer.block and not event.stop_again:
-            said = {"decision": "block", "reason": capped(answer.block)}
+            reply = {"decision": "block", "reason": capped(answer.block)}
     elif event.name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed"):
         if answer.context:
-            own["additionalContext"] = capped(answer.context)
+            specific_answer["additionalContext"] = capped(answer.context)
         if event.name == "before_tool" and answer.block:
-            own |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
-    if own:
-        said["hookSpecificOutput"] = {"hookEventName": event.told_as, **own}
+            specific_answer |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
+    if specific_answer:
+        reply["hookSpecificOutput"] = {"hookEventName": event.told_as, **specific_answer}
     if person and event.name not in UNANSWERED:
-        said["systemMessage"] = capped(person, 1_000)
-    return encoded(said)
+        reply["systemMessage"] = capped(person, 1_000)
+    return encoded(reply)

@@ -1,4 +1,4 @@
-"""The first keys of a JSON document that may be cut off anywhere, to tell by its head whose it is.
+"""The first members of a JSON document that may be cut off anywhere, to recognise its format.
 
 Knows no agent.
 """
@@ -11,7 +11,7 @@ _JSON = json.JSONDecoder()
 _SPACE = " \t\r\n"
 
 CUT: Any = object()
-"""Stands for a value that the head does not hold whole."""
+"""Replaces a value that is cut off."""
 
 
 @lru_cache(maxsize=2)
@@ -53,7 +53,7 @@ def _value(text: str, at: int) -> tuple[Any, int]:
 
 
 def beginning_of(head: bytes, name: str) -> str:
-    """What can be seen of a member's value as it stands, where the head does not hold it whole."""
+    """The text of a member's value up to where the head is cut off."""
     text = head.decode("utf-8", "replace")
     at = text.find(f'"{name}"')
     return text[at + len(name) + 2 :].lstrip(" \t\r\n:") if at >= 0 else ""

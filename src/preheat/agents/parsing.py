@@ -27,10 +27,10 @@ from preheat.model.session import (
 
 UNTYPED = msgspec.json.Decoder()
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for bytes it cannot take; `ValidationError` is a `DecodeError`."""
+"""What msgspec raises for bytes that it cannot decode; `ValidationError` is a `DecodeError`."""
 
 MOST_PROBLEMS = 50
-"""A file of something else altogether is not worth a line for each of its lines."""
+"""Most problems kept of one file: a file of another format would have one on each line."""
 _ONE_VALUE = json.JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -39,7 +39,7 @@ _LONGEST_FRAME = 2_000
 
 
 def frame_of(seen: str, text: str) -> tuple[str, str]:
-    """What stands before and after `text` in what the model saw; nothing where that was rewritten altogether."""
+    """What comes before and after `text` in the text that the model saw; empty if `text` is not in it or the rest is long."""
     at = seen.find(text)
     if at < 0 or len(seen) - len(text) > _LONGEST_FRAME:
         return "", ""
@@ -47,7 +47,7 @@ def frame_of(seen: str, text: str) -> tuple[str, str]:
 
 
 class Draft:
-    """A session being read: its heading, and what came since the last `take`."""
+    """A session being read: its heading, and the events and problems since the last `take`."""
 
     __slots__ = ("events", "heading", "problems")
 
@@ -57,7 +57,7 @@ class Draft:
         self.problems: list[Problem] = []
 
     def take(self, agent: str) -> Session:
-        """The session with what is new, which is then forgotten here."""
+        """Return the session with the new events and problems, and clear these."""
         if any(isinstance(event, UserMessage) and event.text.startswith(PREHEAT_RUN) for event in self.events):
             self.heading.starter = "preheat"
         session = Session(
@@ -72,7 +72,7 @@ class Draft:
 
 
 class State(msgspec.Struct):
-    """What a parser must remember between two feeds; a parser's own state derives from it."""
+    """What a parser must remember between two feeds; each parser derives its own state from this."""
 
     headings: dict[str, Heading] = msgspec.field(default_factory=dict)
 
@@ -84,8 +84,8 @@ R = TypeVar("R")
 class LinesParser(Generic[S, R]):
     """A parser of one JSON record a line.
 
-    Whole blocks are decoded into the record type at native speed; a block with a line that does not fit is gone through line
-    by line. A line of another shape becomes a problem and an `Other`, a line that is no JSON a problem: nothing else is lost.
+    Whole blocks are decoded into the record type at native speed; a block with a line that does not fit is read line
+    by line. A line of another shape becomes a problem and an `Other`, a line that is no JSON a problem; no other line is lost.
     """
 
     agent: ClassVar[str]
@@ -100,15 +100,15 @@ class LinesParser(Generic[S, R]):
         self._block = b""
         self._place = (1, 0)
         self._value: Any = None
-        self._unsaid = 0
+        self._problems_left_out = 0
         self._first = 1
 
-    # What a parser of an agent writes.
+    # Each agent's parser implements this.
     def record(self, record: R, line: int) -> None:
-        """One record that fits the type."""
+        """Turn one record that fits the type into events."""
         raise NotImplementedError
 
-    # What every parser has.
+    # Shared by all of them.
     def feed(self, block: bytes, line: int) -> None:
         self._block, self._first, self._place = block, line, (line, 0)
         count = count_lines(block) + (not block.endswith(b"\n"))
@@ -122,9 +122,9 @@ class LinesParser(Generic[S, R]):
             return
         for offset, text in enumerate(whole_lines(block)):
             if text.strip():
-                self._one_line(text, line + offset)
+                self._read_line(text, line + offset)
 
-    def _one_line(self, text: bytes, line: int) -> None:
+    def _read_line(self, text: bytes, line: int) -> None:
         try:
             record = self._decoder.decode(text)
         except UNREADABLE:
@@ -137,7 +137,7 @@ class LinesParser(Generic[S, R]):
             try:
                 record = msgspec.convert(value, self.record_type, strict=False)
             except (msgspec.ValidationError, RecursionError) as error:
-                self.problem(f"a record of an unexpected shape ({_short(error)}); kept as it is", line)
+                self.problem(f"a record of an unexpected shape ({_short_message(error)}); kept as it is", line)
                 self.draft().events.append(Other(line=line, name="unreadable", raw=value))
             else:
                 self._value = value
@@ -151,10 +151,10 @@ class LinesParser(Generic[S, R]):
         try:
             self.record(record, line)
         except (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError) as error:
-            self.problem(f"a record that makes no sense ({_short(error)}); passed over", line)
+            self.problem(f"a record that makes no sense ({_short_message(error)}); passed over", line)
 
     def raw(self, line: int) -> Any:
-        """The record at a line of the block being fed, untyped and whole."""
+        """The record at a line of the current block, untyped, with all its fields."""
         if self._value is not None:
             return self._value
         number, start = self._place if self._place[0] <= line else (self._first, 0)
@@ -168,7 +168,7 @@ class LinesParser(Generic[S, R]):
             return None
 
     def other(self, name: str, line: int, at: float | None = None, key: str = "") -> None:
-        """Keep a record that has no place among the events."""
+        """Keep a record that is no event as an `Other`."""
         self.draft(key).events.append(Other(line=line, at=at, name=name, raw=self.raw(line)))
 
     def problem(self, message: str, line: int | None) -> None:
@@ -176,10 +176,10 @@ class LinesParser(Generic[S, R]):
         if len(problems) < MOST_PROBLEMS:
             problems.append(Problem(message, self.path, line))
         else:
-            self._unsaid += 1
+            self._problems_left_out += 1
 
     def draft(self, key: str = "") -> Draft:
-        """The session that goes by `key` in this source; the main one has none."""
+        """The draft of the session with this key in the source; the main session's key is empty."""
         draft = self.drafts.get(key)
         if draft is None:
             heading = self.state.headings.setdefault(key, Heading())
@@ -189,15 +189,15 @@ class LinesParser(Generic[S, R]):
     def take(self) -> list[Session]:
         for key in self.state.headings:
             self.draft(key)
-        if self._unsaid:
-            self.draft().problems.append(Problem(f"{self._unsaid} more lines could not be read", self.path))
-            self._unsaid = 0
-        taken = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
-        taken += [self._nameless(draft) for draft in self.drafts.values() if draft.problems]
-        return taken
+        if self._problems_left_out:
+            self.draft().problems.append(Problem(f"{self._problems_left_out} more lines could not be read", self.path))
+            self._problems_left_out = 0
+        sessions = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+        sessions += [self._problem_session(draft) for draft in self.drafts.values() if draft.problems]
+        return sessions
 
-    def _nameless(self, draft: Draft) -> Session:
-        """Problems of a file in which no session has begun; its events wait for one."""
+    def _problem_session(self, draft: Draft) -> Session:
+        """A session that carries the problems of a file in which no session has begun; its events are kept for later."""
         problems = tuple(draft.problems)
         draft.problems.clear()
         return Session(agent=self.agent, id=os.path.basename(self.path), problems=problems)
@@ -213,7 +213,7 @@ class LinesParser(Generic[S, R]):
 
 
 def count_lines(block: bytes) -> int:
-    """How many line ends there are. Lines are long here, and looking for the next one is far quicker than counting bytes."""
+    """The number of line ends. Lines are long, so finding each is far quicker than counting bytes."""
     count, at = 0, block.find(b"\n")
     while at >= 0:
         count += 1
@@ -230,7 +230,7 @@ def whole_lines(block: bytes) -> list[bytes]:
 
 
 def loose(text: bytes) -> Any:
-    """JSON as far as it can be had: bytes that are no UTF-8 and lone surrogates become U+FFFD. Raises ValueError."""
+    """Decode JSON tolerantly: invalid UTF-8 and lone surrogates become U+FFFD. Raises ValueError."""
     try:
         return UNTYPED.decode(text)
     except UNREADABLE:
@@ -238,7 +238,7 @@ def loose(text: bytes) -> Any:
 
 
 def loose_values(text: bytes) -> tuple[list[Any], str]:
-    """The JSON values on a line, and what is wrong with the rest of it: two writers at once leave two records on a line."""
+    """The JSON values on a line, and what is wrong with the rest; two programs writing at once leave two records on a line."""
     try:
         return [loose(text)], ""
     except RecursionError:
@@ -251,7 +251,7 @@ def loose_values(text: bytes) -> tuple[list[Any], str]:
             value, at = _ONE_VALUE.raw_decode(decoded, at)
             values.append(_scrub(value))
     except (ValueError, RecursionError) as error:
-        return values, _short(error)
+        return values, _short_message(error)
     return values, ""
 
 
@@ -265,12 +265,12 @@ def _scrub(value: Any) -> Any:
     return value
 
 
-def _short(error: Exception) -> str:
+def _short_message(error: Exception) -> str:
     return str(error)[:120]
 
 
 def seconds(value: object) -> float | None:
-    """Seconds since the epoch out of ISO text, seconds, milliseconds or a datetime; None for anything else."""
+    """Seconds since the epoch from ISO text, seconds, milliseconds or a datetime; None for anything else."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, str):
@@ -284,7 +284,7 @@ def seconds(value: object) -> float | None:
 
 
 def arguments(value: object) -> dict[str, Any]:
-    """A call's arguments as a dictionary, whether they came as an object, as JSON text or as plain text."""
+    """A call's arguments as a dictionary, from an object, JSON text or plain text."""
     if isinstance(value, str):
         try:
             value = loose(value.encode("utf-8", "replace"))
@@ -296,15 +296,15 @@ def arguments(value: object) -> dict[str, Any]:
 
 
 def unattended(project: str) -> Starter:
-    """Who starts a session that no person sits at: in a tool's own hidden folder it is that tool, for its own ends
-    (memory keepers and summarisers do that); worktrees lie in hidden folders too, but are the person's."""
+    """Who started a session without a person: `background` if its project is in a hidden folder, as tools that keep memories or
+    write summaries have; worktrees are often in hidden folders too, but are the person's."""
     parts = project.replace("\\", "/").split("/")
     hidden = any(part.startswith(".") and len(part) > 2 for part in parts)
     return "background" if hidden and not any("worktree" in part for part in parts) else "headless"
 
 
 def origin_of(text: str, injected: bool) -> Origin:
-    """Whose words a user message is."""
+    """Who wrote the text of a user message."""
     if PREHEAT_MARK in text:
         return "preheat"
     return "injected" if injected else "human"

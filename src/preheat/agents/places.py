@@ -1,6 +1,6 @@
-"""Where an agent keeps its sessions, and what has changed there. Standard library only and light: every sync runs this.
+"""Where an agent keeps its sessions, and which of its files have changed.
 
-Knows nothing of what is inside the files.
+Standard library only and light, because every sync loads it. Knows nothing of what is inside the files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Found:
-    """A file (or database) that may hold sessions; it has changed when its stamp has."""
+    """A file or database that may hold sessions; a new stamp means that it has changed."""
 
     __slots__ = ("path", "size", "stamp")
 
@@ -24,7 +24,7 @@ class Found:
 
 
 class Places:
-    """One agent's whereabouts."""
+    """Where one agent keeps its sessions."""
 
     def __init__(
         self,
@@ -39,22 +39,22 @@ class Places:
         self.title = title
         """The agent's name as people write it."""
         self.reader_version = reader_version
-        """Raised whenever the reader gives something new: what is still there is then read again."""
+        """Raised whenever the reader reads more than before: existing files are then read again."""
         self.roots = roots
         """The folders to look in, by the environment; empty for formats that are only imported."""
         self.discover = discover
         """The session files below one root."""
         self.named = named or found_at
-        """One file that the person named; formats that keep a session in several files look at all of them."""
+        """Finds one file that the person named; formats that keep a session in several files include all of them in the stamp."""
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Changes whenever a file was written, replaced or cut."""
+    """A stamp that changes when the file is written, replaced or cut."""
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
 def storable(path: str) -> str:
-    """A path as text: any bytes are a file name on some systems, but no archive, JSON or terminal takes them all."""
+    """The path as valid text: on some systems a file name may be any bytes, which no archive, JSON or terminal takes."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -63,7 +63,7 @@ def storable(path: str) -> str:
 
 
 def found_at(path: str) -> Found | None:
-    """One file, together with the write-ahead log beside it if it is a database: what was written last is in there."""
+    """One file, with the write-ahead log beside it if it is a database: the latest writes are in the log."""
     try:
         status = os.stat(path)
     except OSError:
@@ -72,14 +72,14 @@ def found_at(path: str) -> Found | None:
         log = os.stat(f"{path}-wal")
     except OSError:
         return Found(path, status.st_size, stamp_of(status))
-    if not log.st_size:  # an empty one says nothing: SQLite makes one for every reader, also for us
+    if not log.st_size:  # SQLite creates an empty log for every reader, Preheat included
         return Found(path, status.st_size, stamp_of(status))
     return Found(path, status.st_size + log.st_size, f"{stamp_of(status)}+{stamp_of(log)}")
 
 
 def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Found]:
-    """Files with one of the endings, at most `depth` folders down; folders that cannot be opened are passed over here
-    (`preheat doctor` names them)."""
+    """Files with one of the suffixes, at most `depth` folders down. Folders that cannot be opened are skipped (`preheat doctor`
+    lists them)."""
     folders = [(root, 0)]
     while folders:
         folder, level = folders.pop()
@@ -100,11 +100,6 @@ def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Fo
                     continue
 
 
-def nowhere(environment: Mapping[str, str]) -> list[str]:
-    """For formats that are only imported: no place of their own."""
-    return []
-
-
-def nothing(root: str) -> Iterator[Found]:
-    """For formats that are only imported: nothing to discover."""
-    return iter(())
+def imported_places(agent: str, title: str, reader_version: int) -> Places:
+    """The places of a format that is only imported: no folder, and so no file to discover."""
+    return Places(agent, title, reader_version, lambda environment: [], lambda root: iter(()))

@@ -1,4 +1,4 @@
-"""Another Python than the one that runs us: asked what it holds, without anything being written beside its modules.
+"""Other Python interpreters than the one that runs Preheat: what each holds, without writing anything beside its modules.
 
 Knows no agent and installs nothing.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _SECONDS = 30.0
 _OWN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
-"""What is meant for another Python than that one."""
+"""Variables that are meant for the current Python only."""
 _LOOK = """
 import importlib.metadata as metadata, importlib.util as util, json, os, sys, sysconfig
 group = %r
@@ -38,35 +38,35 @@ print("preheat:" + json.dumps({
 
 
 class Python(NamedTuple):
-    """What an interpreter holds."""
+    """An interpreter: its version, packages and entry points."""
 
     prefix: str
     version: str
     packages: dict[str, str]
     """Versions by names."""
     needs: dict[str, list[str]]
-    """What each of them says that it needs."""
+    """Requirements by package."""
     points: dict[str, str]
     """The entry points of the group that was asked for."""
     pip: bool
     managed: bool
-    """The system's own: nothing may be put there except by the system's tools."""
+    """Whether the system manages it, so that only the system's tools may install packages."""
     writable: bool
 
 
 def look(interpreter: str, environment: Mapping[str, str], group: str = "") -> Python | None:
-    """What an interpreter holds; None where it does not run."""
-    said = ask(interpreter, _LOOK % group, environment).partition("preheat:")[2]
+    """Ask an interpreter for its packages and entry points; None if it does not run."""
+    printed = ask(interpreter, _LOOK % group, environment).partition("preheat:")[2]
     try:
-        return Python(**json.loads(said))
+        return Python(**json.loads(printed))
     except (ValueError, TypeError):
         return None
 
 
 def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> str:
-    """What a few lines print when an interpreter runs them; empty where that fails."""
+    """Run code in an interpreter and return what it prints; empty if that fails."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [interpreter, "-B", "-c", code],
             capture_output=True,
             env=clean(environment),
@@ -76,10 +76,10 @@ def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: fl
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+    return completed.stdout.decode("utf-8", "replace") if completed.returncode == 0 else ""
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for another Python: no modules from here, none of the folder that it is started in, no byte code."""
+    """The environment for another Python: none of this one's modules, none of the current folder, no byte code written."""
     kept = {name: value for name, value in environment.items() if name not in _OWN}
     return {**kept, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}

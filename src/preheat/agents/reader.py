@@ -1,8 +1,8 @@
-"""What a reader of an agent's sessions offers, and what a parser is.
+"""The interfaces of a reader of an agent's sessions and of its parser.
 
-A parser (see `parsing.py`) is a fold: it is fed the records of one source in order, gives the events they mean, and can put
-its state away and go on later from there. It never opens a file itself, so the same parser reads a file, a growing file and
-an archived copy. Knows nothing of the archive.
+A parser (see `parsing.py`) is a fold: it is fed the records of one source in order, returns the events they mean, and can save
+its state to continue later. It never opens a file, so the same parser reads a file, a growing file and an archived copy. Knows
+nothing of the archive.
 """
 
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ import msgspec
 from preheat.model.session import Relation, Session, Starter, Usage
 
 Framing: TypeAlias = Literal["lines", "document", "database"]
-"""How a source is cut into records: one a line, one a file, or rows that the reader writes out as lines."""
+"""How a source is divided into records: one a line, one a file, or rows that the reader writes out as lines."""
 
 
 class Part(NamedTuple):
-    """One session inside a database; it has changed when its stamp has."""
+    """One session in a database; a new stamp means that it has changed."""
 
     id: str
     stamp: str
 
 
 class Heading(msgspec.Struct):
-    """What is known so far of a session besides its events."""
+    """What is known so far of a session, apart from its events."""
 
     id: str = ""
     version: str = ""
@@ -40,7 +40,7 @@ class Heading(msgspec.Struct):
     reported: Usage | None = None
 
     def seen(self, at: float | None) -> None:
-        """Widen the session's time span; clocks may run backwards."""
+        """Widen the session's time span to include a time; clocks may run backwards."""
         if at is None:
             return
         if self.started_at is None or at < self.started_at:
@@ -53,16 +53,16 @@ class Parser(Protocol):
     """Folds the records of one source into sessions."""
 
     def feed(self, block: bytes, line: int) -> None:
-        """Take whole records, the first of which stands at `line` (1-based). Never raises for what is in them."""
+        """Read complete records, the first of which is at `line` (1-based). Never raises because of their content."""
 
     def take(self) -> list[Session]:
         """The sessions so far, each with the events and problems since the last `take`."""
 
     def save(self) -> bytes | None:
-        """The state to go on from, or None if a changed source has to be read whole."""
+        """The state to continue from, or None if a changed source has to be read whole."""
 
     def load(self, state: bytes) -> None:
-        """Go on from a saved state."""
+        """Continue from a saved state."""
 
 
 class Reader(Protocol):
@@ -71,7 +71,7 @@ class Reader(Protocol):
     agent: str
 
     def framing(self, path: str) -> Framing:
-        """How this file is cut into records; some agents have changed that over time."""
+        """How this file is divided into records; some agents have changed that over time."""
 
     def detect(self, head: bytes, path: str) -> bool:
         """Whether a file that begins with these bytes (its first 64 KB, decompressed) is this agent's."""
@@ -84,7 +84,7 @@ class DatabaseReader(Reader, Protocol):
     """A reader whose sources are databases of a program that may be running."""
 
     def parts(self, path: str) -> list[Part]:
-        """The sessions in it. Raises SourceUnreadable."""
+        """The sessions in a database. Raises SourceUnreadable."""
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:
         """One session's rows, one JSON object a line, without the line end. Raises SourceUnreadable."""

@@ -1,7 +1,7 @@
-"""What Preheat itself put into a history, set aside: the agent never made those calls and never said those words.
+"""Messages that Preheat put into a history, turned into `Other` events: the agent neither made these calls nor wrote them.
 
-Histories that begin with our messages are stored by programs like any other. Every reader's sessions go through here, so that
-no stage after it counts, judges or learns from them; nothing is dropped. Knows no agent.
+Programs store a history that begins with Preheat's messages like any other. Every reader's sessions pass through here, so that no
+later stage counts, judges or learns from these messages. Knows no agent.
 """
 
 from collections.abc import Iterator
@@ -11,35 +11,35 @@ from preheat.model.rendering import PREHEAT_CALL, PREHEAT_SAID
 from preheat.model.session import AssistantMessage, Event, Other, ToolCall, ToolResult
 
 SEEDED = "preheat."
-"""How the name of an `Other` begins that was set aside."""
+"""Prefix of the names of these `Other` events."""
 _LONGEST = 2 * max(map(len, PREHEAT_SAID))
 
 
 def set_aside(events: list[Event]) -> tuple[Event, ...]:
-    """The events, with our own calls, their results and what we had an assistant say as `Other`s."""
-    ours = list(_ours(events))
-    kept = list(events) if ours else events
-    for place in ours:
-        kept[place] = _kept(events[place])
-    return tuple(kept)
+    """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
+    preheat_places = list(_preheat_indexes(events))
+    marked = list(events) if preheat_places else events
+    for place in preheat_places:
+        marked[place] = _as_other(events[place])
+    return tuple(marked)
 
 
-def _ours(events: list[Event]) -> Iterator[int]:
-    """Where they stand. Every event that is ever read comes by here."""
+def _preheat_indexes(events: list[Event]) -> Iterator[int]:
+    """Indexes of Preheat's own events. Runs over every event that is ever read."""
     for place, event in enumerate(events):
         if type(event) is ToolCall or type(event) is ToolResult:
             if event.call_id.startswith(PREHEAT_CALL):
                 yield place
-        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _said(event):
+        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _is_preheat_reply(event):
             yield place
 
 
-def _said(event: AssistantMessage) -> bool:
-    # What a model says costs tokens; programs that note them tell an echo of our words from the words themselves.
+def _is_preheat_reply(event: AssistantMessage) -> bool:
+    # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
     return event.usage is None and event.text.strip() in PREHEAT_SAID
 
 
-def _kept(event: Event) -> Other:
+def _as_other(event: Event) -> Other:
     raw: Any = ""
     name = "said"
     if isinstance(event, ToolCall):

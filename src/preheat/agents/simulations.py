@@ -1,6 +1,6 @@
-"""What the results of agent benchmarks share: one document with many runs, each a conversation with a simulated person.
+"""Results of agent benchmarks: one document with many runs, each a conversation with a simulated person.
 
-Knows no benchmark: how the runs lie in a document and what they are called is each reader's own.
+Knows no benchmark: each reader finds the runs in its document and names them.
 """
 
 import json
@@ -26,16 +26,16 @@ from preheat.model.session import (
 class SimulationsParser(DocumentParser):
     """A document of many runs; each becomes a session."""
 
-    # What a reader writes.
+    # Each benchmark's parser implements these.
     def runs(self, document: Any) -> list[Any] | None:
-        """The runs in a document, or None if it is none of these."""
+        """The runs in a document, or None if it is of another format."""
         raise NotImplementedError
 
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
-        """One run."""
+        """Fold one run into the draft."""
         raise NotImplementedError
 
-    # What every one has.
+    # Shared by all of them.
     def read(self, block: bytes, line: int) -> None:
         try:
             document = loose(block)
@@ -55,35 +55,35 @@ class SimulationsParser(DocumentParser):
 
 
 def digest(value: object) -> str:
-    """A few letters that stand for a value."""
+    """A short hash of a value."""
     return sha256(json.dumps(value, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def number_of(value: object) -> float | None:
-    """A number as it is; None for anything else."""
+    """The value if it is a number, else None."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def title(name: str, task: object, trial: object, reward: object) -> str:
-    """What a run is shown as: its task and what it was given for it."""
-    given = number_of(reward)
-    ending = "" if given is None else f": reward {given:g}"
+    """The title of a run: task, trial and reward."""
+    reward_number = number_of(reward)
+    ending = "" if reward_number is None else f": reward {reward_number:g}"
     which = "" if number_of(trial) is None else f", trial {trial}"
     return f"{name} {task}{which}{ending}"
 
 
 def moment(value: object) -> float | None:
-    """A time; those without a zone are taken as UTC, so that they are the same on every machine."""
+    """A time in seconds; one without a zone is taken as UTC, so that it is the same on every machine."""
     if isinstance(value, str) and len(value) >= 19 and value[10] in "T " and value[-1] != "Z" and "+" not in value:
         return seconds(f"{value}+00:00")
     return seconds(value)
 
 
 def fold_messages(draft: Draft, messages: object) -> int:
-    """The messages of one run as events; the number of the next line."""
+    """Fold the messages of one run into the draft; returns the number of the next line."""
     joiner = Joiner()
     line = 1
-    for message in _flat(messages):
+    for message in _flatten(messages):
         at = moment(mapping(message).get("timestamp"))
         draft.heading.seen(at)
         _message(draft, joiner, message, line, at)
@@ -91,8 +91,8 @@ def fold_messages(draft: Draft, messages: object) -> int:
     return line
 
 
-def _flat(messages: object) -> Iterator[Any]:
-    """Several results may stand in one message."""
+def _flatten(messages: object) -> Iterator[Any]:
+    """The messages, with several results in one message as one message each."""
     for message in sequence(messages):
         inner = mapping(message).get("tool_messages")
         if isinstance(inner, list):
@@ -138,28 +138,36 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
 
 
 def _calls(draft: Draft, joiner: Joiner, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
-    for number, asked in enumerate(calls_of(message), 1):
-        own = joiner.opened(asked, f"{line}.{number}")
-        kind = kind_of(asked.tool)
+    for number, requested in enumerate(calls_of(message), 1):
+        call_id = joiner.opened(requested, f"{line}.{number}")
+        kind = kind_of(requested.tool)
         draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=asked.tool, kind=kind, input=asked.input, response=response)
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind,
+                input=requested.input,
+                response=response,
+            )
         )
 
 
 def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(message.get("id"))
-    own = joiner.closed(name, string(message.get("name")))
-    if not own:
+    call_id = joiner.closed(name, string(message.get("name")))
+    if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
     flag = message.get("error")
-    # The simulated person has tools as well; who used this one is all that tells them apart.
+    # The simulated person has tools too; only `requestor` tells whose call it was.
     detail = {"requestor": "user"} if message.get("requestor") == "user" else {}
     draft.events.append(
         ToolResult(
             line=line,
             at=at,
-            call_id=own,
+            call_id=call_id,
             text=text_of(message.get("content")),
             is_error=flag if isinstance(flag, bool) else None,
             detail=detail,

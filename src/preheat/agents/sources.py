@@ -1,6 +1,6 @@
-"""Reading sources: opening a file, cutting it into blocks of whole lines, finding out whose it is, reading it whole.
+"""Sources: opening a file, splitting it into blocks of complete lines, finding its reader, reading all its sessions.
 
-Knows the readers only through the registry; reading what has grown since last time is `ingest`'s work.
+Knows the readers only through the registry. Reading only what was added since last time is done in `ingest`.
 """
 
 import os
@@ -20,7 +20,7 @@ from preheat.model.session import Problem, Session
 HEAD = 64 * 1024
 BLOCK = 1024 * 1024
 LONGEST_LINE = 32 * 1024 * 1024
-"""A longer line is kept in the archive but not read: a transcript's largest real lines are a few MB."""
+"""A longer line is archived but not read: the largest real lines of transcripts are a few MB."""
 LARGEST_DOCUMENT = 512 * 1024 * 1024
 _SAFE_CUTS = b" \t,{}[]"
 
@@ -28,13 +28,13 @@ BlockKind: TypeAlias = Literal["lines", "half", "piece", "last piece"]
 
 
 class Readable(Protocol):
-    """Something that gives bytes until it gives none."""
+    """A stream that returns bytes until it returns none."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class Block(NamedTuple):
-    """Some bytes of a source of lines: whole lines, the last line without its end, or pieces of a line too long to read."""
+    """Bytes of a source of lines: complete lines, a last line without line end, or pieces of a line that is too long to read."""
 
     kind: BlockKind
     data: bytes
@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 def opened(path: str) -> BinaryIO:
-    """The file's bytes; a `.zst` file is decompressed on the way."""
+    """Open a file for reading bytes; a `.zst` file is decompressed."""
     stream = open(path, "rb")  # noqa: SIM115 - the caller closes it
     if path.endswith(".zst"):
         decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
@@ -52,7 +52,7 @@ def opened(path: str) -> BinaryIO:
 
 
 def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
-    """Cut a stream into blocks of about a megabyte that end with a line."""
+    """Split a stream into blocks of about a megabyte that end at a line end."""
     pieces: list[bytes] = []
     length, too_long = 0, False
     while chunk := stream.read(BLOCK):
@@ -81,12 +81,12 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))
     if pieces or too_long:
-        # Its end is still to come: what follows begins with that end, on this very line.
+        # The line is not finished: the next reading begins with its rest, on the same line.
         yield Block("last piece" if too_long else "half", b"".join(pieces), line, line)
 
 
 def detect(path: str) -> Reader:
-    """The reader of this file, by its content. Raises NotRecognised, or UserError if it cannot be opened."""
+    """Find the reader of a file by its content. Raises NotRecognised, or UserError if it cannot be opened."""
     try:
         with opened(path) as stream:
             head = stream.read(HEAD)
@@ -102,7 +102,7 @@ def detect(path: str) -> Reader:
 
 
 def read(path: str, by: Reader | None = None) -> list[Session]:
-    """Every session in a file. Raises UserError if the file cannot be opened; what is damaged inside becomes problems."""
+    """Read every session in a file. Raises UserError if the file cannot be opened; damage inside becomes problems."""
     by = by or detect(path)
     try:
         if by.framing(path) == "database":
@@ -118,7 +118,7 @@ def read(path: str, by: Reader | None = None) -> list[Session]:
 
 
 def whole_document(stream: Readable) -> bytes:
-    """All of a stream. Raises SourceUnreadable if that is more than fits."""
+    """Read a whole stream. Raises SourceUnreadable if it is larger than the limit."""
     data = stream.read(LARGEST_DOCUMENT + 1)
     if len(data) > LARGEST_DOCUMENT:
         raise SourceUnreadable(f"it is larger than {LARGEST_DOCUMENT >> 20} MB; split it first")
@@ -135,7 +135,7 @@ def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
 
 
 def feed(parser: Parser, block: Block, path: str) -> Problem | None:
-    """Feed one block; a problem comes back for what is not whole."""
+    """Feed one block to a parser; returns a problem if the block is an incomplete line."""
     if block.kind == "lines" or (block.kind == "half" and closes(block.data)):
         parser.feed(block.data, block.line)
     elif block.kind == "half":
@@ -146,7 +146,7 @@ def feed(parser: Parser, block: Block, path: str) -> Problem | None:
 
 
 def closes(text: bytes) -> bool:
-    """Whether a line without a line end is a whole record all the same."""
+    """Whether a line without a line end is a complete record."""
     if not text.rstrip().endswith(b"}"):
         return False
     try:
@@ -157,7 +157,7 @@ def closes(text: bytes) -> bool:
 
 
 def read_part(path: str, by: Reader, part: str) -> list[Session]:
-    """One session of a database, by its name there. Raises UserError if it cannot be read."""
+    """Read one session of a database, by its name in it. Raises UserError if it cannot be read."""
     try:
         return _read_part(path, cast(DatabaseReader, by), part)
     except (OSError, SourceUnreadable) as error:
@@ -177,7 +177,7 @@ def _read_part(path: str, by: DatabaseReader, part: str) -> list[Session]:
 
 
 def reason(error: Exception) -> str:
-    """Why, in a few words a person understands."""
+    """Why something failed, in a few words for the person."""
     if isinstance(error, FileNotFoundError):
         return "it is not there (any more)"
     if isinstance(error, PermissionError):

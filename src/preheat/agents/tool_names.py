@@ -1,4 +1,4 @@
-"""Tools that any agent may have, by the words in their names. Knows no agent: a name that says nothing is `other`."""
+"""What a tool of any agent is for, by the words in its name; `other` if the name says nothing. Knows no agent."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""An agent that is set up in several steps, and in one of several ways: what each takes, as values.
+"""Setting up an agent in several steps, or in one of several ways: each described as a value.
 
-Knows no agent, and does nothing: `installing` carries it out, takes it back, and looks whether it is there.
+Knows no agent and does nothing: `installing` carries the steps out, undoes them, and checks whether they are done.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,89 +8,89 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Package(NamedTuple):
-    """This Preheat as a package in another program's Python."""
+    """A step: install this Preheat as a package in another program's Python."""
 
     interpreter: str
     group: str
-    """The entry points by which the program finds it."""
+    """The group of entry points in which the program looks for plugins."""
     kept: str = ""
-    """Why it would not stay there; empty where it does."""
+    """Why the package would not stay installed; empty if it would."""
 
 
 class Folder(NamedTuple):
-    """A folder that is all ours."""
+    """A step: create a folder that is wholly Preheat's."""
 
     path: str
     files: Mapping[str, bytes]
-    """By their names in it."""
+    """The files of the folder, by name."""
     mark: str
-    """The one of them by which it is known to be ours."""
+    """The name of the file by which the folder is recognised as Preheat's."""
 
 
 class Item(NamedTuple):
-    """One item in a list of a settings file that is somebody else's."""
+    """A step: add one entry to a list in the person's settings file."""
 
     path: str
     keys: tuple[str, ...]
-    """The way to the list in the file."""
+    """The keys that lead to the list."""
     item: Any
     ours: Callable[[Any], bool]
     not_in: tuple[tuple[str, ...], ...] = ()
-    """Lists that forbid what this one allows."""
+    """Lists whose entries forbid what this list allows, by their keys."""
 
 
 Step: TypeAlias = Package | Folder | Item
 
 
 class Way(NamedTuple):
-    """One of the ways, with its steps in order."""
+    """One way to set up an agent, with its steps in order."""
 
     how: str
     steps: tuple[Step, ...]
     says: str
-    """What it is, for the person."""
+    """What the way does, for the person."""
     next_steps: tuple[str, ...] = ()
 
 
 class Around(NamedTuple):
-    """What the steps depend on."""
+    """The surroundings that the steps depend on."""
 
     environment: Mapping[str, str]
     interpreter: str
-    """The program's own; empty where the program was not found."""
+    """The program's own Python; empty if the program was not found."""
     hook: tuple[str, ...]
-    """The words that start the hook client."""
+    """The command that starts the hook client, as words."""
     folder: str
     """Where Preheat keeps its things."""
 
 
 class Target(NamedTuple):
-    """The program that is set up, as it was found."""
+    """The program that is set up, as it was found on this machine."""
 
     title: str
-    """With its version."""
+    """The program's name with its version."""
     command: str
     interpreter: str
     version: str
     home: str
     settings: str
-    """The file in which it is told what to load."""
+    """The program's settings file that says what to load."""
     notes: tuple[str, ...] = ()
-    """What the person should know of this version or this place."""
+    """What the person should know about this version or this installation."""
 
 
 class Several(NamedTuple):
-    """How an agent is set up in several ways."""
+    """An agent's ways to be set up."""
 
     hows: tuple[str, ...]
-    """Their names, the one to be tried first in front."""
+    """Names of the ways; the one to try first comes first."""
     target: Callable[[Mapping[str, str]], Target]
-    """The program. Raises UserError where there is none that would do."""
+    """Finds the program. Raises UserError if there is none that can be set up."""
     settings: Callable[[Mapping[str, str]], str]
-    """The file in which it is told what to load, whether the program is there or not."""
+    """The program's settings file that says what to load; the program need not exist."""
     ways: Callable[[Around], tuple[Way, ...]]
-    """Every way, in the order of their names."""
+    """All ways, in the order of their names."""
     allowed: Callable[[Mapping[str, str], str, Mapping[str, Any]], str] = lambda environment, how, said: ""
-    """What keeps the program from running what is there, by the way and what its settings say; empty where nothing does."""
+    """What keeps the program from running an installed way, by environment, way and settings; empty if nothing does."""
     always: tuple[str, ...] = ()
-    """What is true of every way, for the status."""
+    """Notes for the status that hold for every way."""

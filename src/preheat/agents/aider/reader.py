@@ -24,8 +24,8 @@ _VERSION = re.compile(r"^Aider v(\S+)", re.MULTILINE)
 _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
 
 
-class Part(NamedTuple):
-    """Some lines of one sort."""
+class HistoryPart(NamedTuple):
+    """Consecutive lines of one kind: prompt, answer or output."""
 
     sort: str
     text: str
@@ -50,8 +50,8 @@ class HistoryParser(DocumentParser):
         parts = list(_parts(lines[1:], first + 1))
         opening = parts[0].text if parts and parts[0].sort == "output" else ""
         mark = sha256(f"{when}\n{opening}".encode("utf-8", "replace")).hexdigest()[:12]
-        plain = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in when)
-        draft = Draft(Heading(id=f"{plain[:40]}-{mark}"))
+        safe_time = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in when)
+        draft = Draft(Heading(id=f"{safe_time[:40]}-{mark}"))
         heading, at = draft.heading, seconds(when)
         heading.seen(at)
         heading.version = found[1] if (found := _VERSION.search(opening)) else ""
@@ -63,7 +63,7 @@ class HistoryParser(DocumentParser):
             self._event(draft, part)
         return draft
 
-    def _event(self, draft: Draft, part: Part) -> None:
+    def _event(self, draft: Draft, part: HistoryPart) -> None:
         if part.sort == "prompt":
             origin = origin_of(part.text, injected=False)
             draft.events.append(UserMessage(line=part.line, text=part.text, origin=origin))
@@ -77,7 +77,7 @@ class HistoryParser(DocumentParser):
             )
 
 
-def _parts(lines: list[str], first: int) -> list[Part]:
+def _parts(lines: list[str], first: int) -> list[HistoryPart]:
     """Prompts, answers and the program's output, as far as the first characters of the lines tell them apart."""
     found: list[tuple[str, list[str], int]] = []
     index = 0
@@ -85,17 +85,17 @@ def _parts(lines: list[str], first: int) -> list[Part]:
     while index < len(lines):
         end = fences.end(index)
         for offset in range(index, end):
-            sort, text = ("answer", lines[offset]) if end > index + 1 else _sorted(lines[offset])
+            sort, text = ("answer", lines[offset]) if end > index + 1 else _classify_line(lines[offset])
             if found and found[-1][0] == sort:
                 found[-1][1].append(text)
             elif text.strip():
                 found.append((sort, [text], first + offset))
         index = end
-    parts = [Part(sort, "\n".join(texts).strip("\n"), line) for sort, texts, line in found]
+    parts = [HistoryPart(sort, "\n".join(texts).strip("\n"), line) for sort, texts, line in found]
     return [part for part in parts if part.text.strip()]
 
 
-def _sorted(line: str) -> tuple[str, str]:
+def _classify_line(line: str) -> tuple[str, str]:
     if line.startswith(f"{_PROMPT} ") or line == _PROMPT:
         return "prompt", line[len(_PROMPT) + 1 :].removesuffix("  ")
     if line.startswith(f"{_OUTPUT} ") or line == _OUTPUT:
@@ -104,20 +104,20 @@ def _sorted(line: str) -> tuple[str, str]:
 
 
 class _Fences:
-    """Finds the ends of code blocks; no line is looked at again and again for blocks that do not end."""
+    """Finds the ends of code blocks, in linear time also for blocks that do not end."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
-        self._barren = (0, 0)
-        """Blocks of at least so many backticks that begin before this line have no end."""
+        self._unclosed = (0, 0)
+        """Backticks and line: blocks of at least so many backticks that begin before this line have no end."""
 
     def end(self, begin: int) -> int:
-        """The end of a code block that begins here (else the next line): what is in it may look like anything."""
+        """The line after the code block that begins at a line, or the next line if none begins there."""
         opening = _FENCE.match(self._lines[begin])
         if opening is None:
             return begin + 1
         length = len(opening[1])
-        if begin < self._barren[1] and length >= self._barren[0]:
+        if begin < self._unclosed[1] and length >= self._unclosed[0]:
             return begin + 1
         index = begin + 1
         for index in range(begin + 1, len(self._lines)):
@@ -127,7 +127,7 @@ class _Fences:
                 return index + 1
             if _END_OF_ANSWER.match(line):
                 break
-        self._barren = (length, index)
+        self._unclosed = (length, index)
         return begin + 1
 
 

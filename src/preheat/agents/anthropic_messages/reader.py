@@ -29,10 +29,10 @@ from preheat.model.session import (
 AGENT = "anthropic_messages"
 _ID_KEYS = ("conversation_id", "session_id", "thread_id", "chat_id", "custom_id", "id")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_RESULT = "tool_result"
+_RESULT_ENDING = "tool_result"
 _PICTURES = ("image", "document")
 _OTHERS_NAME = "api_conversation_history.json"
-"""An agent's own file of such messages, which its reader knows more about."""
+"""A file of such messages that belongs to an agent with a reader of its own."""
 
 
 class MessagesParser(DocumentParser):
@@ -48,7 +48,7 @@ class MessagesParser(DocumentParser):
 
 
 class _Conversation:
-    """One conversation on its way to a draft."""
+    """Folds one conversation into a draft."""
 
     def __init__(self, conversation: Conversation, path: str) -> None:
         about = conversation.about
@@ -89,7 +89,7 @@ class _Conversation:
                 texts.append(string(block.get("text")))
             elif kind in _PICTURES:
                 images += 1
-            elif kind.endswith(_RESULT):
+            elif kind.endswith(_RESULT_ENDING):
                 self._result(block, line, at)
             else:
                 self._keep(f"block/{kind}" if kind else "unreadable", block, line, at)
@@ -116,7 +116,7 @@ class _Conversation:
         for number, (kind, block) in enumerate(by_kind, 1):
             if kind in _CALLS:
                 self._call(block, f"{line}.{number}", response, line, at)
-            elif kind.endswith(_RESULT):
+            elif kind.endswith(_RESULT_ENDING):
                 self._result(block, line, at)
             elif kind not in ("text", "thinking", "redacted_thinking"):
                 raw = blocks[number - 1]
@@ -124,15 +124,17 @@ class _Conversation:
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
         tool = string(block.get("name"))
-        given = arguments(block.get("input"))
-        own = self._joiner.opened(Asked(string(block.get("id")), tool, given), place)
+        tool_input = arguments(block.get("input"))
+        call_id = self._joiner.opened(Asked(string(block.get("id")), tool, tool_input), place)
         self.draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=response)
+            ToolCall(
+                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=response
+            )
         )
 
     def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
-        own = self._joiner.closed(string(block.get("tool_use_id")))
-        if not own:
+        call_id = self._joiner.closed(string(block.get("tool_use_id")))
+        if not call_id:
             self._keep("result without a call", block, line, at)
             return
         content, flag = block.get("content"), block.get("is_error")
@@ -145,7 +147,7 @@ class _Conversation:
         if images:
             detail = {**detail, "images": images}
         self.draft.events.append(
-            ToolResult(line=line, at=at, call_id=own, text=text_of(content), is_error=failed, detail=detail)
+            ToolResult(line=line, at=at, call_id=call_id, text=text_of(content), is_error=failed, detail=detail)
         )
 
     def _keep(self, name: str, raw: Any, line: int, at: float | None) -> None:
@@ -153,7 +155,7 @@ class _Conversation:
 
 
 def _id(conversation: Conversation) -> str:
-    """The conversation's own id, else a digest of what does not change when it grows."""
+    """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)
         if value and isinstance(value, str | int) and not isinstance(value, bool):
@@ -163,7 +165,7 @@ def _id(conversation: Conversation) -> str:
 
 
 def usage_of(value: object) -> Usage | None:
-    """Tokens as this interface states them: what came from the cache is outside of the input."""
+    """Tokens of a response; this interface does not count cached tokens as input."""
     stated = mapping(value)
     if "input_tokens" not in stated and "output_tokens" not in stated:
         return None

@@ -44,7 +44,7 @@ _OWN_BLOCKS = frozenset(
     ]
 )
 _SHARED_BLOCKS = frozenset(("text", "image", "document"))
-_RESULT = "_tool_result"
+_TOOL_RESULT = "_tool_result"
 _WRAPPERS = ("request", "params", "body")
 _OWN_ABOUT = frozenset(("anthropic_version", "anthropic_beta", "betas"))
 _FOREIGN_KEYS = frozenset(
@@ -53,7 +53,7 @@ _FOREIGN_KEYS = frozenset(
 
 
 def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
-    """A request with its messages; the response beside it is the last of them. Logs put both into an object of their own."""
+    """Find a request and its messages, with the response as the last one; logs wrap both in another object."""
     request = value
     for name in _WRAPPERS:
         inside = mapping(value.get(name))
@@ -73,7 +73,7 @@ def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
 
 
 def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
-    """Messages of this kind, in an object that is nobody else's, with a sign that they are no other interface's."""
+    """Whether messages are Anthropic's: no other format's object around them, and something that only this interface has."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about) or not all(map(_is_message, messages)):
         return False
     system = about.get("system")
@@ -95,7 +95,7 @@ def _is_message(value: object) -> bool:
 
 def _is_block(value: object) -> bool:
     kind = string(mapping(value).get("type"))
-    return kind in _OWN_BLOCKS or kind in _SHARED_BLOCKS or kind.endswith(_RESULT)
+    return kind in _OWN_BLOCKS or kind in _SHARED_BLOCKS or kind.endswith(_TOOL_RESULT)
 
 
 def _has_sign(message: dict[str, Any]) -> bool:
@@ -103,40 +103,40 @@ def _has_sign(message: dict[str, Any]) -> bool:
         return True
     return any(
         string(block.get("type")) in _OWN_BLOCKS
-        or string(block.get("type")).endswith(_RESULT)
+        or string(block.get("type")).endswith(_TOOL_RESULT)
         or (block.get("type") in ("image", "document") and isinstance(block.get("source"), dict))
         for block in sequence(message.get("content"))
     )
 
 
-def without_repeats(found: list[Conversation]) -> list[Conversation]:
-    """Each request repeats all that was said before: one that goes on with an earlier one is the same conversation."""
+def without_repeats(all_conversations: list[Conversation]) -> list[Conversation]:
+    """Merge requests that continue an earlier one, because each repeats all earlier messages of its conversation."""
     kept: list[Conversation] = []
     marks: list[list[int]] = []
-    for conversation in found:
-        own = [_mark(message) for message in conversation.messages]
+    for conversation in all_conversations:
+        message_marks = [_mark(message) for message in conversation.messages]
         for index, earlier in enumerate(marks):
-            if earlier and own[: len(earlier)] == earlier:
-                # The earlier messages know more: as responses they had tokens.
+            if earlier and message_marks[: len(earlier)] == earlier:
+                # The earlier messages are kept: as responses they have usage.
                 messages = [*kept[index].messages, *conversation.messages[len(earlier) :]]
-                kept[index], marks[index] = kept[index]._replace(messages=messages), own
+                kept[index], marks[index] = kept[index]._replace(messages=messages), message_marks
                 break
-            if own and own == earlier[: len(own)]:
+            if message_marks and message_marks == earlier[: len(message_marks)]:
                 break
         else:
             kept.append(conversation)
-            marks.append(own)
+            marks.append(message_marks)
     return kept
 
 
 def _mark(message: object) -> int:
-    """The same for a message as it was answered and as it was sent back: without thinking and cache marks."""
+    """A checksum that is the same for a response and its later repetition: without thinking and cache marks."""
     fields = mapping(message)
     content = fields.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else sequence(content)
-    said = [
+    repeated_blocks = [
         {name: value for name, value in mapping(block).items() if name not in ("cache_control", "citations")}
         for block in blocks
         if mapping(block).get("type") not in ("thinking", "redacted_thinking")
     ]
-    return crc32(msgspec.json.encode([string(fields.get("role")), said], order="sorted"))
+    return crc32(msgspec.json.encode([string(fields.get("role")), repeated_blocks], order="sorted"))

@@ -1,8 +1,8 @@
-"""What Preheat notes in its own trajectories so that reading one back gives the very same session.
+"""Notes in the trajectories that Preheat writes, from which its reader restores exactly the same session.
 
-The format has no place for line numbers, exact times, whose words a message is, what was taken back and more. Every event
-is noted in order without its bulk (text, arguments, raw record), which stands in the trajectory itself at the place that
-the note names: nothing is there twice, and what is redacted there stays redacted here. Knows nothing of files.
+The format has no place for line numbers, exact times, the origin of a message, rewinds and more. There is a note for every event
+in order, without its bulk (text, arguments, raw record): the note names the place in the trajectory that holds it, so that no
+text is stored twice and redacted text stays redacted. Knows nothing of files.
 """
 
 from typing import Any
@@ -13,10 +13,10 @@ from preheat.agents.chat import mapping, sequence
 from preheat.model.session import Event, Session
 
 KEY = "preheat"
-"""The name in the trajectory's `extra`."""
+"""The key of the notes in the trajectory's `extra`."""
 VERSION = 1
 PIECES = {"message": "messages", "reasoning_content": "reasoning"}
-"""Texts of one response that the format can only hold joined; each stands alone under these names in the step's `extra`."""
+"""Where a step's `extra` holds the texts of a response one by one, which the format can only hold joined."""
 
 _BULK = {"user": "text", "assistant": "text", "reasoning": "text", "call": "input", "result": "text",
          "compaction": "summary", "other": "raw"}  # fmt: skip
@@ -24,31 +24,31 @@ _NOT_NOTED = ("agent", "events", "problems")
 
 
 def heading_note(session: Session) -> dict[str, Any]:
-    """What is known of the session besides its events."""
-    return {name: value for name, value in _told(session).items() if name not in _NOT_NOTED}
+    """The note of a session, without its events."""
+    return {name: value for name, value in _changed_fields(session).items() if name not in _NOT_NOTED}
 
 
 def event_note(event: Event, place: list[Any] | None) -> dict[str, Any]:
-    """An event without its bulk, and where that is: None if there is none."""
-    told = _told(event)
+    """The note of an event, without its bulk; `place` says where in the trajectory that is."""
+    note = _changed_fields(event)
     kind = type(event).__struct_config__.tag
-    told.pop(_BULK.get(str(kind), ""), None)
-    return {"type": kind, **told, **({"place": place} if place else {})}
+    note.pop(_BULK.get(str(kind), ""), None)
+    return {"type": kind, **note, **({"place": place} if place else {})}
 
 
-def _told(value: msgspec.Struct) -> dict[str, Any]:
-    """The fields that are not as they would be anyway."""
-    told: dict[str, Any] = {}
+def _changed_fields(value: msgspec.Struct) -> dict[str, Any]:
+    """The fields of a struct that differ from their defaults."""
+    changed: dict[str, Any] = {}
     for field in msgspec.structs.fields(value):
-        held = getattr(value, field.name)
-        usual = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
-        if usual is msgspec.NODEFAULT or held != usual or type(held) is not type(usual):
-            told[field.name] = msgspec.to_builtins(held)
-    return told
+        current = getattr(value, field.name)
+        default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+        if default is msgspec.NODEFAULT or current != default or type(current) is not type(default):
+            changed[field.name] = msgspec.to_builtins(current)
+    return changed
 
 
 def restored(document: dict[str, Any]) -> tuple[dict[str, Any], list[Event]] | None:
-    """The heading and the events that are noted in a trajectory; None if there are no notes.
+    """The heading and the events from the notes in a trajectory; None if there are no notes.
 
     Raises ValueError (`msgspec.ValidationError` is one) or LookupError if the notes do not fit the trajectory.
     """
@@ -71,7 +71,7 @@ def _event(document: dict[str, Any], note: dict[str, Any]) -> Event:
 
 
 def _bulk(document: dict[str, Any], place: list[Any]) -> Any:
-    """What stands at a place: `[name, number]` or `[name, step, number]`, counted from nought."""
+    """The bulk at a place: `[name, number]` or `[name, step, number]`, counted from 0."""
     name, number, *rest = place
     if name == "other_records":
         return mapping(sequence(mapping(document.get("extra")).get(name))[number])["raw"]

@@ -42,17 +42,17 @@ class TrajectoryParser(DocumentParser):
             draft.events.append(Other(line=line, name="unreadable", raw=document))
             return [draft]
         try:
-            noted = restored(document)
+            restored_session = restored(document)
         except (ValueError, LookupError, TypeError) as error:
             drafts = foreign(document, self.stem)
             message = f"Preheat's own notes in it do not fit ({str(error)[:120]}); read as anyone's"
             drafts[0].problems.append(Problem(message, self.path, line))
             return drafts
-        if noted is None:
+        if restored_session is None:
             return foreign(document, self.stem)
-        return self._own(*noted, document)
+        return self._restored_drafts(*restored_session, document)
 
-    def _own(self, note: dict[str, Any], events: list[Any], document: dict[str, Any]) -> list[Draft]:
+    def _restored_drafts(self, note: dict[str, Any], events: list[Any], document: dict[str, Any]) -> list[Draft]:
         try:
             heading = msgspec.convert(note, Heading)
         except msgspec.ValidationError:
@@ -64,7 +64,7 @@ class TrajectoryParser(DocumentParser):
 
 
 def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
-    """What is in a file, each with its line, and what could not be read of it."""
+    """The documents in a file and the problems with the rest, each with its line."""
     try:
         document = loose(block)
     except (ValueError, RecursionError) as error:
@@ -88,7 +88,7 @@ def _lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[st
         else:
             found.append((value, line))
     if not any(isinstance(mapping(value).get("steps"), list) for value, _ in found):
-        return [], [(f"not a whole JSON document ({why})", 1)]  # one document over many lines, cut off
+        return [], [(f"not a whole JSON document ({why})", 1)]  # one document over many lines that is cut off
     return found, problems
 
 

@@ -30,7 +30,7 @@ _ABOUT = ("agent", "notes", "final_metrics", "continued_trajectory_ref", "extra"
 
 
 def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
-    """A trajectory and the subagents' embedded in it."""
+    """The drafts of a trajectory and of the subagents' trajectories embedded in it."""
     draft = Draft(_heading(document, stem, parent))
     about = {name: document[name] for name in _ABOUT if document.get(name)}
     if about:
@@ -48,7 +48,7 @@ def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 
 
 def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
     agent, extra = mapping(document.get("agent")), mapping(document.get("extra"))
-    # A `session_id` is shared by a run's segments and subagents: it tells nothing apart if there is a `trajectory_id`.
+    # A `session_id` is shared by a run's segments and subagents; a `trajectory_id` is unique.
     name = string(document.get("trajectory_id")) or string(document.get("session_id"))
     if not name:
         beginning = msgspec.json.encode([agent, sequence(document.get("steps"))[:2]], order="sorted")
@@ -65,7 +65,7 @@ def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
 
 
 class _Steps:
-    """Gives the events of one step after the other."""
+    """Folds the steps of a trajectory into a draft."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -79,7 +79,7 @@ class _Steps:
         self._draft.heading.seen(at)
         source = step.get("source")
         if step.get("is_copied_context") is True:
-            # It happened in the trajectory before this one, and is counted there.
+            # A step of the trajectory before this one, which is counted there.
             self._draft.events.append(Other(line=line, at=at, name="copied context", raw=value))
         elif source == "user":
             self._user(step, line, at)
@@ -101,13 +101,13 @@ class _Steps:
         events = self._draft.events
         if thought := string(step.get("reasoning_content")):
             events.append(Reasoning(line=line, at=at, text=thought, response=response))
-        text, used = text_of(step.get("message")), _usage(step.get("metrics"))
+        text, usage = text_of(step.get("message")), _usage(step.get("metrics"))
         calls = [mapping(call) for call in sequence(step.get("tool_calls"))]
-        if used is not None:
-            self._used, self._stated = self._used + used, True
-        if text or used is not None or not calls:
+        if usage is not None:
+            self._used, self._stated = self._used + usage, True
+        if text or usage is not None or not calls:
             model = string(step.get("model_name")) or self._draft.heading.model
-            events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=used))
+            events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage))
         names = [self._call(call, response, line, number, at) for number, call in enumerate(calls, 1)]
         results = [mapping(result) for result in sequence(mapping(step.get("observation")).get("results"))]
         for number, result in enumerate(results):
@@ -116,26 +116,34 @@ class _Steps:
     def _call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
         tool = string(call.get("function_name"))
         name = string(call.get("tool_call_id")) or f"call {line}.{number}"
-        asked = Asked(name, tool, arguments(call.get("arguments")))
-        own = self._joiner.opened(asked, f"{line}.{number}")
+        requested = Asked(name, tool, arguments(call.get("arguments")))
+        call_id = self._joiner.opened(requested, f"{line}.{number}")
         self._draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=asked.input, response=response)
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=tool,
+                kind=kind_of(tool),
+                input=requested.input,
+                response=response,
+            )
         )
         return name
 
     def _call_of(self, result: dict[str, Any], names: list[str], number: int, results: int) -> str:
-        """The call that a result is for. One that names none is for the call in its place, or for all of them."""
+        """The id of the call that a result is for. A result without one is for the call at the same index, or for all calls."""
         if name := string(result.get("source_call_id")):
             return self._joiner.closed(name)
         if results == len(names):
             return self._joiner.closed(names[number])
         return self._joiner.closed(names[-1]) if names and number == results - 1 else ""
 
-    def _result(self, result: dict[str, Any], own: str, calls: int, line: int, at: float | None) -> None:
+    def _result(self, result: dict[str, Any], call_id: str, calls: int, line: int, at: float | None) -> None:
         references = [mapping(reference) for reference in sequence(result.get("subagent_trajectory_ref"))]
         for reference in references:
-            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=own))
-        if not own:
+            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=call_id))
+        if not call_id:
             if result.get("content") or not references:
                 self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=result))
             return
@@ -143,12 +151,12 @@ class _Steps:
         failed, code = extra.get("is_error"), extra.get("exit_code")
         detail: dict[str, Any] = {}
         if "source_call_id" not in result and calls > 1:
-            detail["calls"] = calls  # one observation of several calls: it stands with the last of them
+            detail["calls"] = calls  # one observation of several calls is given to the last of them
         self._draft.events.append(
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
+                call_id=call_id,
                 text=text_of(result.get("content")),
                 is_error=failed if isinstance(failed, bool) else None,
                 exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < 2**31 else None,
@@ -157,7 +165,7 @@ class _Steps:
         )
 
     def finish(self, final: dict[str, Any], line: int) -> None:
-        """The totals, if the steps add up to them or say nothing."""
+        """Take the totals if the steps add up to them or have no usage."""
         total = _usage(
             {
                 "prompt_tokens": final.get("total_prompt_tokens"),
@@ -189,7 +197,7 @@ def _child(reference: dict[str, Any]) -> str:
 
 
 def _usage(value: object) -> Usage | None:
-    """The prompt includes what came from the cache, and what was written to it."""
+    """Tokens of a step; the format counts cached tokens, read and written, as prompt."""
     stated = mapping(value)
     if stated.get("prompt_tokens") is None and stated.get("completion_tokens") is None:
         return None

@@ -1,7 +1,7 @@
 """A session as an ATIF v1.7 trajectory (the Agent Trajectory Interchange Format of Harbor and Terminal-Bench).
 
-The format is strict: what it has no field for (outcomes, compactions, what was taken back) stands in `extra`, readable
-for others, and nothing else is added. Under `extra.preheat` are the notes from which Preheat's own reader restores the
+The format is strict: facts without a field of their own (outcomes, compactions, rewinds) are in `extra`, readable for
+others. Under `extra.preheat` are the notes from which Preheat's own reader restores the
 session exactly, event by event.
 Knows nothing of files.
 """
@@ -36,7 +36,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def trajectory(session: Session, name_of: Callable[[str], str] = lambda session: f"{session}.json") -> dict[str, Any]:
     """The trajectory; `steps` is empty (which the format does not allow) only if the session has no message at all.
 
-    `name_of` gives the file that a subagent's own trajectory is in.
+    The function parameter names the file that a subagent's trajectory is written to.
     """
     steps = _Steps(session, name_of)
     for event in session.events:
@@ -74,7 +74,7 @@ class _Steps:
 
     def __init__(self, session: Session, name_of: Callable[[str], str]) -> None:
         self._name_of = name_of
-        self._kept = {id(event) for event in standing(session)}
+        self._remaining = {id(event) for event in standing(session)}
         self.steps: list[dict[str, Any]] = []
         self.rewinds: list[dict[str, Any]] = []
         self.others: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ class _Steps:
         self.notes.append(event_note(event, self._place(event)))
 
     def _place(self, event: Event) -> list[Any] | None:
-        """Put an event into the steps, and say where its bulk is."""
+        """Put an event into the steps; returns the place of its bulk."""
         if isinstance(event, UserMessage):
             extra = {"origin": event.origin if event.origin != "human" else "", "images": event.images}
             return self._message(self._step(event, "user", event.text, extra), event.text)
@@ -102,9 +102,9 @@ class _Steps:
         if isinstance(event, ToolResult):
             return self._result(event)
         if isinstance(event, Compaction):
-            told = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
+            compaction = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
             return self._message(
-                self._step(event, "system", event.summary, {"compaction": told or True}), event.summary
+                self._step(event, "system", event.summary, {"compaction": compaction or True}), event.summary
             )
         if isinstance(event, Spawn):
             self._spawn(event)
@@ -118,15 +118,15 @@ class _Steps:
         return None
 
     def finish(self) -> list[dict[str, Any]]:
-        for response, used in self._usages.items():
-            self._responses[response]["metrics"] = _metrics(used)
+        for response, usage_of_response in self._usages.items():
+            self._responses[response]["metrics"] = _metrics(usage_of_response)
         for (step_id, name), pieces in self._pieces.items():
             if len(pieces) > 1:
                 self.steps[step_id - 1].setdefault("extra", {})[PIECES[name]] = pieces
         for call, spawned in self._spawned.items():
             for step, reference in spawned:
-                named = {"source_call_id": call} if call in self._calls else {}
-                result = {**named, "content": "", "subagent_trajectory_ref": [reference]}
+                call_reference = {"source_call_id": call} if call in self._calls else {}
+                result = {**call_reference, "content": "", "subagent_trajectory_ref": [reference]}
                 step.setdefault("observation", {"results": []})["results"].append(result)
         return self.steps
 
@@ -135,7 +135,7 @@ class _Steps:
         if (at := _timestamp(event.at)) is not None:
             step["timestamp"] = at
         step |= {"source": source, "message": message}
-        if known := _without_empty({**extra, "taken_back": id(event) not in self._kept}):
+        if known := _without_empty({**extra, "taken_back": id(event) not in self._remaining}):
             step["extra"] = known
         self.steps.append(step)
         return step
@@ -144,8 +144,8 @@ class _Steps:
         return ["message", step["step_id"] - 1] if text else None
 
     def _piece(self, step: dict[str, Any], name: str, text: str) -> list[Any] | None:
-        """One more text of a response; the format joins them, so they are also kept one by one if there are several."""
-        step[name] = _joined(step.get(name, ""), text)
+        """Add a text to a response; the format joins them, so several are also kept one by one."""
+        step[name] = _join(step.get(name, ""), text)
         if not text:
             if not step[name] and name != "message":
                 del step[name]
@@ -155,7 +155,7 @@ class _Steps:
         return [name, step["step_id"] - 1, len(pieces) - 1]
 
     def _response(self, event: Event, response: str) -> dict[str, Any]:
-        """The step of a response, which may go on after the results of its first calls."""
+        """The step of a response, which may continue after the results of its first calls."""
         name = response or f"line {event.line}"
         if name not in self._responses:
             self._responses[name] = self._step(event, "agent", "", {})
@@ -187,7 +187,7 @@ class _Steps:
         result: dict[str, Any] = {"content": event.text}
         step = self._calls.get(event.call_id)
         if step is None:
-            # A result without its call may only stand on a response, and may not name the call.
+            # The format allows a result without its call only in a response, and without the call's id.
             step = self._last_response() or self._response(event, "")
         else:
             result = {"source_call_id": event.call_id, **result}
@@ -207,7 +207,7 @@ class _Steps:
         return ["results", step["step_id"] - 1, len(results) - 1]
 
     def _spawn(self, event: Spawn) -> None:
-        """Some agents record it before the result of the call that did it, some after."""
+        """Refer to a subagent from its call's result; some agents record the start before that result, some after it."""
         reference = {"trajectory_path": self._name_of(event.session), "session_id": event.session}
         step = self._calls.get(event.call_id) or self._last_response() or self._response(event, "")
         for result in step.get("observation", {"results": []})["results"]:
@@ -221,7 +221,7 @@ class _Steps:
 
 
 def _metrics(used: Usage) -> dict[str, Any]:
-    """The prompt includes what came from the cache; that is how the format counts."""
+    """Tokens as the format counts them: the prompt includes cached tokens."""
     metrics: dict[str, Any] = {
         "prompt_tokens": used.input + used.cache_read + used.cache_write,
         "completion_tokens": used.output,
@@ -254,7 +254,7 @@ def _timestamp(at: float | None) -> str | None:
         return None
 
 
-def _joined(before: str, text: str) -> str:
+def _join(before: str, text: str) -> str:
     return f"{before}\n\n{text}" if before and text else before or text
 
 

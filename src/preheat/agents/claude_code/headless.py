@@ -4,10 +4,12 @@ from preheat.agents.headless import given, with_model
 from preheat.model.headless import Asked, Headless
 
 
-def arguments(asked: Asked) -> list[str]:
-    own = given(asked, "--permission-mode", "--allowedTools", "--allowed-tools", "--dangerously-skip-permissions")
-    allowed = [] if own else ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
-    return ["--print", *with_model(asked), *asked.options, *allowed]
+def arguments(request: Asked) -> list[str]:
+    has_permissions = given(
+        request, "--permission-mode", "--allowedTools", "--allowed-tools", "--dangerously-skip-permissions"
+    )
+    allowed = [] if has_permissions else ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
+    return ["--print", *with_model(request), *request.options, *allowed]
 
 
 HEADLESS = Headless("claude", arguments, reads_input=True)

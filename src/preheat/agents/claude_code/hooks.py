@@ -1,7 +1,7 @@
-"""Claude Code's hooks: what they tell, how they are answered, and where they are set up.
+"""Claude Code's hooks: how events are read and answered, and where hooks are set up.
 
-Knows nothing of sessions on disk. Other programs run the hooks in this one's settings too: what they tell is left alone,
-because they take no answer of this shape and have hooks of their own.
+Knows nothing of sessions on disk. Other programs also run the hooks in Claude Code's settings: their events are ignored, because
+they take no answer of this form and have hooks of their own.
 """
 
 import json
@@ -40,53 +40,57 @@ _EVENTS: dict[str, HookName] = {
     "PostToolUseFailure": "tool_failed", "PreCompact": "before_compaction", "PostCompact": "after_compaction", "Stop": "stop",
     "SubagentStart": "subagent_start", "SubagentStop": "subagent_stop", "SessionEnd": "session_end",
 }  # fmt: skip
-_ELSEWHERE = ("cursor_version", "tool_result", "initial_prompt", "conversation_id")
+_FOREIGN_FIELDS = ("cursor_version", "tool_result", "initial_prompt", "conversation_id")
 """Fields of other programs that run the hooks in Claude Code's settings."""
 _EXIT_LINE = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
 _SHELL = "Bash"
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
-    told = decoded(payload)
-    if told is None or not text(told.get("session_id")) or any(name in told for name in _ELSEWHERE):
+    """Read one event; None for an event of another program."""
+    payload_fields = decoded(payload)
+    if (
+        payload_fields is None
+        or not text(payload_fields.get("session_id"))
+        or any(name in payload_fields for name in _FOREIGN_FIELDS)
+    ):
         return None
-    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
-    return named(name, told, "claude_code", at, **_more(name, told))
+    name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
+    return named(name, payload_fields, "claude_code", at, **_specific_fields(name, payload_fields))
 
 
-def _more(name: HookName, told: Payload) -> dict[str, Any]:
+def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(told.get("source"))}
+        return {"source": start(payload_fields.get("source"))}
     if name == "prompt":
-        return {"prompt": text(told.get("prompt"))}
+        return {"prompt": text(payload_fields.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(told.get("stop_hook_active"))}
+        return {"stop_again": flag(payload_fields.get("stop_hook_active"))}
     if name in ("before_tool", "after_tool", "tool_failed"):
         call = {
-            "call_id": text(told.get("tool_use_id")),
-            "tool": text(told.get("tool_name")),
-            "arguments": fields(told.get("tool_input")),
-            "seconds": seconds(told.get("duration_ms")),
+            "call_id": text(payload_fields.get("tool_use_id")),
+            "tool": text(payload_fields.get("tool_name")),
+            "arguments": fields(payload_fields.get("tool_input")),
+            "seconds": seconds(payload_fields.get("duration_ms")),
         }
-        return {**call, **_ending(name, told)}
+        return {**call, **_ending(name, payload_fields)}
     if name in ("subagent_start", "subagent_stop"):
-        return {"subagent": text(told.get("agent_id")) or "subagent"}
+        return {"subagent": text(payload_fields.get("agent_id")) or "subagent"}
     return {}
 
 
-def _ending(name: HookName, told: Payload) -> dict[str, Any]:
+def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "tool_failed":
-        error = text(told.get("error"))
+        error = text(payload_fields.get("error"))
         found = _EXIT_LINE.match(error)
         return {
             "result": error,
             "is_error": True,
             "exit_code": int(found[1]) if found else None,
-            "interrupted": flag(told.get("is_interrupt")),
+            "interrupted": flag(payload_fields.get("is_interrupt")),
         }
     if name == "after_tool":
-        response = told.get("tool_response")
+        response = payload_fields.get("tool_response")
         structured = fields(response)
         return {
             "result": _result(response, structured),
@@ -98,13 +102,13 @@ def _ending(name: HookName, told: Payload) -> dict[str, Any]:
 
 
 def _result(response: Any, structured: Payload) -> str | None:
-    """The text in a tool's own structure: what the model is given is not told."""
+    """The text in a tool's structured response; the payload lacks the text that the model gets."""
     if not isinstance(response, dict):
         return joined(response)
     if "stdout" in structured or "stderr" in structured:
         return "\n".join(part for part in (text(structured.get("stdout")), text(structured.get("stderr"))) if part)
     if "structuredPatch" in structured or "originalFile" in structured:
-        return ""  # an edit: the whole file stands there, before and after
+        return ""  # an edit: the response holds the whole file, before and after
     file = fields(structured.get("file"))
     if isinstance(file.get("content"), str):
         return str(file["content"])
@@ -115,32 +119,32 @@ def _result(response: Any, structured: Payload) -> str | None:
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer, with the output in the place of a command's own where the person asked for that."""
-    said = specific(event, answer)
+    """Write the answer; `answer.output` replaces a command's output."""
+    encoded_answer = specific(event, answer)
     if not answer.output or event.name != "after_tool" or event.tool != _SHELL:
-        return said
-    whole: Payload = msgspec.json.decode(said) if said else {}
-    own = whole.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
-    own["updatedToolOutput"] = {
+        return encoded_answer
+    complete_answer: Payload = msgspec.json.decode(encoded_answer) if encoded_answer else {}
+    specific_answer = complete_answer.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
+    specific_answer["updatedToolOutput"] = {
         "stdout": capped(answer.output),
         "stderr": "",
         "interrupted": event.interrupted,
         "isImage": False,
     }
-    return encoded(whole)
+    return encoded(complete_answer)
 
 
 # Where they are set up.
 _TIMES = {"SessionStart": 10, "SessionEnd": 3}
 _POSTED = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-"""The frequent ones. The others start the daemon if there is none: no post can."""
+"""The frequent events. The others use the command, because only that can start the daemon."""
 _INSTALLED = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd",
 )  # fmt: skip
 
 
 def entries(client: Client) -> dict[str, list[Payload]]:
-    """One group for each event; before a call only commands are looked at."""
+    """One group of hooks for each event; before a call only for shell commands."""
     found: dict[str, list[Payload]] = {}
     for event in _INSTALLED:
         if client.address and event in _POSTED:
@@ -153,17 +157,17 @@ def entries(client: Client) -> dict[str, list[Payload]]:
 
 
 def user_file(environment: Mapping[str, str]) -> str:
-    """The person's settings, beside the sessions."""
+    """The settings file for all projects, in the folder above the sessions."""
     return os.path.join(os.path.dirname(roots(environment)[0]), "settings.json")
 
 
 def local_file(project: str) -> str:
-    """The settings of one person in a project, which are not committed."""
+    """The settings file of one person for one project, which is not committed."""
     return os.path.join(project, ".claude", "settings.local.json")
 
 
 def shared_files(environment: Mapping[str, str], project: str) -> list[str]:
-    """Every settings file whose hooks run in a project."""
+    """Every settings file whose hooks Claude Code runs in a project."""
     found = [user_file(environment)]
     if project:
         found += [os.path.join(project, ".claude", "settings.json"), local_file(project)]
@@ -171,7 +175,7 @@ def shared_files(environment: Mapping[str, str], project: str) -> list[str]:
 
 
 def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    """Whether they run: one setting turns them all off, and a session with a person at it asks to trust the folder first."""
+    """Whether the hooks run: one setting turns all hooks off, and interactive sessions ask to trust the folder first."""
     for each in shared_files(environment, project):
         try:
             with open(each, "rb") as stream:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
-    """`CLAUDE_CONFIG_DIR` (several, separated by commas, are taken), else `~/.claude` and the newer XDG place."""
+    """`CLAUDE_CONFIG_DIR` (one or several folders, separated by commas), else `~/.claude` and the newer XDG folder."""
     override = environment.get("CLAUDE_CONFIG_DIR")
     if override:
         bases = [base.strip() for base in override.split(",") if base.strip()]

@@ -1,7 +1,7 @@
-"""Reads Claude Code transcripts.
+"""Reads Claude Code transcripts: recognises them, and folds their records, one a line, into the session and its subagents.
 
-One record a line. `uuid` and `parentUuid` make a tree; one answer of the model is spread over several records that share
-`message.id`. Knows nothing of where the lines come from: a file, its new end, or the archive.
+`uuid` and `parentUuid` make a tree; one response of the model is spread over several records that share `message.id`. Knows
+nothing of where the lines come from: a file, its new end, or the archive.
 """
 
 import os
@@ -33,30 +33,30 @@ _PROGRAM_TEXT = (
     "<bash-stderr>", "<task-notification>", "<system-reminder>", "<user-memory-input>", "<ide_opened_file>",
     "<ide_selection>", "[Request interrupted", "Caveat: The messages below were generated",
 )  # fmt: skip
-"""How user records begin that the program wrote, not the person."""
+"""Beginnings of user records that the program wrote, not the person."""
 _HUMAN_ENTRYPOINTS = ("cli", "claude-desktop", "claude-vscode", "vscode", "claude-jetbrains", "jetbrains")
 _EXIT_LINE = re.compile(r"(?:Error: )?Exit code (\d{1,3})(?:\n|$)")
 _MAIN_TYPES = ("user", "assistant")
 
 
 class Chain(msgspec.Struct):
-    """What has to be remembered of one conversation in the file."""
+    """State of one conversation in the file: the main session or a subagent."""
 
     key: str = ""
     turn_line: int = 0
-    """Where the newest prompt or response began."""
+    """The line where the newest prompt or response began."""
     response: str = ""
     blocks: list[int] = []
-    """The blocks of that response that were given already: answers are also stored as growing snapshots."""
+    """Marks of the blocks of that response that became events already: responses are also stored as growing snapshots."""
     text: str = ""
     usage: Usage | None = None
     compacted: bool = False
-    """A compaction boundary was seen and its summary not yet."""
+    """A compaction boundary was read, but its summary not yet."""
 
 
 class ClaudeState(State):
     lines: dict[int, int] = msgspec.field(default_factory=dict)
-    """Where each record stands, by its uuid (as `short` has it)."""
+    """The line of each record, by the short form of its uuid."""
     responses: set[int] = msgspec.field(default_factory=set)
     spawned: set[str] = msgspec.field(default_factory=set)
     chains: dict[str, Chain] = msgspec.field(default_factory=dict)
@@ -79,7 +79,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if record.uuid:
             name = short(record.uuid)
             if name in self.state.lines:
-                return  # the same record again: files that were copied together hold such
+                return  # the same record again, as in files that were copied together
             self.state.lines[name] = line
         if record.forkedFrom is not None and record.type in _MAIN_TYPES:
             self._fork(record)
@@ -100,7 +100,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
 
     # Which session a record belongs to.
     def _key(self, record: Record) -> str:
-        """Empty for the session of the file, else the subagent's name: old files hold subagents in between."""
+        """The key of the record's session: empty for the main one, else the subagent's name, whose records old files hold too."""
         if self._is_subagent_file:
             return ""
         if record.agentId:
@@ -134,7 +134,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             heading.id = session
 
     def _fork(self, record: Record) -> None:
-        """A record copied from the session that this one was forked from: it counts there."""
+        """Take the heading from a record that was copied from the session this one was forked from; its events belong there."""
         heading = self.draft().heading
         self._heading(heading, record, "")
         if record.forkedFrom is not None and record.forkedFrom.sessionId:
@@ -148,7 +148,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
 
     # Messages.
     def _turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
-        """A prompt or a response begins; if its parent stands before the newest turn, somebody went back."""
+        """Note that a prompt or a response begins; a parent before the newest turn means that the person went back."""
         parent = self.state.lines.get(short(record.parentUuid)) if record.parentUuid else None
         if parent is not None and chain.turn_line > parent:
             draft.events.append(Rewind(line=line, at=at, after=parent))
@@ -161,7 +161,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if response != chain.response:
             name = short(response)
             if name in self.state.responses:
-                return  # replayed: this answer was given and counted before
+                return  # a copy of a response that was read before
             self.state.responses.add(name)
             self._turn(draft, chain, record, line, at)
             chain.response, chain.blocks, chain.text, chain.usage = response, [], "", None
@@ -196,7 +196,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             )
 
     def _new_text(self, chain: Chain, block: Block) -> str:
-        """The part of a text block that was not given before."""
+        """The part of a text block that is no event yet."""
         if chain.text and block.text.startswith(chain.text):
             new = block.text[len(chain.text) :]
         elif block.text and chain.text.endswith(block.text):

@@ -8,7 +8,7 @@ from preheat.model.session import Usage
 
 
 def short(name: str) -> int:
-    """A number for an id. Both halves of a uuid go into it: either may be the same for many records."""
+    """An id as a number made of both halves of a uuid, because either half may be the same for many records."""
     try:
         return int(name[:8] + name[9:13] + name[14:18], 16) ^ int(name[19:23] + name[24:], 16)
     except ValueError:
@@ -16,7 +16,7 @@ def short(name: str) -> int:
 
 
 def child_id(session: str, agent: str) -> str:
-    """The id of a subagent's session: its own name is only unique within its parent."""
+    """The id of a subagent's session: parent and name, because the name is unique only within the parent."""
     return f"{session.partition(':')[0]}:agent-{agent}"
 
 

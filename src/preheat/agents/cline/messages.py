@@ -52,9 +52,9 @@ class ClineParser(LinesParser[State, Row]):
         super().__init__(path)
         self._name = name
         self._joiner = Joiner()
-        self._tagged: dict[str, str] = {}
-        """Calls that stood in a text and have no result yet, and their tools."""
-        self._used = Usage()
+        self._open_tagged_calls: dict[str, str] = {}
+        """Calls that were tags in a text and have no result yet, with their tools."""
+        self._usage_so_far = Usage()
         self._from_editor = False
 
     def save(self) -> bytes | None:
@@ -78,7 +78,7 @@ class ClineParser(LinesParser[State, Row]):
                 self.problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
             self.other(record.table or "unknown", line)
 
-    # What the session is.
+    # The heading.
     def _session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
         heading, origin = self.draft().heading, mapping(about.get("origin"))
         heading.version = string(origin.get("version"))
@@ -105,22 +105,22 @@ class ClineParser(LinesParser[State, Row]):
             self.other("task", line)
 
     def _totals(self, totals: Usage | None, line: int) -> None:
-        """The program's totals; what they hold beyond the messages (responses that were lost) is counted too."""
+        """The program's totals; tokens beyond those of the messages (of lost responses) are counted too."""
         if totals is None:
             return
         rest = Usage(
-            totals.input - self._used.input,
-            totals.output - self._used.output,
-            totals.cache_read - self._used.cache_read,
-            totals.cache_write - self._used.cache_write,
+            totals.input - self._usage_so_far.input,
+            totals.output - self._usage_so_far.output,
+            totals.cache_read - self._usage_so_far.cache_read,
+            totals.cache_write - self._usage_so_far.cache_write,
         )
         if min(rest.input, rest.output, rest.cache_read, rest.cache_write) < 0:
-            return  # only of the last run
+            return  # the totals cover only the last run
         if rest != Usage():
             self._add(AssistantMessage(line=line, text="", response="totals", usage=rest))
         self.draft().heading.reported = totals
 
-    # What was said.
+    # Messages.
     def _message(self, message: dict[str, Any], line: int) -> None:
         at = seconds(message.get("ts"))
         self.draft().heading.seen(at)
@@ -147,42 +147,42 @@ class ClineParser(LinesParser[State, Row]):
         for thought in thoughts:
             self._add(Reasoning(line=line, at=at, text=thought, response=response))
         text = "\n".join(filter(None, (string(block.get("text")) for block in blocks if block.get("type") == "text")))
-        asked = [block for block in blocks if block.get("type") == "tool_use"]
-        tagged, said = ([], text) if asked or not self._from_editor else calls_in(text)
+        tool_blocks = [block for block in blocks if block.get("type") == "tool_use"]
+        tagged, message_text = ([], text) if tool_blocks or not self._from_editor else calls_in(text)
         model = string(mapping(message.get("modelInfo")).get("id")) or string(
             mapping(message.get("modelInfo")).get("modelId")
         )
         self.draft().heading.model = self.draft().heading.model or model
-        used = usage_of(mapping(message.get("metrics")))
-        self._used += used or Usage()
-        self._add(AssistantMessage(line=line, at=at, text=said, response=response, model=model, usage=used))
-        lost = {
+        usage = usage_of(mapping(message.get("metrics")))
+        self._usage_so_far += usage or Usage()
+        self._add(AssistantMessage(line=line, at=at, text=message_text, response=response, model=model, usage=usage))
+        invalid_inputs = {
             string(mapping(call).get("toolCallId")): string(mapping(mapping(call).get("input")).get("rawInputText"))
             for call in sequence(metadata.get("invalidToolCalls"))
         }
-        for number, block in enumerate(asked, 1):
+        for number, block in enumerate(tool_blocks, 1):
             name = string(block.get("id"))
-            given = arguments(block.get("input")) or arguments(lost.get(name) or None)
-            self._call(Asked(name, string(block.get("name")), given), f"{line}.{number}", response, line, at)
+            tool_input = arguments(block.get("input")) or arguments(invalid_inputs.get(name) or None)
+            self._call(Asked(name, string(block.get("name")), tool_input), f"{line}.{number}", response, line, at)
         for number, call in enumerate(tagged, 1):
-            own = self._call(Asked("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
-            self._tagged[own] = call.tool
+            call_id = self._call(Asked("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
+            self._open_tagged_calls[call_id] = call.tool
 
-    def _call(self, asked: Asked, place: str, response: str, line: int, at: float | None) -> str:
-        own = self._joiner.opened(asked, place)
-        kind = kind_of(asked.tool)
+    def _call(self, requested: Asked, place: str, response: str, line: int, at: float | None) -> str:
+        call_id = self._joiner.opened(requested, place)
+        kind = kind_of(requested.tool)
         self._add(
             ToolCall(
                 line=line,
                 at=at,
-                call_id=own,
-                tool=asked.tool,
+                call_id=call_id,
+                tool=requested.tool,
                 kind=kind,
-                input=asked.input,
+                input=requested.input,
                 response=response,
             )
         )
-        return own
+        return call_id
 
     def _user(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
         blocks = [mapping(block) for block in _blocks(message.get("content"))]
@@ -194,61 +194,63 @@ class ClineParser(LinesParser[State, Row]):
             if kind == "tool_result":
                 self._result(block, line, at)
             elif kind == "file":
-                self._said(f"{string(block.get('path'))}\n{string(block.get('content'))}", True, 0, line, at)
-        for text in self._tagged_results(texts, line, at) if self._tagged else texts:
+                self._add_user_message(
+                    f"{string(block.get('path'))}\n{string(block.get('content'))}", True, 0, line, at
+                )
+        for text in self._tagged_results(texts, line, at) if self._open_tagged_calls else texts:
             program = is_programs(text)
             if program and not self.draft().heading.project:
                 self.draft().heading.project = folder_in(text)
-            said, notice = (text, "") if program else unwrapped(text)
+            user_text, notice = (text, "") if program else unwrapped(text)
             if notice:
-                self._said(notice, True, 0, line, at)
-            if said:
-                self._said(said, injected or program, 0 if program else images, line, at)
+                self._add_user_message(notice, True, 0, line, at)
+            if user_text:
+                self._add_user_message(user_text, injected or program, 0 if program else images, line, at)
                 images = images if program else 0
         if images and not any(block.get("type") == "tool_result" for block in blocks):
-            self._said("", injected, images, line, at)
+            self._add_user_message("", injected, images, line, at)
 
-    def _said(self, text: str, injected: bool, images: int, line: int, at: float | None) -> None:
+    def _add_user_message(self, text: str, injected: bool, images: int, line: int, at: float | None) -> None:
         self._add(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images))
 
-    # What was done.
+    # Results.
     def _tagged_results(self, texts: list[str], line: int, at: float | None) -> list[str]:
-        """Take the results out of a user's texts; what is left comes back. A result may go on in the texts after it."""
+        """Add the results among a user's texts as events; returns the other texts. A result may span several texts."""
         left: list[str] = []
-        own, pieces = "", [""]
+        call_id, pieces = "", [""]
         for text in texts:
             header = HEADER.match(text)
-            match = next((call for call, tool in self._tagged.items() if header and tool == header[1]), "")
+            match = next((call for call, tool in self._open_tagged_calls.items() if header and tool == header[1]), "")
             if match:
-                self._close(own, pieces, line, at)
-                own, pieces = match, [text]
-                del self._tagged[match]
-            elif own and goes_on(text):
+                self._close_tagged(call_id, pieces, line, at)
+                call_id, pieces = match, [text]
+                del self._open_tagged_calls[match]
+            elif call_id and goes_on(text):
                 pieces.append(text)
             else:
                 left.append(text)
-        self._close(own, pieces, line, at)
+        self._close_tagged(call_id, pieces, line, at)
         return left
 
-    def _close(self, own: str, pieces: list[str], line: int, at: float | None) -> None:
-        if own:
-            self._joiner.closed(own)
-            self._ended(own, ending_of_text("\n".join(pieces)), line, at)
+    def _close_tagged(self, call_id: str, pieces: list[str], line: int, at: float | None) -> None:
+        if call_id:
+            self._joiner.closed(call_id)
+            self._add_result(call_id, ending_of_text("\n".join(pieces)), line, at)
 
     def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
         name = string(block.get("tool_use_id"))
-        own = self._joiner.closed(name) if name else ""
-        if own:
-            self._ended(own, ending_of(block), line, at)
+        call_id = self._joiner.closed(name) if name else ""
+        if call_id:
+            self._add_result(call_id, ending_of(block), line, at)
         else:
             self.other("result_without_call", line, at)
 
-    def _ended(self, own: str, ending: Ending, line: int, at: float | None) -> None:
+    def _add_result(self, call_id: str, ending: Ending, line: int, at: float | None) -> None:
         self._add(
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
+                call_id=call_id,
                 text=ending.text,
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
@@ -262,7 +264,7 @@ class ClineParser(LinesParser[State, Row]):
 
 
 def usage_of(metrics: dict[str, Any]) -> Usage | None:
-    """Tokens of a response, or of a session: what came from the cache is inside the input."""
+    """Tokens of a response or of a session; Cline counts cached tokens as input, here they are subtracted from it."""
     tokens = mapping(metrics.get("tokens"))  # the extension's form
     if tokens:
         cached = count(tokens.get("cached"))

@@ -23,19 +23,19 @@ _SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server")
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
-    """The CLI's sessions (`CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`), and the task folders of the editors here."""
-    own = environment.get("CLINE_DIR") or os.path.join(home(environment), ".cline")
-    data = environment.get("CLINE_DATA_DIR") or os.path.join(own, "data")
+    """The CLI's sessions (`CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`), and the editors' task folders."""
+    cline_folder = environment.get("CLINE_DIR") or os.path.join(home(environment), ".cline")
+    data = environment.get("CLINE_DATA_DIR") or os.path.join(cline_folder, "data")
     sessions = environment.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
     stores = [os.path.join(_settings(environment), editor, "User", "globalStorage") for editor in _EDITORS]
     stores += [os.path.join(home(environment), name, "data", "User", "globalStorage") for name in _SERVERS]
-    # Only those that are there: two dozen places where nothing is would be all that `doctor` shows.
+    # Only existing folders: `doctor` would list two dozen missing ones.
     tasks = [os.path.join(store, name, "tasks") for store in stores if os.path.isdir(store) for name in _EXTENSIONS]
     return [sessions, *filter(os.path.isdir, tasks)]
 
 
 def _settings(environment: Mapping[str, str]) -> str:
-    """Where editors keep what is a person's own."""
+    """The folder where editors keep a person's data."""
     if sys.platform == "win32":
         return environment.get("APPDATA") or os.path.join(home(environment), "AppData", "Roaming")
     if sys.platform == "darwin":
@@ -44,13 +44,13 @@ def _settings(environment: Mapping[str, str]) -> str:
 
 
 def discover(root: str) -> Iterator[Found]:
-    """The messages of every session; one has also changed when what is said of it beside them has."""
+    """The messages file of every session; its stamp includes the files beside it."""
     for found in files_below(root, (MESSAGES, HISTORY), depth=1):
         yield _with_companions(found)
 
 
 def named(path: str) -> Found | None:
-    """The same for one file."""
+    """One file that the person named, with the same stamp."""
     found = found_at(path)
     return _with_companions(found) if found is not None and path.endswith((MESSAGES, HISTORY)) else found
 
@@ -60,7 +60,7 @@ def _with_companions(found: Found) -> Found:
 
 
 def companions(messages: str) -> list[str]:
-    """The files beside the messages that say more of the session."""
+    """The files beside the messages that describe the same session."""
     if messages.endswith(MESSAGES):
         stem = messages[: -len(MESSAGES)]
         return [f"{stem}{MANIFEST}", f"{stem}{COMPACTION}"]
@@ -68,7 +68,7 @@ def companions(messages: str) -> list[str]:
 
 
 def companions_stamp(messages: str) -> str:
-    """Changes whenever one of them was written."""
+    """A stamp that changes when one of the companion files is written."""
     stamp = ""
     for path in companions(messages):
         try:

@@ -13,7 +13,7 @@ from preheat.agents.chat import images_in, mapping, sequence, string, text_of
 from preheat.agents.parsing import frame_of, loose
 
 HEADER = re.compile(r"\[([a-z][a-z_]{2,40})(?: for '.{0,20000}?')?\] Result:\s?", re.DOTALL)
-"""How the extensions begin the result of a call that stood in the model's text."""
+"""The beginning of the result of a call that was a tag in the model's text."""
 _EXIT_ERROR = re.compile(r"Command exited with code (-?\d{1,10})\s*\Z")
 _EXIT_HEADER = re.compile(r"\A\[Command exited with code (-?\d{1,10})\]\n*")
 _EXIT_STATUS = re.compile(r"Exit code: (-?\d{1,10})\s*\Z")
@@ -36,7 +36,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 def ending_of(block: dict[str, Any]) -> Ending:
-    """Out of a `tool_result`."""
+    """The result in a `tool_result` block."""
     content = block.get("content")
     flag = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
     items = _items(content)
@@ -50,7 +50,7 @@ def ending_of(block: dict[str, Any]) -> Ending:
 
 
 def ending_of_text(text: str) -> Ending:
-    """Out of the sentences of the extensions."""
+    """The result in a text that an extension wrote."""
     header = HEADER.match(text)
     if header is not None:
         text = text[header.end() :]
@@ -80,7 +80,7 @@ def _items(content: object) -> list[dict[str, Any]]:
 
 
 def _of_items(items: list[dict[str, Any]]) -> Ending:
-    """A call has failed if one of its items has; which of them did stands in the detail."""
+    """The result of a batch: failed if one item failed; the detail says which."""
     texts: list[str] = []
     outcomes: list[dict[str, Any]] = []
     exit_code: int | None = None

@@ -22,7 +22,7 @@ _KEPT_TEXT = 1024 * 1024
 
 
 def messages_of(path: str) -> str:
-    """The messages that a file belongs to: itself, unless it only says more of a session."""
+    """The path of the messages file that a file belongs to; companion files are beside it."""
     folder, name = os.path.split(path)
     if name in (HISTORY, ITEM):
         return os.path.join(folder, HISTORY)
@@ -33,7 +33,7 @@ def messages_of(path: str) -> str:
 
 
 def parts(path: str) -> list[Part]:
-    """The one session in it."""
+    """The one session of the files."""
     messages = messages_of(path)
     try:
         stamp = stamp_of(os.stat(messages))
@@ -45,7 +45,7 @@ def parts(path: str) -> list[Part]:
 
 
 def name_of(messages: str) -> str:
-    """What a session is called by its path: the file, or (in editors) the task's folder."""
+    """The id of a session by its path: the file's name or, in editors, the task folder's."""
     folder, _, name = messages.replace("\\", "/").rpartition("/")
     if name == HISTORY:
         return os.path.basename(folder) or "task"
@@ -59,17 +59,17 @@ def dump(path: str) -> Iterator[bytes]:
     try:
         document = loose(text)
     except (ValueError, RecursionError) as error:
-        kept = text[:_KEPT_TEXT].decode("utf-8", "replace")
-        yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=kept)
+        readable_text = text[:_KEPT_TEXT].decode("utf-8", "replace")
+        yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=readable_text)
         return
-    beside = [_beside(companion) for companion in companions(messages)]
+    companion_values = [_beside(companion) for companion in companions(messages)]
     if messages.endswith(HISTORY):
-        yield _row("task", about=beside[0])
+        yield _row("task", about=companion_values[0])
         for message in sequence(document) or sequence(mapping(document).get("messages")):
             yield _row("message", message=message)
         return
     about = {name: value for name, value in mapping(document).items() if name != "messages"}
-    manifest, compaction = beside
+    manifest, compaction = companion_values
     yield _row("session", about=about, manifest=manifest or _of_parent(messages))
     compacted_after = count(compaction.get("source_message_count"))
     for number, message in enumerate(sequence(mapping(document).get("messages")), 1):
@@ -99,7 +99,7 @@ def _text(path: str) -> bytes:
 
 
 def _beside(path: str) -> dict[str, Any]:
-    """What a file beside the messages says; nothing where there is none, or none that can be read."""
+    """The content of a companion file; empty if it is missing or unreadable."""
     try:
         return mapping(loose(_text(path)))
     except (SourceUnreadable, ValueError, RecursionError):
@@ -107,14 +107,14 @@ def _beside(path: str) -> dict[str, Any]:
 
 
 def _of_parent(messages: str) -> dict[str, Any]:
-    """A subagent lies in its parent's folder and has no manifest: it runs where the parent does."""
+    """Manifest fields for a subagent, which has none: those of the parent, in whose folder it lies."""
     folder = os.path.dirname(messages)
     parent = _beside(os.path.join(folder, f"{os.path.basename(folder)}{MANIFEST}"))
     return {name: parent[name] for name in ("cwd", "workspace_root", "interactive") if name in parent}
 
 
 def _summary(compaction: dict[str, Any]) -> str:
-    """The text that took the place of the messages."""
+    """The summary that replaced the messages."""
     for message in sequence(compaction.get("messages")):
         content = mapping(message).get("content")
         blocks = sequence(content) or [{"text": content}]

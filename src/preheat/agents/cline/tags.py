@@ -11,7 +11,7 @@ from preheat.agents.cline.tools import NAMES
 _OPENING = re.compile(r"<([a-z][a-z_]{2,40})>(?=\s*<)")
 _PARAMETER = re.compile(r"<([A-Za-z][A-Za-z_0-9]{0,60})>")
 _LONG = ("content", "diff")
-"""What these hold may hold tags itself: they end with their last closing tag."""
+"""Parameters whose text may contain tags: they end at their last closing tag."""
 
 
 class Tagged(NamedTuple):
@@ -26,7 +26,9 @@ def calls_in(text: str) -> tuple[list[Tagged], str]:
     found: list[Tagged] = []
     rest: list[str] = []
     at = 0
-    unclosed: set[str] = set()  # looked for once: a text of nothing but openings would be gone through again and again
+    unclosed: set[str] = (
+        set()
+    )  # each closing tag is searched for once, else many opening tags would take quadratic time
     for opening in _OPENING.finditer(text):
         if opening.start() < at or opening[1] not in NAMES or opening[1] in unclosed:
             continue
@@ -45,7 +47,7 @@ def calls_in(text: str) -> tuple[list[Tagged], str]:
 
 
 def _last_closing(text: str, closing: str, first: int) -> int:
-    """The end of a call whose content may hold its own closing tag: the last one before another call begins."""
+    """The end of a call whose content may contain its closing tag: the last one before another call begins."""
     end, after = first, first + len(closing)
     while (further := text.find(closing, after)) >= 0:
         if any(opening[1] in NAMES for opening in _OPENING.finditer(text, after, further)):
@@ -55,7 +57,7 @@ def _last_closing(text: str, closing: str, first: int) -> int:
 
 
 def _parameters(body: str) -> dict[str, str]:
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     unclosed: set[str] = set()
     at = 0
     while (opening := _PARAMETER.search(body, at)) is not None:
@@ -69,6 +71,6 @@ def _parameters(body: str) -> dict[str, str]:
             at = opening.end()
             continue
         value = body[opening.end() : end]
-        given[opening[1]] = value.removeprefix("\n").removesuffix("\n") if opening[1] in _LONG else value.strip()
+        parameters[opening[1]] = value.removeprefix("\n").removesuffix("\n") if opening[1] in _LONG else value.strip()
         at = end + len(closing)
-    return given
+    return parameters

@@ -24,27 +24,27 @@ _FOLDER = re.compile(r"# Current Work(?:ing|space) Directory \(([^\n]{1,4000}?)\
 
 
 def is_programs(text: str) -> bool:
-    """Whether the program wrote this itself."""
+    """Whether the program wrote a text of the user's message."""
     return text.lstrip().startswith(_PROGRAM_BEGINNINGS)
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text after the beginning of a result belongs to it: not what the program adds or the person said."""
+    """Whether a text after a result's beginning is part of it, and neither the program's notice nor the person's words."""
     return not text.lstrip().startswith(_AFTER_RESULTS) and unwrapped(text)[0] is text
 
 
 def unwrapped(text: str) -> tuple[str, str]:
-    """What the person typed, without the program's tags; and the program's notice before it."""
+    """The person's words without the program's tags, and the program's notice before them."""
     notice = _NOTICE.match(text)
-    said, before = (text[notice.end() :], notice[0].strip()) if notice is not None else (text, "")
+    rest, notice_text = (text[notice.end() :], notice[0].strip()) if notice is not None else (text, "")
     for pattern in _WRAPPED.values():
-        found = pattern.match(said)
+        found = pattern.match(rest)
         if found is not None:
-            return found[1].strip(), before
-    return said, before
+            return found[1].strip(), notice_text
+    return rest, notice_text
 
 
 def folder_in(text: str) -> str:
-    """The project's folder, as the surroundings name it."""
+    """The project's folder, as the environment details name it."""
     found = _FOLDER.search(text[:200_000])
     return found[1] if found is not None else ""

@@ -14,12 +14,12 @@ CALLS: dict[object, ToolKind] = {
     "web_search": "web",
     "todo_list": "plan",
 }
-"""The items that are calls, and what for."""
+"""The types of items that are calls, with their kinds."""
 _LARGEST_CODE = 2**31
 
 
 class Ending(NamedTuple):
-    """What came of a call."""
+    """The result of a call, as recorded by the program."""
 
     text: str = ""
     is_error: bool | None = None
@@ -27,7 +27,7 @@ class Ending(NamedTuple):
 
 
 def call_of(item: dict[str, Any]) -> Asked:
-    """The tool's name and what it was given."""
+    """The call of an item: tool and arguments."""
     kind = str(item["type"])
     if kind == "command_execution":
         return Asked("", kind, {"command": string(item.get("command"))})
@@ -35,24 +35,24 @@ def call_of(item: dict[str, Any]) -> Asked:
         tool = f"mcp__{string(item.get('server'))}__{string(item.get('tool'))}"
         return Asked("", tool, arguments(item.get("arguments")))
     if kind == "collab_tool_call":
-        given = {name: item[name] for name in ("prompt", "receiver_thread_ids") if item.get(name)}
-        return Asked("", string(item.get("tool")) or kind, given)
+        tool_input = {name: item[name] for name in ("prompt", "receiver_thread_ids") if item.get(name)}
+        return Asked("", string(item.get("tool")) or kind, tool_input)
     names = {"file_change": ("changes",), "web_search": ("query", "action"), "todo_list": ("items",)}[kind]
     return Asked("", kind, {name: item[name] for name in names if item.get(name)})
 
 
 def ending_of(item: dict[str, Any]) -> Ending:
-    """Out of a completed item."""
+    """The result of a completed item."""
     flag = {"completed": False, "failed": True, "declined": True}.get(string(item.get("status")))
     kind = item["type"]
     if kind == "command_execution":
         code = item.get("exit_code")
         code = code if isinstance(code, int) and not isinstance(code, bool) and abs(code) < _LARGEST_CODE else None
-        # With an exit code, the status only says whether that is nought.
+        # With an exit code, the status only says whether the code is 0.
         refused = item.get("status") == "declined"
         return Ending(string(item.get("aggregated_output")), flag if code is None or refused else None, code)
     if kind == "mcp_tool_call":
-        result, trouble = mapping(item.get("result")), mapping(item.get("error"))
+        result, error = mapping(item.get("result")), mapping(item.get("error"))
         says_so = result.get("is_error") is True or result.get("isError") is True
-        return Ending(text_of(result.get("content")) or string(trouble.get("message")), says_so or flag)
+        return Ending(text_of(result.get("content")) or string(error.get("message")), says_so or flag)
     return Ending("", flag)

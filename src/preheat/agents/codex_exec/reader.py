@@ -16,12 +16,12 @@ from preheat.agents.reader import Framing, Parser
 from preheat.model.session import AssistantMessage, Event, Reasoning, Spawn, ToolCall, ToolResult, Usage
 
 TOTAL = "thread total"
-"""The response that carries the usage: it is stated for the whole thread, again and higher at the end of each turn."""
-_LOOKED_AT = 5
+"""The response that carries the usage: each turn ends with a new total for the whole thread."""
+_MAX_LINES = 5
 
 
 class Record(msgspec.Struct):
-    """One line."""
+    """One printed event."""
 
     type: str = ""
     thread_id: Any = None
@@ -31,7 +31,7 @@ class Record(msgspec.Struct):
 
 class ExecState(State):
     thread: str = ""
-    """The key of the thread that is running: nothing for the first in the file, else its id."""
+    """The key of the current thread: empty for the first in the file, else its id."""
     joiner: Joiner = msgspec.field(default_factory=Joiner)
     ended: set[str] = msgspec.field(default_factory=set)
     """The items of this run that have ended."""
@@ -49,14 +49,14 @@ class ExecParser(LinesParser[ExecState, Record]):
         if record.type == "thread.started" and string(record.thread_id):
             self._thread(string(record.thread_id))
         elif record.type == "turn.completed":
-            self._used(record, line)
+            self._add_totals(record, line)
         elif record.type in ("item.started", "item.completed") and item.get("type") in CALLS:
-            self._called(item, record.type == "item.completed", line)
+            self._add_call(item, record.type == "item.completed", line)
         elif record.type == "item.completed" and item.get("type") == "agent_message":
             self._add(AssistantMessage(line=line, text=string(item.get("text")), response=f"line {line}"))
         elif record.type == "item.completed" and item.get("type") == "reasoning":
             self._add(Reasoning(line=line, text=string(item.get("text")), response=f"line {line}"))
-        elif record.type != "turn.started":  # says nothing more
+        elif record.type != "turn.started":  # holds nothing else
             name = f"{record.type}/{item['type']}" if string(item.get("type")) else record.type
             self.other(name or "record", line, key=self.state.thread)
 
@@ -71,7 +71,7 @@ class ExecParser(LinesParser[ExecState, Record]):
         self.state.joiner.give_up()
         self.state.ended.clear()
 
-    def _used(self, record: Record, line: int) -> None:
+    def _add_totals(self, record: Record, line: int) -> None:
         total = _usage(record.usage)
         if total is None:
             self.other(record.type, line, key=self.state.thread)
@@ -79,32 +79,36 @@ class ExecParser(LinesParser[ExecState, Record]):
         self.draft(self.state.thread).heading.reported = total
         self._add(AssistantMessage(line=line, text="", response=TOTAL, usage=total))
 
-    # Calls and what came of them.
-    def _called(self, item: dict[str, Any], is_over: bool, line: int) -> None:
+    # Calls and their results.
+    def _add_call(self, item: dict[str, Any], is_over: bool, line: int) -> None:
         name = string(item.get("id")) or f"line {line}"
         if name in self.state.ended:
             self.other(f"second {item['type']}", line, key=self.state.thread)
             return
-        own = self.state.joiner.closed(name) if is_over else ""
-        if not own:
-            asked = call_of(item)
-            if not is_over and not asked.input and item["type"] == "web_search":
-                return  # announced before it is known what is searched for
-            own = self.state.joiner.opened(Asked(name, asked.tool, asked.input), f"line {line}")
-            self._add(ToolCall(line=line, call_id=own, tool=asked.tool, kind=CALLS[item["type"]], input=asked.input))
+        call_id = self.state.joiner.closed(name) if is_over else ""
+        if not call_id:
+            requested = call_of(item)
+            if not is_over and not requested.input and item["type"] == "web_search":
+                return  # announced before the query is known
+            call_id = self.state.joiner.opened(Asked(name, requested.tool, requested.input), f"line {line}")
+            self._add(
+                ToolCall(
+                    line=line, call_id=call_id, tool=requested.tool, kind=CALLS[item["type"]], input=requested.input
+                )
+            )
             if is_over:
                 self.state.joiner.closed(name)
         if is_over:
             self.state.ended.add(name)
-            self._ended(item, own, line)
+            self._add_result(item, call_id, line)
 
-    def _ended(self, item: dict[str, Any], own: str, line: int) -> None:
+    def _add_result(self, item: dict[str, Any], call_id: str, line: int) -> None:
         ending = ending_of(item)
         status = string(item.get("status"))
         self._add(
             ToolResult(
                 line=line,
-                call_id=own,
+                call_id=call_id,
                 text=ending.text,
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
@@ -113,7 +117,7 @@ class ExecParser(LinesParser[ExecState, Record]):
         )
         if item["type"] == "collab_tool_call" and item.get("tool") == "spawn_agent":
             for thread in filter(None, map(string, sequence(item.get("receiver_thread_ids")))):
-                self._add(Spawn(line=line, session=thread, call_id=own))
+                self._add(Spawn(line=line, session=thread, call_id=call_id))
 
 
 def _usage(value: object) -> Usage | None:
@@ -140,7 +144,7 @@ class ExecReader:
 
     def detect(self, head: bytes, path: str) -> bool:
         # What the program warns of may stand before the first event.
-        for line in whole_lines(head)[:_LOOKED_AT]:
+        for line in whole_lines(head)[:_MAX_LINES]:
             if b'"thread.started"' not in line:
                 continue
             try:

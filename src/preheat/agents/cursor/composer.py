@@ -28,7 +28,7 @@ _USER, _ASSISTANT = 1, 2
 
 
 class Record(msgspec.Struct):
-    """One line."""
+    """One line of a dumped conversation."""
 
     table: str = ""
     row: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
     def _bubble(self, row: dict[str, Any], line: int) -> None:
         name = string(row.get("bubbleId")) or f"line {line}"
         if name in self.state.seen:
-            return  # named twice in the order
+            return  # the headers name it twice
         self.state.seen.add(name)
         if "missing" in row or "unreadable" in row:
             what = "is not there" if "missing" in row else "is no JSON object; kept as it is"
@@ -125,20 +125,22 @@ class ComposerParser(LinesParser[ComposerState, Record]):
 
     def _call(self, former: dict[str, Any], name: str, line: int, at: float | None) -> None:
         tool = string(former.get("name")) or f"tool {former.get('tool')}"
-        asked = Asked(string(former.get("toolCallId")) or name, tool, given(former))
-        own = self.state.joiner.opened(asked, name)
+        requested = Asked(string(former.get("toolCallId")) or name, tool, given(former))
+        call_id = self.state.joiner.opened(requested, name)
         draft = self.draft()
         draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=asked.input, response=name)
+            ToolCall(
+                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=requested.input, response=name
+            )
         )
         ending = ending_of(former)
         if ending is None:
-            return  # still running, or nobody wrote down how it ended
+            return  # still running, or its end was not recorded
         draft.events.append(
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
+                call_id=call_id,
                 text=ending.text,
                 is_error=ending.is_error,
                 exit_code=ending.exit_code,
@@ -146,7 +148,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
             )
         )
         if ending.agent and tool in SPAWN_TOOLS:
-            draft.events.append(Spawn(line=line, at=at, session=ending.agent, call_id=own))
+            draft.events.append(Spawn(line=line, at=at, session=ending.agent, call_id=call_id))
 
 
 def _usage(value: object) -> Usage | None:
@@ -156,7 +158,7 @@ def _usage(value: object) -> Usage | None:
 
 
 def _path(uri: dict[str, Any]) -> str:
-    """A folder out of what the editor calls a place."""
+    """The folder of a URI as the editor stores it."""
     if path := string(uri.get("fsPath")):
         return path
     external = string(uri.get("external"))

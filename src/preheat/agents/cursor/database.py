@@ -21,13 +21,13 @@ TABLE = "cursorDiskKV"
 _COMPOSER = "composerData:"
 _BUBBLE = "bubbleId:"
 _INLINE = '"conversation":[{'
-"""The first versions kept the messages in the conversation's own record."""
+"""Found in records of the first versions, which hold the messages themselves."""
 _FACTS = 3
 _LEFT_OUT = frozenset(
     [
-        # Written out one by one, or what the person has not sent yet.
+        # Dumped one by one, or not sent yet.
         "conversation", "conversationMap", "fullConversationHeadersOnly", "capabilities", "richText",
-        # Copies of files, of the screen and of the context: large, and no part of what was said.
+        # Copies of files, of the screen and of the context: large, and no messages.
         "originalFileStates", "codeBlockData", "context", "conversationState", "attachedCodeChunks", "codebaseContextChunks",
         "attachedFileCodeChunksMetadataOnly", "recentlyViewedFiles", "currentFileLocationData", "projectLayouts",
         "ideEditorsState", "suggestedCodeBlocks", "assistantSuggestedDiffs", "gitDiffs", "diffHistories", "fileDiffTrajectories",
@@ -37,13 +37,13 @@ _LEFT_OUT = frozenset(
 
 
 def is_own(path: str) -> bool:
-    """Whether a database has the table, and conversations in it. Raises SourceUnreadable."""
+    """Whether a database has Cursor's table. Raises SourceUnreadable."""
     with opened(path) as database:
         return _has_table(database)
 
 
 def parts(path: str) -> list[Part]:
-    """The conversations, each with a stamp that changes when one of its rows is written: a new row number comes with that."""
+    """The conversations, each with a stamp of its row numbers: every write of a row gives it a new number."""
     with opened(path) as database:
         _check(database)
         known: dict[str, list[Any]] = {}
@@ -59,30 +59,30 @@ def parts(path: str) -> list[Part]:
             facts = known.get(text(row[0])[len(_BUBBLE) :].partition(":")[0])
             if facts is not None:
                 facts.append(row[1])
-    # The editor makes an empty conversation whenever somebody opens the panel.
+    # The editor creates an empty conversation whenever somebody opens the panel: these are left out.
     return [Part(name, digest(facts)) for name, facts in known.items() if len(facts) > _FACTS or facts[2]]
 
 
 def dump(path: str, part: str) -> Iterator[bytes]:
-    """One conversation's rows as lines, from one moment of the database."""
+    """One conversation's rows as lines, all from the same point in time."""
     with opened(path) as database:
         _check(database)
         composer = _value(database, f"{_COMPOSER}{part}")
-        whole = mapping(composer)
-        row = {"composerId": part, **_kept(whole)}
-        row.pop("text", None)  # what stands in the box and was not sent
+        composer_fields = mapping(composer)
+        row = {"composerId": part, **_without_empty(composer_fields)}
+        row.pop("text", None)  # typed but not sent
         if not isinstance(composer, dict):
             row["unreadable"] = composer
         yield line_of("composer", row)
-        older = _older_tools(whole)
-        inline = [mapping(bubble) for bubble in sequence(whole.get("conversation"))]
-        headers = [mapping(header) for header in sequence(whole.get("fullConversationHeadersOnly"))]
+        older = _older_tools(composer_fields)
+        inline = [mapping(bubble) for bubble in sequence(composer_fields.get("conversation"))]
+        headers = [mapping(header) for header in sequence(composer_fields.get("fullConversationHeadersOnly"))]
         stored = (_bubble(database, part, string(header.get("bubbleId"))) for header in headers)
         for bubble in inline or stored:
             name = string(bubble.get("bubbleId"))
             if "toolFormerData" not in bubble and name in older:
                 bubble = {**bubble, "toolFormerData": older[name]}
-            yield line_of("bubble", _kept(bubble))
+            yield line_of("bubble", _without_empty(bubble))
 
 
 def _bubble(database: sqlite3.Connection, part: str, name: str) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def _value(database: sqlite3.Connection, key: str) -> Any:
         return value
 
 
-def _kept(row: dict[str, Any]) -> dict[str, Any]:
-    """What says something: a bubble has dozens of empty members, and keys to things kept elsewhere."""
+def _without_empty(row: dict[str, Any]) -> dict[str, Any]:
+    """The members of a row that hold something; most of a bubble's are empty or refer to other rows."""
     return {
         name: value
         for name, value in row.items()
@@ -113,7 +113,7 @@ def _kept(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _older_tools(composer: dict[str, Any]) -> dict[str, Any]:
-    """The first version kept what a tool did beside the bubbles."""
+    """Tool calls by bubble, which the first version kept beside the bubbles."""
     found: dict[str, Any] = {}
     for capability in sequence(composer.get("capabilities")):
         bubbles = mapping(mapping(capability).get("data")).get("bubbleDataMap")
@@ -127,7 +127,7 @@ def _older_tools(composer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _span(prefix: str) -> tuple[str, str]:
-    """The keys that begin with this, as a range that the index answers."""
+    """The range of keys that begin with a prefix, which the database finds by its index."""
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 

@@ -1,6 +1,6 @@
-"""Cursor's hooks: what they tell, how they are answered, and where they are set up; by its documentation, not by a run.
+"""Cursor's hooks: how events are read and answered, and where hooks are set up; by its documentation, untested.
 
-Knows nothing of sessions on disk. Nothing is asked for before a call: a hook that fails there would refuse it.
+Knows nothing of sessions on disk. No hook is installed before a call, because one that fails would refuse the call.
 """
 
 import os
@@ -36,73 +36,78 @@ _OUTPUTS = ("output", "stdout", "contents", "content", "result", "text")
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
-    told = decoded(payload)
-    if told is None:
+    """Read one event."""
+    payload_fields = decoded(payload)
+    if payload_fields is None:
         return None
-    session = text(told.get("conversation_id")) or text(told.get("session_id"))
+    session = text(payload_fields.get("conversation_id")) or text(payload_fields.get("session_id"))
     if not session:
         return None
-    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
-    workspaces = told.get("workspace_roots")
+    name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
+    workspaces = payload_fields.get("workspace_roots")
     folders = [folder for folder in workspaces if isinstance(folder, str)] if isinstance(workspaces, list) else []
-    more: dict[str, Any] = {
+    event_fields: dict[str, Any] = {
         "session": session,
-        "cwd": text(told.get("cwd")) or (folders[0] if folders else ""),
-        **_more(name, told),
+        "cwd": text(payload_fields.get("cwd")) or (folders[0] if folders else ""),
+        **_specific_fields(name, payload_fields),
     }
-    return named(name, told, "cursor", at, **more)
+    return named(name, payload_fields, "cursor", at, **event_fields)
 
 
-def _more(name: HookName, told: Payload) -> dict[str, Any]:
+def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "session_start":
         return {"source": "startup"}
     if name == "prompt":
-        return {"prompt": text(told.get("prompt"))}
+        return {"prompt": text(payload_fields.get("prompt"))}
     if name == "stop":
-        return {"stop_again": (number(told.get("loop_count")) or 0) > 0}
+        return {"stop_again": (number(payload_fields.get("loop_count")) or 0) > 0}
     if name in ("subagent_start", "subagent_stop"):
-        return {"subagent": text(told.get("subagent_id")) or "subagent"}
+        return {"subagent": text(payload_fields.get("subagent_id")) or "subagent"}
     if name not in ("before_tool", "after_tool", "tool_failed"):
         return {}
-    found = {
-        "call_id": text(told.get("tool_use_id")),
-        "tool": text(told.get("tool_name")),
-        "arguments": fields(told.get("tool_input")),
-        "seconds": seconds(told.get("duration")),
+    call_fields = {
+        "call_id": text(payload_fields.get("tool_use_id")),
+        "tool": text(payload_fields.get("tool_name")),
+        "arguments": fields(payload_fields.get("tool_input")),
+        "seconds": seconds(payload_fields.get("duration")),
     }
     if name == "tool_failed":
-        why = text(told.get("failure_type"))
-        error = text(told.get("error_message"))
+        failure = text(payload_fields.get("failure_type"))
+        error = text(payload_fields.get("error_message"))
         return {
-            **found,
+            **call_fields,
             "result": error,
             "is_error": True,
-            "interrupted": told.get("is_interrupt") is True or why == "aborted",
+            "interrupted": payload_fields.get("is_interrupt") is True or failure == "aborted",
         }
     if name == "after_tool":
-        output = told.get("tool_output")
+        output = payload_fields.get("tool_output")
         structured = fields(output)
         result = next((structured[key] for key in _OUTPUTS if isinstance(structured.get(key), str)), None)
         code = number(structured.get("exitCode"))
-        return {**found, "result": joined(output) if result is None else result, "is_error": False, "exit_code": code}
-    return found
+        return {
+            **call_fields,
+            "result": joined(output) if result is None else result,
+            "is_error": False,
+            "exit_code": code,
+        }
+    return call_fields
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer. There is none to a prompt, and no line for the person."""
-    said: Payload = {}
+    """Write the answer; Cursor takes none to a prompt, and no text for the person."""
+    reply: Payload = {}
     if event.name in ("session_start", "after_tool", "tool_failed") and answer.context:
-        said["additional_context"] = capped(answer.context)
+        reply["additional_context"] = capped(answer.context)
     if event.name == "before_tool" and answer.block:
-        said = {
+        reply = {
             "permission": "deny",
             "agent_message": capped(answer.block),
             "user_message": capped(answer.block, 1_000),
         }
     if event.name == "stop" and answer.block and not event.stop_again:
-        said["followup_message"] = capped(answer.block)
-    return encoded(said)
+        reply["followup_message"] = capped(answer.block)
+    return encoded(reply)
 
 
 # Where they are set up.
@@ -126,9 +131,9 @@ def project_file(project: str) -> str:
 
 
 def obeys(environment: Mapping[str, str], project: str) -> list[str]:
-    """Its own, and all of Claude Code's settings."""
-    own = [user_file(environment), *([project_file(project)] if project else [])]
-    return own + shared_files(environment, project)
+    """Cursor's own files, and all of Claude Code's settings."""
+    own_files = [user_file(environment), *([project_file(project)] if project else [])]
+    return own_files + shared_files(environment, project)
 
 
 def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:

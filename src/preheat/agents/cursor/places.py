@@ -17,7 +17,7 @@ TRANSCRIPTS = "agent-transcripts"
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
-    """The projects of the agent, and the editor's storage where the platform has it."""
+    """The folder of the agent's projects, and the editor's storage folder of this platform."""
     projects = os.path.join(home(environment), ".cursor", "projects")
     return [projects, os.path.join(_application(environment), "Cursor", "User", "globalStorage")]
 
@@ -31,7 +31,7 @@ def _application(environment: Mapping[str, str]) -> str:
 
 
 def discover(root: str) -> Iterator[Found]:
-    """The transcripts of every project, or the database."""
+    """The transcripts of every project below the root, or the database in it."""
     if os.path.basename(root) == "globalStorage":
         found = found_at(os.path.join(root, DATABASE))
         if found is not None:
@@ -41,7 +41,7 @@ def discover(root: str) -> Iterator[Found]:
         projects = sorted(os.listdir(root))
     except OSError:
         return
-    for project in projects:  # beside the transcripts lie folders of other things, some of them large
+    for project in projects:  # only the folder of transcripts: others beside it can be large
         yield from files_below(os.path.join(root, project, TRANSCRIPTS), (".jsonl",), depth=3)
 
 

@@ -34,7 +34,7 @@ class CursorReader:
             except SourceUnreadable:
                 return os.path.basename(path) == DATABASE
         first = outline(head)
-        # Nothing but these two: others have the same inside envelopes of their own.
+        # Exactly these two: other formats have the same with further members.
         if first.keys() != _KEYS or first["role"] not in ("user", "assistant") or head.lstrip()[:1] != b"{":
             return False
         if first["message"] is CUT:  # a first message longer than what is looked at

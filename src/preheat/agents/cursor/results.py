@@ -15,7 +15,7 @@ _SHORT = 500
 
 
 class Ending(NamedTuple):
-    """How a call ended."""
+    """How a call ended, by the editor's record of it."""
 
     text: str
     is_error: bool | None
@@ -26,7 +26,7 @@ class Ending(NamedTuple):
 
 
 def given(former: dict[str, Any]) -> dict[str, Any]:
-    """What the model asked for, else what the editor made of it."""
+    """The arguments of a call as the model wrote them, else as the editor parsed them."""
     for name in ("rawArgs", "params"):
         value = former.get(name)
         if value not in (None, "", "{}", {}):
@@ -35,35 +35,35 @@ def given(former: dict[str, Any]) -> dict[str, Any]:
 
 
 def ending_of(former: dict[str, Any]) -> Ending | None:
-    """None for a call that has not ended."""
+    """How a call ended; None if it has not ended."""
     status = string(former.get("status"))
     raw = former.get("result")
     if status not in _ENDED and raw in (None, ""):
         return None
     result = _object(raw)
-    trouble = _trouble(former.get("error"))
-    whole = raw if isinstance(raw, str) else json.dumps(raw) if raw is not None else ""
-    output = next((result[name] for name in ("output", "contents") if isinstance(result.get(name), str)), whole)
-    text = output or trouble
+    error = _error_text(former.get("error"))
+    result_text = raw if isinstance(raw, str) else json.dumps(raw) if raw is not None else ""
+    output = next((result[name] for name in ("output", "contents") if isinstance(result.get(name), str)), result_text)
+    text = output or error
     detail: dict[str, Any] = {"status": status} if status else {}
     decision = string(former.get("userDecision"))
     if decision:
         detail["user_decision"] = decision
-    refused = result.get("rejected") is True or decision == "rejected"
-    if refused:
+    is_refused = result.get("rejected") is True or decision == "rejected"
+    if is_refused:
         detail["rejected"] = True
-    if trouble:
-        detail["error"] = trouble[:_SHORT]
-    shown = string(mapping(former.get("additionalData")).get("status"))
-    if shown and shown not in (status, "success"):
-        detail["shown_as"] = shown
-    # Called off says neither that it worked nor that it failed.
+    if error:
+        detail["error"] = error[:_SHORT]
+    displayed_status = string(mapping(former.get("additionalData")).get("status"))
+    if displayed_status and displayed_status not in (status, "success"):
+        detail["shown_as"] = displayed_status
+    # A cancelled call neither worked nor failed.
     failed = {"completed": False, "error": True}.get(status)
-    return Ending(text, True if refused else failed, _code(result), detail, string(result.get("agentId")))
+    return Ending(text, True if is_refused else failed, _exit_code(result), detail, string(result.get("agentId")))
 
 
-def _code(result: dict[str, Any]) -> int | None:
-    """The newer member is always there, the older one only where it is not nought."""
+def _exit_code(result: dict[str, Any]) -> int | None:
+    """The exit code; the older member is absent for 0."""
     for name in ("exitCodeV2", "exitCode"):
         code = result.get(name)
         if isinstance(code, int) and not isinstance(code, bool) and abs(code) < _LARGEST_CODE:
@@ -80,9 +80,9 @@ def _object(value: object) -> dict[str, Any]:
     return mapping(value)
 
 
-def _trouble(value: object) -> str:
-    told = _object(value)
+def _error_text(value: object) -> str:
+    error_fields = _object(value)
     for name in ("modelVisibleErrorMessage", "clientVisibleErrorMessage", "message"):
-        if message := string(told.get(name)):
+        if message := string(error_fields.get(name)):
             return message
     return string(value)

@@ -32,7 +32,7 @@ class TranscriptState(State):
 
 
 class TranscriptParser(LinesParser[TranscriptState, Line]):
-    """Folds one transcript; only its path says whose it is."""
+    """Folds one transcript, whose session, project and parent are known by its path only."""
 
     agent = "cursor"
     record_type = Line
@@ -49,7 +49,7 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
             self._user(message["content"], line)
         else:
             if record.type == "turn_ended":
-                self.state.joiner.give_up()  # results that have not come by now never come
+                self.state.joiner.give_up()  # the turn has ended, so no more results come
             self.other(string(record.type) or string(record.role) or "record", line)
 
     def _name(self) -> None:
@@ -57,7 +57,7 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         folders = self.path.replace("\\", "/").split("/")
         heading.id = folders[-1].removesuffix(".jsonl") or "transcript"
         if TRANSCRIPTS in folders[1:]:
-            # The folder's name is the project's path with everything but letters and digits replaced.
+            # The folder is named by the project's path, with all but letters and digits replaced.
             heading.project = folders[folders.index(TRANSCRIPTS, 1) - 1]
         if len(folders) > 2 and folders[-2] == "subagents":
             heading.parent, heading.relation = folders[-3], "subagent"
@@ -78,14 +78,14 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         if not text and not images:
             return
         events = self.draft().events
-        said = "\n".join(_QUERY.findall(text))
-        rest = _QUERY.sub("", text).strip() if said else ""
-        if rest:  # what the program puts around the words: the time, open files, rules
+        user_text = "\n".join(_QUERY.findall(text))
+        rest = _QUERY.sub("", text).strip() if user_text else ""
+        if rest:  # added by the program: the time, open files, rules
             events.append(UserMessage(line=line, text=rest, origin=origin_of(rest, injected=True)))
-        said = said or text
-        # A subagent is asked by an agent.
-        origin = origin_of(said, injected=self.draft().heading.relation == "subagent")
-        events.append(UserMessage(line=line, text=said, origin=origin, images=images))
+        user_text = user_text or text
+        # The prompt of a subagent was written by an agent.
+        origin = origin_of(user_text, injected=self.draft().heading.relation == "subagent")
+        events.append(UserMessage(line=line, text=user_text, origin=origin, images=images))
 
     def _answer(self, content: object, line: int) -> None:
         response = f"message {line}"
@@ -105,23 +105,25 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
                 self._result(block, line)
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int) -> None:
-        asked = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("input")))
-        own = self.state.joiner.opened(asked, place)
-        kind = kind_of(asked.tool)
+        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("input")))
+        call_id = self.state.joiner.opened(requested, place)
+        kind = kind_of(requested.tool)
         self.draft().events.append(
-            ToolCall(line=line, call_id=own, tool=asked.tool, kind=kind, input=asked.input, response=response)
+            ToolCall(
+                line=line, call_id=call_id, tool=requested.tool, kind=kind, input=requested.input, response=response
+            )
         )
 
     def _result(self, block: dict[str, Any], line: int) -> None:
-        own = self.state.joiner.closed(string(block.get("tool_use_id")), string(block.get("name")))
-        if not own:
+        call_id = self.state.joiner.closed(string(block.get("tool_use_id")), string(block.get("name")))
+        if not call_id:
             self.other("result without a call", line)
             return
         flag = block.get("is_error")
         self.draft().events.append(
             ToolResult(
                 line=line,
-                call_id=own,
+                call_id=call_id,
                 text=text_of(block.get("content")),
                 is_error=flag if isinstance(flag, bool) else None,
             )

@@ -4,9 +4,9 @@ from preheat.agents.headless import given, with_model
 from preheat.model.headless import Asked, Headless
 
 
-def arguments(asked: Asked) -> list[str]:
-    approval = [] if given(asked, "--yolo", "-y", "--approval-mode") else ["--approval-mode", "yolo"]
-    return [*approval, "--skip-trust", *with_model(asked), *asked.options, f"--prompt={asked.prompt}"]
+def arguments(request: Asked) -> list[str]:
+    approval = [] if given(request, "--yolo", "-y", "--approval-mode") else ["--approval-mode", "yolo"]
+    return [*approval, "--skip-trust", *with_model(request), *request.options, f"--prompt={request.prompt}"]
 
 
 HEADLESS = Headless("gemini", arguments, tried="0.61.0")

@@ -1,6 +1,6 @@
-"""Gemini CLI's hooks: what they tell, how they are answered, and where they are set up.
+"""Gemini CLI's hooks: how events are read and answered, and where hooks are set up.
 
-Knows nothing of sessions on disk. `PreCompress` is not asked for: it fires before every request, compaction or not.
+Knows nothing of sessions on disk. No hook is installed for `PreCompress`, which fires before every request, compaction or not.
 """
 
 import json
@@ -36,71 +36,78 @@ _EVENTS: dict[str, HookName] = {
     "AfterAgent": "stop", "SessionEnd": "session_end",
 }  # fmt: skip
 _OWN_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
-"""What hooks said at the start stands before the first prompt: no words of the person's."""
+"""Texts of hooks at the start of a session, which the program puts before the first prompt."""
 _NAME = "preheat"
 
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
-    """One event."""
-    told = decoded(payload)
-    if told is None or not text(told.get("session_id")):
+    """Read one event."""
+    payload_fields = decoded(payload)
+    if payload_fields is None or not text(payload_fields.get("session_id")):
         return None
-    name = _EVENTS.get(text(told.get("hook_event_name")), "other")
-    return _event(name, told, at)
+    name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
+    return _event(name, payload_fields, at)
 
 
-def _event(name: HookName, told: Payload, at: float | None) -> HookEvent:
-    more: dict[str, Any] = {}
+def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEvent:
+    event_fields: dict[str, Any] = {}
     if name == "session_start":
-        more["source"] = start(told.get("source"))
+        event_fields["source"] = start(payload_fields.get("source"))
     elif name == "prompt":
-        more["prompt"] = _OWN_CONTEXT.sub("", text(told.get("prompt")))
+        event_fields["prompt"] = _OWN_CONTEXT.sub("", text(payload_fields.get("prompt")))
     elif name == "stop":
-        more["stop_again"] = flag(told.get("stop_hook_active"))
+        event_fields["stop_again"] = flag(payload_fields.get("stop_hook_active"))
     elif name in ("before_tool", "after_tool"):
-        # Calls have no ids here; the moment tells two alike apart from one that is told twice.
-        more |= {"tool": text(told.get("tool_name")), "arguments": fields(told.get("tool_input"))}
-        more["call_id"] = text(told.get("timestamp"))
+        # Calls have no ids: the time tells two equal calls from one call that is reported twice.
+        event_fields |= {
+            "tool": text(payload_fields.get("tool_name")),
+            "arguments": fields(payload_fields.get("tool_input")),
+        }
+        event_fields["call_id"] = text(payload_fields.get("timestamp"))
     if name == "after_tool":
-        response = fields(told.get("tool_response"))
+        response = fields(payload_fields.get("tool_response"))
         error = fields(response.get("error"))
         status = "error" if error else "success"
         result = text(error.get("message")) or joined(response.get("llmContent")) or ""
-        given = {
-            "name": more["tool"],
+        recorded_call = {
+            "name": event_fields["tool"],
             "status": status,
             "result": result,
             "resultDisplay": response.get("returnDisplay"),
         }
-        ended = outcome(given, "")
-        more |= {"result": ended.text, "is_error": ended.is_error, "exit_code": ended.exit_code}
-        more["interrupted"] = ended.detail.get("exception") == "interrupted"
+        tool_result = outcome(recorded_call, "")
+        event_fields |= {
+            "result": tool_result.text,
+            "is_error": tool_result.is_error,
+            "exit_code": tool_result.exit_code,
+        }
+        event_fields["interrupted"] = tool_result.detail.get("exception") == "interrupted"
         name = "tool_failed" if error else name
-    return named(name, told, "gemini", at, **more)
+    return named(name, payload_fields, "gemini", at, **event_fields)
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer. After a tool's error the program drops what is added; before a call it takes a refusal only."""
-    said: Payload = {}
-    own: Payload = {}
+    """Write the answer. The program drops context after a tool's error, and takes only a refusal before a call."""
+    reply: Payload = {}
+    specific_answer: Payload = {}
     person = answer.person
     if event.name == "stop":
         person = person or answer.context
         if answer.block and not event.stop_again:
-            said = {"decision": "deny", "reason": capped(answer.block)}
+            reply = {"decision": "deny", "reason": capped(answer.block)}
     elif event.name == "before_tool":
         if answer.block:
-            said = {"decision": "deny", "reason": capped(answer.block)}
+            reply = {"decision": "deny", "reason": capped(answer.block)}
     elif event.name in ("session_start", "prompt", "after_tool"):
         if answer.context:
-            own["additionalContext"] = capped(answer.context)
+            specific_answer["additionalContext"] = capped(answer.context)
         if answer.output and event.name == "after_tool":
-            said = {"decision": "deny", "reason": capped(answer.output, 100_000)}
-    if own:
-        said["hookSpecificOutput"] = {"hookEventName": event.told_as, **own}
+            reply = {"decision": "deny", "reason": capped(answer.output, 100_000)}
+    if specific_answer:
+        reply["hookSpecificOutput"] = {"hookEventName": event.told_as, **specific_answer}
     if person and event.name not in UNANSWERED:
-        said["systemMessage"] = capped(person, 1_000)
-    return encoded(said)
+        reply["systemMessage"] = capped(person, 1_000)
+    return encoded(reply)
 
 
 # Where they are set up.
@@ -110,7 +117,7 @@ _TIMES = {"SessionStart": 10_000}
 
 
 def entries(client: Client) -> dict[str, list[Payload]]:
-    """One group for each event; before a call only commands are looked at. Times are in milliseconds here."""
+    """One group of hooks for each event; before a call only for shell commands. Timeouts are in milliseconds."""
     found: dict[str, list[Payload]] = {}
     for event in _INSTALLED:
         hook = {"name": _NAME, "type": "command", "command": client.command, "timeout": _TIMES.get(event, 5_000)}
@@ -136,7 +143,7 @@ def obeys(environment: Mapping[str, str], project: str) -> list[str]:
 
 
 def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    """Whether they run: hooks may be off altogether or by name, and in a folder that is not trusted none does."""
+    """Whether the hooks run: they may be off altogether or by name, and none runs in a folder that is not trusted."""
     configuration = fields(settings.get("hooksConfig"))
     disabled = configuration.get("disabled")
     if configuration.get("enabled") is False or (isinstance(disabled, list) and _NAME in disabled):
@@ -150,7 +157,7 @@ def state(environment: Mapping[str, str], project: str, path: str, settings: Pay
 
 
 def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
-    """What the program keeps of folders: `TRUST_FOLDER`, `TRUST_PARENT` (the folder above) or `DO_NOT_TRUST`."""
+    """Whether the program trusts a folder, by the list of `TRUST_FOLDER`, `TRUST_PARENT` (the folder above), `DO_NOT_TRUST`."""
     path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or os.path.join(_base(environment), "trustedFolders.json")
     try:
         with open(path, encoding="utf-8") as stream:

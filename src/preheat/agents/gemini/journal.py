@@ -46,18 +46,18 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Given(msgspec.Struct):
-    """What was given of a message so far."""
+    """What of a message has become events so far."""
 
     line: int
     length: int = 0
     mark: int = 0
-    """Of the text: a newer version gives only what it has more."""
+    """Checksum of the text so far: of a newer version only the text beyond it is new."""
     thoughts: int = 0
     usage: Usage | None = None
 
 
 class GivenCall(msgspec.Struct):
-    """A call that was given, by the message it stands in."""
+    """A call that has become an event, and its message."""
 
     own: str
     message: str
@@ -67,16 +67,16 @@ class GivenCall(msgspec.Struct):
 
 class JournalState(State):
     messages: dict[str, Given] = msgspec.field(default_factory=dict)
-    """Every message ever given and not taken back, oldest first. A `$set` that leaves some out takes none back: the
-    program writes such when it resumes, and the next record has them all again."""
+    """Every message so far that was not rewound, oldest first. A `$set` that leaves some out removes none: the program writes
+    such when it resumes, and the next record has all of them again."""
     calls: dict[str, GivenCall] = msgspec.field(default_factory=dict)
-    """By the id that the program gave, the newest where ids came twice."""
+    """Calls by the program's id; the newest one where an id was used twice."""
     used: set[str] = msgspec.field(default_factory=set)
     subagent: bool = False
 
 
 class JournalParser(LinesParser[JournalState, dict[str, Any]]):
-    """One session's records in order."""
+    """Folds one session's records."""
 
     agent = "gemini"
     record_type = dict[str, Any]
@@ -104,7 +104,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         else:
             self._keep("record", record, line)
 
-    # What is said of the whole session.
+    # The heading.
     def _set(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
         self.metadata(fields)
         if not _KNOWN_METADATA.issuperset(fields):
@@ -115,13 +115,13 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         summaries = {message["id"] for message in messages if message["id"] in fresh and _is_summary(message)}
         for message in messages:
             if summaries and message["id"] in fresh - summaries:
-                # After a compaction what was kept comes again under new ids, with an answer that no model gave.
-                self.state.messages[message["id"]] = self._given(message, line)
+                # After a compaction the kept messages come again under new ids, with a reply that no model wrote.
+                self.state.messages[message["id"]] = self._seen_now(message, line)
             else:
                 self.message(message, line)
 
     def metadata(self, fields: dict[str, Any]) -> None:
-        """Take what stands in the heading."""
+        """Take the fields of the heading."""
         state, heading = self.state, self.draft().heading
         heading.id = heading.id or string(fields.get("sessionId"))
         for name in ("startTime", "lastUpdated"):
@@ -131,7 +131,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             heading.project = string(folders[0])
         heading.project = heading.project or self._project
         state.subagent = state.subagent or fields.get("kind") == "subagent"
-        if not state.subagent:  # a subagent's is no title but its answer, which stands in its parent as well
+        if not state.subagent:  # a subagent's summary is its answer, which its parent holds too
             heading.title = string(fields.get("summary")) or heading.title
         if state.subagent and self._parent and heading.parent is None:
             heading.parent, heading.relation = self._parent, "subagent"
@@ -146,53 +146,53 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             self._keep("$rewindTo", record, line)
             return
         names = list(state.messages)
-        gone = set(names[names.index(target) :])
+        dropped = set(names[names.index(target) :])
         first = state.messages[target].line
-        whole = not any(given.line == first for name, given in state.messages.items() if name not in gone)
-        state.messages = {name: given for name, given in state.messages.items() if name not in gone}
-        state.calls = {name: call for name, call in state.calls.items() if call.message not in gone}
+        is_whole_record = not any(seen.line == first for name, seen in state.messages.items() if name not in dropped)
+        state.messages = {name: seen for name, seen in state.messages.items() if name not in dropped}
+        state.calls = {name: call for name, call in state.calls.items() if call.message not in dropped}
         # Where a record holds several messages, rather too few events are taken back than too many.
-        self.draft().events.append(Rewind(line=line, after=first - 1 if whole else first))
+        self.draft().events.append(Rewind(line=line, after=first - 1 if is_whole_record else first))
 
     # Messages.
     def guarded(self, message: dict[str, Any], line: int) -> None:
-        """One message of a document: what makes no sense in it is a problem."""
+        """Read one message of a document; a message that makes no sense becomes a problem."""
         self._one(message, line)
 
     def message(self, message: dict[str, Any], line: int) -> None:
-        """One version of one message."""
+        """Read one version of a message."""
         heading = self.draft().heading
         heading.id = heading.id or self._stem
         heading.project = heading.project or self._project
         at = seconds(message.get("timestamp"))
         heading.seen(at)
-        given = self.state.messages.get(message["id"])
+        seen = self.state.messages.get(message["id"])
         if message.get("type") == "gemini":
-            self._answer(message, given or self._begun(message, line), line, at)
+            self._answer(message, seen or self._start_message(message, line), line, at)
         elif message.get("type") == "user":
-            self._user(message, given, line, at)
-        elif given is None or given.mark != crc32(msgspec.json.encode(message)):
+            self._user(message, seen, line, at)
+        elif seen is None or seen.mark != crc32(msgspec.json.encode(message)):
             self.state.messages[message["id"]] = Given(line, mark=crc32(msgspec.json.encode(message)))
             self._keep(string(message.get("type")) or "message", message, line, at)
 
-    def _begun(self, message: dict[str, Any], line: int) -> Given:
-        given = self.state.messages[message["id"]] = Given(line)
-        return given
+    def _start_message(self, message: dict[str, Any], line: int) -> Given:
+        seen = self.state.messages[message["id"]] = Given(line)
+        return seen
 
-    def _given(self, message: dict[str, Any], line: int) -> Given:
+    def _seen_now(self, message: dict[str, Any], line: int) -> Given:
         text = "\n".join(texts_of(message.get("content")))
         return Given(line, len(text), _mark(text), len(thoughts_in(message.get("content"))))
 
-    def _user(self, message: dict[str, Any], given: Given | None, line: int, at: float | None) -> None:
+    def _user(self, message: dict[str, Any], seen: Given | None, line: int, at: float | None) -> None:
         responses = inner(message.get("content"), "functionResponse")
         for response in responses:
             self._response(response, line, at)
         words = words_of(message)
-        now = self._given(message, line)
-        if given is not None and (given.length, given.mark) == (now.length, now.mark):
+        now = self._seen_now(message, line)
+        if seen is not None and (seen.length, seen.mark) == (now.length, now.mark):
             return
-        self.state.messages[message["id"]] = now if given is None else Given(given.line, now.length, now.mark)
-        if given is not None and words.human:
+        self.state.messages[message["id"]] = now if seen is None else Given(seen.line, now.length, now.mark)
+        if seen is not None and words.human:
             self._keep("changed message", message, line, at)
             return
         if _is_summary(message):
@@ -205,100 +205,102 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             self.draft().events.append(
                 UserMessage(line=line, at=at, text=words.human, origin=origin, images=words.images)
             )
-        self._injected(words.injected, line, at)
+        self._add_injected(words.injected, line, at)
 
-    def _injected(self, text: str, line: int, at: float | None) -> None:
-        """What the program or a hook put beside a message; it writes brackets in a hook's words as entities."""
+    def _add_injected(self, text: str, line: int, at: float | None) -> None:
+        """Add a text that the program or a hook put beside a message; brackets in a hook's text are escaped as entities."""
         if text:
             plain = text.replace("&lt;", "<").replace("&gt;", ">")
             self.draft().events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(plain, injected=True)))
 
-    def _answer(self, message: dict[str, Any], given: Given, line: int, at: float | None) -> None:
+    def _answer(self, message: dict[str, Any], seen: Given, line: int, at: float | None) -> None:
         draft, name = self.draft(), message["id"]
         model = string(message.get("model"))
         draft.heading.model = model or draft.heading.model
         thoughts = [thought_text(thought) for thought in sequence(message.get("thoughts"))]
-        # The same thoughts may stand among the parts of a later version.
+        # A later version may have the same thoughts among its parts.
         thoughts = thoughts or thoughts_in(message.get("content"))
-        for thought in thoughts[given.thoughts :]:
+        for thought in thoughts[seen.thoughts :]:
             draft.events.append(Reasoning(line=line, at=at, text=thought, response=name))
-        given.thoughts = max(given.thoughts, len(thoughts))
-        text, usage = self._new_text(message, given, line, at), usage_of(message.get("tokens"))
-        if text or (usage is not None and usage != given.usage):
-            given.usage = usage or given.usage
+        seen.thoughts = max(seen.thoughts, len(thoughts))
+        text, usage = self._new_text(message, seen, line, at), usage_of(message.get("tokens"))
+        if text or (usage is not None and usage != seen.usage):
+            seen.usage = usage or seen.usage
             draft.events.append(
-                AssistantMessage(line=line, at=at, text=text, response=name, model=model, usage=given.usage)
+                AssistantMessage(line=line, at=at, text=text, response=name, model=model, usage=seen.usage)
             )
         for number, call in enumerate(sequence(message.get("toolCalls")), 1):
             self._call(mapping(call), name, number, line, at)
-        for number, asked in enumerate(inner(message.get("content"), "functionCall"), 1):
-            known = string(asked.get("id")) or f"{name}/{number}"
+        for number, call_part in enumerate(inner(message.get("content"), "functionCall"), 1):
+            known = string(call_part.get("id")) or f"{name}/{number}"
             if known not in self.state.calls:
-                self._opened(asked, known, name, line, at)
+                self._add_call(call_part, known, name, line, at)
 
-    def _new_text(self, message: dict[str, Any], given: Given, line: int, at: float | None) -> str:
+    def _new_text(self, message: dict[str, Any], seen: Given, line: int, at: float | None) -> str:
         text = "\n".join(texts_of(message.get("content")))
-        if len(text) < given.length or _mark(text[: given.length]) != given.mark:
-            if text and (len(text), _mark(text)) != (given.length, given.mark):
-                given.length, given.mark = len(text), _mark(text)
+        if len(text) < seen.length or _mark(text[: seen.length]) != seen.mark:
+            if text and (len(text), _mark(text)) != (seen.length, seen.mark):
+                seen.length, seen.mark = len(text), _mark(text)
                 self._keep("changed message", message, line, at)
             return ""
-        new = text[given.length :]
-        given.length, given.mark = len(text), _mark(text)
+        new = text[seen.length :]
+        seen.length, seen.mark = len(text), _mark(text)
         return new
 
     # Calls.
-    def _opened(self, call: dict[str, Any], known: str, message: str, line: int, at: float | None) -> GivenCall:
+    def _add_call(self, call: dict[str, Any], known: str, message: str, line: int, at: float | None) -> GivenCall:
         state = self.state
-        own = known if known not in state.used else f"{known} {line}"
-        state.used.add(own)
+        call_id = known if known not in state.used else f"{known} {line}"
+        state.used.add(call_id)
         tool = string(call.get("name"))
-        opened = state.calls[known] = GivenCall(own, message, tool)
-        given = arguments(call.get("args"))
+        seen_call = state.calls[known] = GivenCall(call_id, message, tool)
+        tool_input = arguments(call.get("args"))
         self.draft().events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=message)
+            ToolCall(
+                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=message
+            )
         )
-        return opened
+        return seen_call
 
     def _call(self, call: dict[str, Any], message: str, number: int, line: int, at: float | None) -> None:
         known = string(call.get("id")) or f"{message}/{number}"
-        opened = self.state.calls.get(known)
-        if opened is None or opened.message != message:
-            opened = self._opened(call, known, message, line, at)
+        seen_call = self.state.calls.get(known)
+        if seen_call is None or seen_call.message != message:
+            seen_call = self._add_call(call, known, message, line, at)
         if self._unknown_project() and (found := _WORKING_FOLDER.search(string(call.get("description"))[-2_000:])):
             self.draft().heading.project = found[1]
-        ended = seconds(call.get("timestamp")) or at
+        ended_at = seconds(call.get("timestamp")) or at
         if child := string(call.get("agentId")):
-            self._spawn(child, opened, line, ended)
-        if not opened.ended and (call.get("status") in ENDED or call.get("result")):
-            self._ended(opened, outcome(call, known), line, ended)
+            self._spawn(child, seen_call, line, ended_at)
+        if not seen_call.ended and (call.get("status") in ENDED or call.get("result")):
+            self._add_result(seen_call, outcome(call, known), line, ended_at)
 
-    def _spawn(self, child: str, opened: GivenCall, line: int, at: float | None) -> None:
+    def _spawn(self, child: str, seen_call: GivenCall, line: int, at: float | None) -> None:
         mark = f"subagent {child}"
         if mark not in self.state.used:
             self.state.used.add(mark)
-            self.draft().events.append(Spawn(line=line, at=at, session=child, call_id=opened.own))
+            self.draft().events.append(Spawn(line=line, at=at, session=child, call_id=seen_call.own))
 
     def _response(self, response: dict[str, Any], line: int, at: float | None) -> None:
-        """A result sent to the model. It stands in the call's own record as well, with more; that one came first."""
+        """A result as sent to the model, used only if the call's own record, which comes first and holds more, had none."""
         known = string(response.get("id"))
-        opened = self.state.calls.get(known)
-        if opened is None:
+        seen_call = self.state.calls.get(known)
+        if seen_call is None:
             self._keep("result without a call", {"functionResponse": response}, line, at)
-        elif not opened.ended:
-            call = {"name": opened.tool, "result": {"functionResponse": response}}
-            self._ended(opened, outcome(call, known), line, at)
+        elif not seen_call.ended:
+            call = {"name": seen_call.tool, "result": {"functionResponse": response}}
+            self._add_result(seen_call, outcome(call, known), line, at)
 
-    def _ended(self, opened: GivenCall, came: Outcome, line: int, at: float | None) -> None:
-        opened.ended = True
+    def _add_result(self, seen_call: GivenCall, result: Outcome, line: int, at: float | None) -> None:
+        seen_call.ended = True
         self.draft().heading.seen(at)
         self.draft().events.append(
             ToolResult(
-                line=line, at=at, call_id=opened.own, text=came.text, is_error=came.is_error,
-                exit_code=came.exit_code, detail=came.detail, frame=came.frame,
+                line=line, at=at, call_id=seen_call.own, text=result.text, is_error=result.is_error,
+                exit_code=result.exit_code, detail=result.detail, frame=result.frame,
             )
         )  # fmt: skip
-        self._injected(came.hook_text, line, at)
+        self._add_injected(result.hook_text, line, at)
 
     def _keep(self, name: str, raw: Any, line: int, at: float | None = None) -> None:
         self.draft().events.append(Other(line=line, at=at, name=name, raw=raw))

@@ -19,7 +19,7 @@ _FOLDER = re.compile(
 
 
 class Words(NamedTuple):
-    """What a user message says, by whose words it is."""
+    """The text of a user message: the person's words, and the text that the program or a hook added."""
 
     human: str
     injected: str
@@ -40,7 +40,7 @@ def texts_of(content: object) -> list[str]:
 
 
 def thoughts_in(content: object) -> list[str]:
-    """Thoughts that stand among the parts of a message."""
+    """Thoughts among the parts of a message."""
     return [string(mapping(part).get("text")) for part in sequence(content) if mapping(part).get("thought")]
 
 
@@ -57,11 +57,11 @@ def inner(content: object, name: str) -> list[dict[str, Any]]:
 
 
 def words_of(message: dict[str, Any]) -> Words:
-    """A user message's words. `displayContent` is what the person typed, where the program put files into the content."""
+    """Split the text of a user message. `displayContent` is what the person typed if the program put files into the content."""
     content = message.get("content")
-    given = texts_of(content)
-    injected = [text for text in given if text.lstrip().startswith(_INJECTED)]
-    human = "\n".join(text for text in given if text not in injected)
+    texts = texts_of(content)
+    injected = [text for text in texts if text.lstrip().startswith(_INJECTED)]
+    human = "\n".join(text for text in texts if text not in injected)
     typed = "\n".join(texts_of(message.get("displayContent")))
     if typed and typed != human:
         added = human.removeprefix(typed).strip()
@@ -76,13 +76,13 @@ def images_in(content: object) -> int:
 
 
 def folder_in(context: str) -> str:
-    """The project's folder, as the program tells the model at the start."""
+    """The project's folder, as the context at the start names it."""
     found = _FOLDER.search(context[:4_000])
     return found[1].strip() if found else ""
 
 
 def usage_of(tokens: object) -> Usage | None:
-    """Tokens of one response: here the input holds what came from the cache, and the output no thoughts."""
+    """Tokens of one response; Gemini counts cached tokens as input, and thoughts not as output."""
     stated = mapping(tokens)
     if "input" not in stated and "output" not in stated:
         return None

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
-    """`.gemini/tmp` in `GEMINI_CLI_HOME`, which stands in for the person's home, or in that home."""
+    """`.gemini/tmp` in `GEMINI_CLI_HOME`, which replaces the person's home, or in that home."""
     base = environment.get("GEMINI_CLI_HOME") or home(environment)
     return [os.path.join(base, ".gemini", "tmp")]
 
 
 def discover(root: str) -> Iterator[Found]:
-    """Every session of every project. A document that the program turned into a journal stays behind: it is left out."""
+    """Every session of every project, without old documents that the program has turned into a journal."""
     try:
         projects = sorted(os.listdir(root))
     except OSError:

@@ -18,7 +18,7 @@ _ENOUGH = 2_000
 
 
 class DocumentParser:
-    """A file that is read whole: a document, or a journal that lies somewhere else under any name."""
+    """Reads a file whole: a document, or a journal under another name than the program's."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -78,7 +78,7 @@ class GeminiReader:
 
     def framing(self, path: str) -> Framing:
         folder, name = os.path.split(path.replace("\\", "/"))
-        # Copies under other names may be documents that only call themselves lines.
+        # A copy under another name may be a document in spite of its suffix.
         if name.endswith(".jsonl") and (name.startswith("session-") or "chats" in folder.split("/")[-2:]):
             return "lines"
         return "document"

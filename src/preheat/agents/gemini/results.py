@@ -11,7 +11,7 @@ from preheat.agents.gemini.tools import SHELL
 from preheat.agents.parsing import frame_of
 
 ENDED = frozenset(("success", "error", "cancelled"))
-"""The states of a call that has its result."""
+"""The statuses of a call that has a result."""
 _UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
 _HOOK = ("\n\n<hook_context>", "</hook_context>")
 _OUTPUT = "Output: "
@@ -28,14 +28,14 @@ _SUBAGENT = re.compile(r"Subagent '[^'\n]{1,200}' finished\.\nTermination Reason
 
 
 class Outcome(NamedTuple):
-    """A result as far as the program says."""
+    """The result of a call, as recorded by the program."""
 
     text: str
     is_error: bool | None
     exit_code: int | None
     detail: dict[str, Any]
     hook_text: str = ""
-    """What hooks added to the result: no words of the tool."""
+    """The text that hooks added to the result."""
     frame: tuple[str, str] = ("", "")
 
 
@@ -49,35 +49,35 @@ def outcome(call: dict[str, Any], call_id: str) -> Outcome:
     if string(call.get("name")) != SHELL:
         if found := _SUBAGENT.match(text):
             detail["termination"] = found[1]
-        return Outcome(_unwrapped(text), is_error, None, detail, hook_text)
-    return _shell(_unwrapped(text), call.get("resultDisplay"), is_error, detail, hook_text)
+        return Outcome(_unwrap(text), is_error, None, detail, hook_text)
+    return _shell(_unwrap(text), call.get("resultDisplay"), is_error, detail, hook_text)
 
 
 def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
-    """The text of a call's response, and whether it stands under `error`.
+    """The text of a call's response, and True if it is under `error`.
 
-    A result may hold the responses of its sibling calls too: only its own counts.
+    A result may hold the responses of its sibling calls too: only its own is used.
     """
     parts = [result] if isinstance(result, dict) else sequence(result)
     responses = [mapping(mapping(part).get("functionResponse")) for part in parts]
-    own = [response for response in responses if response and response.get("id") == call_id]
-    if not own:
-        own = [response for response in responses if response]
-    if not own:
+    own_responses = [response for response in responses if response and response.get("id") == call_id]
+    if not own_responses:
+        own_responses = [response for response in responses if response]
+    if not own_responses:
         return text_of(result), None
     texts, failed = [], None
-    for response in own:
+    for response in own_responses:
         content = response.get("response")
         body = mapping(content)
         if "error" in body and "output" not in body:
             failed = True
-            texts.append(_plain(body["error"]))
+            texts.append(_text_of_value(body["error"]))
         else:
-            texts.append(_plain(body.get("output", content)))
+            texts.append(_text_of_value(body.get("output", content)))
     return "\n".join(texts), failed
 
 
-def _plain(value: object) -> str:
+def _text_of_value(value: object) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), str):
         return str(value["message"])
     return text_of(value)
@@ -91,7 +91,7 @@ def _without_hooks(text: str) -> tuple[str, str]:
     return text[:at], text[at + len(opening) : -len(closing)]
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     opening, closing = _UNTRUSTED
     if text.startswith(opening) and text.endswith(closing):
         return text[len(opening) : -len(closing)]
@@ -107,13 +107,13 @@ def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, 
     for name in ("signal", "background"):
         if found and (stated := found[name]) and stated not in _NO_SIGNAL:
             detail[name] = stated
-    output = _bare(text[:begin])
-    # The status of a command that ran is `success` whatever it ended with: the exit code is the better word then.
+    output = _output_only(text[:begin])
+    # The status of a command that ran is always `success`, so an exit code counts instead.
     return Outcome(output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output))
 
 
-def _bare(text: str) -> str:
-    """The output alone; older versions put the command and the folder before it and an error after it."""
+def _output_only(text: str) -> str:
+    """The output alone, without the command and folder before it and the error after it that older versions added."""
     if text.startswith("Command: "):
         at = text.find(f"\n{_OUTPUT}", max(0, text.find("\nDirectory: ")))
         text = text[at + 1 :].removesuffix("\nError: (none)") if at >= 0 else text
@@ -124,7 +124,7 @@ def _bare(text: str) -> str:
 
 
 def _trailer(text: str, display: object) -> tuple[int, "re.Match[str] | None"]:
-    """Where the program's own lines begin. A command may print lines alike; what was shown to the person tells them apart."""
+    """Where the program's own lines begin. A command may print the same lines; the display shows which are its output."""
     if isinstance(display, str) and display and text.startswith(_OUTPUT + display):
         begin = len(_OUTPUT) + len(display)
         if found := _TRAILER.match(text, begin):
@@ -139,6 +139,6 @@ def _exit_code(text: str, found: "re.Match[str] | None") -> int | None:
     stated = found["code"]
     if stated is not None:
         return None if stated == "(none)" else int(stated)
-    # The line is left out for nought only; a signal means there was no exit code.
+    # The line is left out only for exit code 0; after a signal there is no exit code.
     ended = text.startswith(_OUTPUT) and found["group"] and not found["signal"]
     return 0 if ended else None

@@ -6,16 +6,16 @@ from preheat.agents.headless import with_model
 from preheat.model.headless import Asked, Endpoint, Headless, Settled
 
 
-def arguments(asked: Asked) -> list[str]:
-    """Once it has an own configuration it no longer takes its default one, so that is named first."""
-    record = ["--output", asked.record] if asked.record else []
-    turns = ["--config", f"agent.step_limit={asked.turns}"] if asked.turns else []
-    own = ["--yolo", "--exit-immediately", *record, *with_model(asked), "--config", "mini.yaml", *turns]
-    return [*own, *asked.options, f"--task={asked.prompt}"]
+def arguments(request: Asked) -> list[str]:
+    """The options. With `--config` the program no longer loads its default configuration, so `mini.yaml` is named first."""
+    record = ["--output", request.record] if request.record else []
+    turns = ["--config", f"agent.step_limit={request.turns}"] if request.turns else []
+    fixed_options = ["--yolo", "--exit-immediately", *record, *with_model(request), "--config", "mini.yaml", *turns]
+    return [*fixed_options, *request.options, f"--task={request.prompt}"]
 
 
 def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
-    """Its client for OpenAI's kind of servers takes the key from one variable only; nothing is fetched from elsewhere."""
+    """Settings for an endpoint. The program's client takes the key from `OPENAI_API_KEY` only, and fetches no price list."""
     settings = (f"model.model_kwargs.api_base={endpoint.url}", "model.cost_tracking=ignore_errors")
     return Settled(
         environment={

@@ -44,9 +44,9 @@ _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,10})</returncode>\s*")
 _TIMED_OUT = "The last command <command>"
 _FORMAT_ERROR = "FormatError"
 _NOT_EXECUTED = "action was not executed"
-"""Stands behind a call that ended the run, and so has no result: that is no failure."""
+"""Recorded for a call that ended the run: it has no result, but did not fail."""
 _TASK = 2
-"""The message with the task, behind the system's."""
+"""The number of the message with the task, after the system message."""
 
 
 class TrajectoryParser(DocumentParser):
@@ -58,8 +58,8 @@ class TrajectoryParser(DocumentParser):
         super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
         self._joiner = Joiner()
-        self._unfit = False
-        """Whether the newest response held not exactly one command, which version 1 refuses to run."""
+        self._is_malformed = False
+        """Whether the newest response has no command or several, which version 1 refuses to run."""
 
     def read(self, block: bytes, line: int) -> None:
         stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0]
@@ -92,7 +92,7 @@ class TrajectoryParser(DocumentParser):
         mode = mapping(config.get("agent")).get("mode")
         if "interactive" in string(config.get("agent_type")).lower() and mode != "yolo":
             heading.starter = "human"
-        # The same task is run again and again: what tells the runs apart is the first response.
+        # The same task may be run many times: the first response tells the runs apart.
         first = next((extra for extra in map(_extra, messages) if "response" in extra or "timestamp" in extra), {})
         mark = string(mapping(first.get("response")).get("id")) or str(first.get("timestamp", ""))
         task = text_of(mapping(messages[1]).get("content")) if len(messages) > 1 else ""
@@ -117,7 +117,7 @@ class TrajectoryParser(DocumentParser):
             self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
 
     def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
-        """A response and what it wants to run."""
+        """Add a response and its calls."""
         self._joiner.give_up()
         response = mapping(extra.get("response")) or message
         name = string(response.get("id")) or f"message {line}"
@@ -136,23 +136,23 @@ class TrajectoryParser(DocumentParser):
                 model=string(response.get("model")),
             )
         )
-        self._call(_wanted(message, extra), text, name, line, at)
+        self._call(_requested_calls(message, extra), text, name, line, at)
 
-    def _call(self, asked: list[Asked], text: str, response: str, line: int, at: float | None) -> None:
-        self._unfit = False
-        if not asked:
+    def _call(self, requested: list[Asked], text: str, response: str, line: int, at: float | None) -> None:
+        self._is_malformed = False
+        if not requested:
             commands = fenced(text)
-            self._unfit = len(commands) != 1
-            # Version 1 ran nothing then and said so; it still was one attempt.
-            asked = [Asked("", TOOL, {"command": "\n".join(commands)} if commands else {})]
-        for number, call in enumerate(asked, 1):
-            own = self._joiner.opened(call, f"{line}.{number}")
+            self._is_malformed = len(commands) != 1
+            # Version 1 then ran nothing and said so; the attempt counts as a call.
+            requested = [Asked("", TOOL, {"command": "\n".join(commands)} if commands else {})]
+        for number, call in enumerate(requested, 1):
+            call_id = self._joiner.opened(call, f"{line}.{number}")
             kind: ToolKind = "shell" if call.tool == TOOL else "other"
             self._draft.events.append(
                 ToolCall(
                     line=line,
                     at=at,
-                    call_id=own,
+                    call_id=call_id,
                     tool=call.tool,
                     kind=kind,
                     input=call.input,
@@ -171,7 +171,7 @@ class TrajectoryParser(DocumentParser):
     ) -> None:
         text = text_of(message.get("content"))
         if extra.get("interrupt_type") == _FORMAT_ERROR:
-            self._refused(message, extra, line, at)
+            self._refused_response(message, extra, line, at)
         elif is_last and line > 2 and info.get("exit_status") and not _RETURN_CODE.match(text) and not extra:
             self._draft.events.append(Other(line=line, at=at, name="exit", raw=message))
         elif self._joiner.waiting and not extra.get("interrupt_type"):
@@ -179,42 +179,42 @@ class TrajectoryParser(DocumentParser):
         else:
             images = images_in(message.get("content"))
             origin = origin_of(text, injected=False)
-            if line == _TASK and PREHEAT_RUN in text:  # the program's own words stand before the task
+            if line == _TASK and PREHEAT_RUN in text:  # the program's own words come before the task
                 self._draft.heading.starter = "preheat"
             self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
-    def _refused(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
-        """A response that could not be run stands, in version 2, inside the message that says so."""
+    def _refused_response(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+        """Add a response that could not be run; version 2 records it inside the message that refuses it."""
         response = mapping(extra.get("response"))
         choice = mapping(next(iter(sequence(response.get("choices"))), None))
         answer = mapping(choice.get("message")) or {"content": string(extra.get("model_response"))}
         self._answer({**answer, "role": "assistant"}, {"response": response}, line, at)
-        self._unfit = True
+        self._is_malformed = True
         while self._joiner.waiting:
             self._result({"content": message.get("content")}, {}, line, at)
 
     def _result(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
         name = string(message.get("tool_call_id")) or string(message.get("call_id"))
-        own = self._joiner.closed(name)
-        if not own:
+        call_id = self._joiner.closed(name)
+        if not call_id:
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
             return
         text = text_of(message.get("output") if "output" in message else message.get("content"))
-        code, failed, detail = _verdict(text, extra)
-        if self._unfit:
+        code, failed, detail = _ending(text, extra)
+        if self._is_malformed:
             failed, detail = True, {"format_error": True}
         output = extra.get("raw_output")
-        shown = output if isinstance(output, str) else _unwrapped(text)
+        output_text = output if isinstance(output, str) else _unwrap_output(text)
         self._draft.events.append(
             ToolResult(
                 line=line,
                 at=at,
-                call_id=own,
-                text=shown,
+                call_id=call_id,
+                text=output_text,
                 is_error=failed,
                 exit_code=code,
                 detail=detail,
-                frame=frame_of(text, shown),
+                frame=frame_of(text, output_text),
             )
         )
 
@@ -223,8 +223,8 @@ def _extra(message: object) -> dict[str, Any]:
     return mapping(mapping(message).get("extra"))
 
 
-def _wanted(message: dict[str, Any], extra: dict[str, Any]) -> list[Asked]:
-    """What the program took out of the response, else what the response itself calls."""
+def _requested_calls(message: dict[str, Any], extra: dict[str, Any]) -> list[Asked]:
+    """The calls that the program found in the response, else the response's own tool calls."""
     actions = [action for action in sequence(extra.get("actions")) if isinstance(action, dict)]
     if not actions:
         return calls_of(message)
@@ -242,8 +242,8 @@ def _reasoning(message: dict[str, Any], response: dict[str, Any]) -> str:
     if "reasoning_content" in message:
         return string(message["reasoning_content"])
     choice = mapping(next(iter(sequence(response.get("choices"))), None))
-    answered = mapping(choice.get("message"))
-    return string(answered.get("reasoning_content")) or string(answered.get("reasoning"))
+    answer = mapping(choice.get("message"))
+    return string(answer.get("reasoning_content")) or string(answer.get("reasoning"))
 
 
 def _of_items(message: dict[str, Any], kind: str) -> str:
@@ -254,14 +254,14 @@ def _of_items(message: dict[str, Any], kind: str) -> str:
     )
 
 
-def _verdict(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
+def _ending(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
     """Exit code, error flag and details, as far as the program recorded them."""
-    trouble = string(extra.get("exception_info"))
-    if trouble == _NOT_EXECUTED:
-        return None, None, {"exception": trouble}
-    if trouble:
+    exception = string(extra.get("exception_info"))
+    if exception == _NOT_EXECUTED:
+        return None, None, {"exception": exception}
+    if exception:
         # The program then writes -1 in place of an exit code.
-        return None, True, {"exception": string(extra.get("exception_type")) or trouble[:200]}
+        return None, True, {"exception": string(extra.get("exception_type")) or exception[:200]}
     code = extra.get("returncode")
     if isinstance(code, int) and not isinstance(code, bool):
         return code if count(abs(code)) == abs(code) else None, None, {}
@@ -272,7 +272,7 @@ def _verdict(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None,
     return None, None, {}
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap_output(text: str) -> str:
     """The output alone, without the tags that the program puts around it."""
     found = _RETURN_CODE.match(text)
     if found is None:

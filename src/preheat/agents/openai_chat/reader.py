@@ -63,13 +63,13 @@ def _draft(conversation: Conversation, path: str) -> Draft:
 
 
 def _id(conversation: Conversation) -> str:
-    """The conversation's own id, else a digest of what does not change when it grows."""
+    """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)
         if value and isinstance(value, str | int) and not isinstance(value, bool):
             return str(value)
-    named = {name: value for name, value in conversation.about.items() if isinstance(value, str)}
-    beginning = msgspec.json.encode([named, conversation.messages[:2]], order="sorted")
+    text_fields = {name: value for name, value in conversation.about.items() if isinstance(value, str)}
+    beginning = msgspec.json.encode([text_fields, conversation.messages[:2]], order="sorted")
     return f"chat-{sha256(beginning).hexdigest()[:16]}"
 
 
@@ -106,16 +106,16 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
             usage=usage_of(message.get("usage")),
         )
     )
-    for number, asked in enumerate(calls_of(message), 1):
-        own = joiner.opened(asked, f"{line}.{number}")
+    for number, requested in enumerate(calls_of(message), 1):
+        call_id = joiner.opened(requested, f"{line}.{number}")
         draft.events.append(
             ToolCall(
                 line=line,
                 at=at,
-                call_id=own,
-                tool=asked.tool,
-                kind=kind_of(asked.tool),
-                input=asked.input,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind_of(requested.tool),
+                input=requested.input,
                 response=response,
             )
         )
@@ -123,8 +123,8 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
 
 def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(mapping(message.get("tool_call")).get("id"))
-    own = joiner.closed(name, string(message.get("name")))
-    if not own:
+    call_id = joiner.closed(name, string(message.get("name")))
+    if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
     text = text_of(message.get("content"))
@@ -136,8 +136,8 @@ def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
     if "error" in message:
         failed = bool(error)
         detail = {"error": error[:500]} if isinstance(error, str) and error else {}
-        text = text or string(error)  # what the model is then given in place of a result
-    draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, detail=detail))
+        text = text or string(error)  # the model gets the error instead of a result
+    draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed, detail=detail))
 
 
 class ChatReader:

@@ -54,11 +54,11 @@ _PART_TYPES = frozenset(
         "video_url",
     ]
 )
-_LOOKED_AT = 8
+_MAX_MESSAGES = 8
 
 
 def is_message(value: object) -> bool:
-    """A message as the interface defines it, and nothing else in it."""
+    """Whether a value is a message as the interface defines it, without further members."""
     if not isinstance(value, dict) or value.get("role") not in ROLES or not _MESSAGE_KEYS.issuperset(value):
         return False
     content = value.get("content")
@@ -70,7 +70,7 @@ def is_message(value: object) -> bool:
 
 
 def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
-    """Messages of this kind, in an object that is nobody else's."""
+    """Whether messages are OpenAI chat messages, in an object that is no other format's."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about):
         return False
-    return all(is_message(message) for message in messages[:_LOOKED_AT])
+    return all(is_message(message) for message in messages[:_MAX_MESSAGES])

@@ -33,7 +33,7 @@ _SYSTEM = ("system", "developer", "system_prompt")
 
 
 def conversation(session: Session) -> dict[str, Any]:
-    """The messages, and what is known of the session; `messages` is empty if the session has none."""
+    """A session as a conversation: its heading and messages; `messages` is empty if the session has none."""
     about = {
         "agent": session.agent,
         "version": session.version,
@@ -42,32 +42,34 @@ def conversation(session: Session) -> dict[str, Any]:
         "parent": session.parent or "",
         "relation": session.relation or "",
     }
-    found = {"id": session.id, "title": session.title, "model": session.model}
+    heading = {"id": session.id, "title": session.title, "model": session.model}
     return {
-        **{name: value for name, value in found.items() if value},
+        **{name: value for name, value in heading.items() if value},
         "metadata": {name: value for name, value in about.items() if value},
         "messages": messages(session),
     }
 
 
 def messages(session: Session) -> list[dict[str, Any]]:
-    """One message for each text of a person or program, one for each response, and one for each of its results."""
-    kept = standing(session)
-    held = {id(event) for event in kept}
-    results = {id(call): result for call, result in joined(session) if result is not None and id(result) in held}
-    made = _Messages(results)
-    for event in kept:
-        made.add(event)
-    return made.finished()
+    """The messages of a session: one for each text of a person or program, each response, and each of its results."""
+    remaining = standing(session)
+    remaining_ids = {id(event) for event in remaining}
+    results = {
+        id(call): result for call, result in joined(session) if result is not None and id(result) in remaining_ids
+    }
+    builder = _Messages(results)
+    for event in remaining:
+        builder.add(event)
+    return builder.finish()
 
 
 class _Messages:
-    """Gathers what belongs to a response, whatever came in between."""
+    """Builds the messages; events of a response are joined even if others are between them."""
 
     def __init__(self, results: dict[int, ToolResult]) -> None:
         self._results = results
         self._groups: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
-        """Messages, each with those that must follow it at once."""
+        """Messages, each with the messages that must follow it directly."""
         self._responses: dict[str, int] = {}
         self._ids: set[str] = set()
 
@@ -85,7 +87,7 @@ class _Messages:
         elif isinstance(event, ToolCall):
             self._call(event)
 
-    def finished(self) -> list[dict[str, Any]]:
+    def finish(self) -> list[dict[str, Any]]:
         return [message for first, following in self._groups for message in (first, *following)]
 
     def _system(self, event: Other) -> None:
@@ -103,21 +105,21 @@ class _Messages:
 
     def _call(self, event: ToolCall) -> None:
         message, following = self._response(event, event.response)
-        own = self._id(event)
+        call_id = self._id(event)
         function = {
             "name": _NOT_IN_NAMES.sub("_", event.tool)[:LONGEST_NAME] or "unknown",
             "arguments": msgspec.json.encode(event.input).decode(),
         }
-        message.setdefault("tool_calls", []).append({"id": own, "type": "function", "function": function})
+        message.setdefault("tool_calls", []).append({"id": call_id, "type": "function", "function": function})
         result = self._results.get(id(event))
         text = NO_RESULT if result is None else result.text
-        following.append({"role": "tool", "tool_call_id": own, "content": text})
+        following.append({"role": "tool", "tool_call_id": call_id, "content": text})
 
     def _id(self, event: ToolCall) -> str:
-        """An id that the interface takes and that no other call has."""
-        own, again = event.call_id, 0
-        while not own or len(own) > LONGEST_ID or own in self._ids:
+        """A unique id for the call that the interface accepts."""
+        call_id, again = event.call_id, 0
+        while not call_id or len(call_id) > LONGEST_ID or call_id in self._ids:
             again += 1
-            own = f"call_{sha256(f'{event.call_id} {event.line} {again}'.encode()).hexdigest()[:24]}"
-        self._ids.add(own)
-        return own
+            call_id = f"call_{sha256(f'{event.call_id} {event.line} {again}'.encode()).hexdigest()[:24]}"
+        self._ids.add(call_id)
+        return call_id

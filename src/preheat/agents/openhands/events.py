@@ -30,24 +30,24 @@ _DONE = ("completed", "failed")
 
 
 class EventState(State):
-    """What must be remembered between two events."""
+    """The parser's state between two events."""
 
     joiner: Joiner = msgspec.field(default_factory=Joiner)
     usages: dict[str, Usage] = msgspec.field(default_factory=dict)
-    """Tokens by response, as the state of the conversation lists them; each is given away once."""
+    """Tokens by response, from the conversation's state; each is removed once it is in an event."""
     places: dict[str, int] = msgspec.field(default_factory=dict)
-    """Lines by event."""
+    """The line of each event, by its id."""
     head: str = ""
     responses: list[str] = msgspec.field(default_factory=list)
     model: str = ""
 
 
 def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
-    """One event."""
+    """Fold one event of OpenHands into the draft."""
     event = mapping(value)
     kind, at = string(event.get("kind")), seconds(event.get("timestamp"))
     draft.heading.seen(at)
-    _branch(draft, state, event, line)
+    _note_branch(draft, state, event, line)
     if kind == "MessageEvent":
         _message(draft, state, event, line, at)
     elif kind == "ActionEvent":
@@ -61,15 +61,15 @@ def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
     elif kind == "ACPToolCallEvent":
         _foreign_call(draft, state, event, line, at)
     elif kind == "Condensation":
-        _spend(draft, state, string(event.get("llm_response_id")), line, at)
+        _add_silent_usage(draft, state, string(event.get("llm_response_id")), line, at)
         draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=string(event.get("summary"))))
     else:
         name = "system" if kind == "SystemPromptEvent" else kind or "unknown"
         draft.events.append(Other(line=line, at=at, name=name, raw=value))
 
 
-def _branch(draft: Draft, state: EventState, event: dict[str, Any], line: int) -> None:
-    """Where the person went back, the next event hangs on an earlier one."""
+def _note_branch(draft: Draft, state: EventState, event: dict[str, Any], line: int) -> None:
+    """Add a `Rewind` if the event's parent is not the newest event: the person went back."""
     name, parent = string(event.get("id")), string(event.get("parent_id"))
     if event.get("kind") in _BESIDE:
         return
@@ -103,68 +103,76 @@ def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, a
     call = mapping(event.get("tool_call"))
     tool = string(event.get("tool_name")) or string(call.get("name"))
     action = {name: value for name, value in mapping(event.get("action")).items() if name != "kind"}
-    # What the model wrote is kept even where the program could not make an action of it.
-    given = arguments(call["arguments"]) if "arguments" in call else action
-    asked = Asked(string(event.get("tool_call_id")) or string(call.get("id")), tool, given)
-    own = state.joiner.opened(asked, str(line))
+    # The model's own arguments are kept even if the program could not parse them.
+    tool_input = arguments(call["arguments"]) if "arguments" in call else action
+    requested = Asked(string(event.get("tool_call_id")) or string(call.get("id")), tool, tool_input)
+    call_id = state.joiner.opened(requested, str(line))
     draft.events.append(
-        ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind_of(tool, given), input=given, response=response)
+        ToolCall(
+            line=line,
+            at=at,
+            call_id=call_id,
+            tool=tool,
+            kind=kind_of(tool, tool_input),
+            input=tool_input,
+            response=response,
+        )
     )
 
 
 def _answer(
     draft: Draft, state: EventState, response: str, text: str, thought: str, line: int, at: float | None
 ) -> None:
-    """What a response says; its calls are events of their own, and only the first of them carries the text."""
+    """Add the text of a response; only the first of its calls carries it."""
     if thought:
         draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
-    used = state.usages.pop(response, None)
-    if text or used is not None or response not in state.responses:
+    usage = state.usages.pop(response, None)
+    if text or usage is not None or response not in state.responses:
         draft.events.append(
-            AssistantMessage(line=line, at=at, text=text, response=response, model=state.model, usage=used)
+            AssistantMessage(line=line, at=at, text=text, response=response, model=state.model, usage=usage)
         )
     if response not in state.responses:
         state.responses = [*state.responses[-8:], response]
 
 
-def _spend(draft: Draft, state: EventState, response: str, line: int, at: float | None) -> None:
-    """Tokens of a response that says nothing to anyone."""
-    used = state.usages.pop(response, None)
-    if used is not None:
+def _add_silent_usage(draft: Draft, state: EventState, response: str, line: int, at: float | None) -> None:
+    """Add the tokens of a response without text."""
+    usage = state.usages.pop(response, None)
+    if usage is not None:
         draft.events.append(
-            AssistantMessage(line=line, at=at, text="", response=response, model=state.model, usage=used)
+            AssistantMessage(line=line, at=at, text="", response=response, model=state.model, usage=usage)
         )
 
 
 def _result(
     draft: Draft, state: EventState, event: dict[str, Any], line: int, outcome: Outcome, at: float | None
 ) -> None:
-    own = state.joiner.closed(name) if (name := string(event.get("tool_call_id"))) else ""
-    if not own:
+    call_id = state.joiner.closed(name) if (name := string(event.get("tool_call_id"))) else ""
+    if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return
-    draft.events.append(ToolResult(line=line, at=at, call_id=own, **outcome._asdict()))
+    draft.events.append(ToolResult(line=line, at=at, call_id=call_id, **outcome._asdict()))
 
 
 def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
-    """A call that another agent made under this program's roof; it is told again whenever its status changes."""
+    """A call that another agent made inside OpenHands; the event is repeated whenever its status changes."""
     name = string(event.get("tool_call_id"))
     status = string(event.get("status"))
     if name and name not in state.places:
         state.places[name] = line
         tool = string(event.get("title")) or string(event.get("tool_kind"))
-        asked = Asked(name, tool, arguments(event.get("raw_input")))
-        own = state.joiner.opened(asked, str(line))
-        kind = kind_of(string(event.get("tool_kind")), asked.input)
-        draft.events.append(ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=asked.input))
-    if status not in _DONE or not (own := state.joiner.closed(name)):
+        requested = Asked(name, tool, arguments(event.get("raw_input")))
+        call_id = state.joiner.opened(requested, str(line))
+        kind = kind_of(string(event.get("tool_kind")), requested.input)
+        draft.events.append(ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=requested.input))
+    if status not in _DONE or not (call_id := state.joiner.closed(name)):
         if status in _DONE:
             draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return
     output = event.get("raw_output")
     text = output if isinstance(output, str) else text_of(event.get("content")) or text_of(output)
     failed = event.get("is_error") is True or status == "failed"
-    draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed))
+    draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed))
 
 
 def _thought(value: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 A line is `{"record": kind, "value": …}`: first the `state`, then an `event` for each event file in the order of their
 numbers, a `child` for each subagent's conversation, and `end`. Knows nothing of what the events mean. Nothing is written
-and nothing is locked: an event file appears whole, and half-written ones are told as problems.
+and nothing is locked: a half-written event file becomes a problem.
 """
 
 import os
@@ -20,7 +20,7 @@ from preheat.errors import SourceUnreadable
 
 _EVENT_NAME = re.compile(r"event-(\d+)-.+\.json$")
 _LEFT_OUT = ("agent", "secret_registry", "agent_state")
-"""What the state says of the program's set-up is long, and secrets are no part of a session."""
+"""Members of the state that are left out: the program's long set-up, and secrets."""
 
 
 def parts(path: str) -> list[Part]:
@@ -33,7 +33,7 @@ def parts(path: str) -> list[Part]:
 
 
 def name_of(folder: str) -> str:
-    """The conversation's id without dashes, as its folder is called; the state has it with them."""
+    """The conversation's id without dashes, like its folder's name; in the state it has dashes."""
     return os.path.basename(os.path.abspath(folder)).replace("-", "") or "conversation"
 
 
@@ -57,14 +57,14 @@ def _state(path: str, folder: str) -> dict[str, Any]:
         raise SourceUnreadable(os.strerror(error.errno) if error.errno else str(error)) from error
     except (ValueError, RecursionError):
         state = {}
-    kept = {name: value for name, value in state.items() if name not in _LEFT_OUT}
+    state_fields = {name: value for name, value in state.items() if name not in _LEFT_OUT}
     agent = mapping(state.get("agent"))
-    kept["agent"] = {"kind": agent.get("kind"), "model": string(mapping(agent.get("llm")).get("model"))}
-    kept["name"] = name_of(folder)
+    state_fields["agent"] = {"kind": agent.get("kind"), "model": string(mapping(agent.get("llm")).get("model"))}
+    state_fields["name"] = name_of(folder)
     above, group = os.path.split(os.path.dirname(folder))
     if group == SUBAGENTS and os.path.exists(os.path.join(above, STATE)):
-        kept["parent"] = name_of(above)
-    return kept
+        state_fields["parent"] = name_of(above)
+    return state_fields
 
 
 def _event_names(folder: str) -> list[str]:

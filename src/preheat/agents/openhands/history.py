@@ -26,14 +26,14 @@ _CALLS = frozenset(
     ["run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "think", "delegate", "finish",
      "call_tool_mcp", "task_tracking", "kill"]
 )  # fmt: skip
-"""Actions that are calls also where the model's own call is not noted."""
+"""Actions that are calls even if the model's own call was not recorded."""
 _NO_ARGUMENTS = ("thought", "blocking", "is_static", "hidden", "confirmation_state", "security_risk", "is_input")
 _ABOUT = ("instance_id", "test_result", "error", "metrics", "report", "resolved")
 
 
 def drafted(document: dict[str, Any], stem: str) -> Draft:
-    """One run: an evaluation's record, or `{"history": events}` for a file that holds only those."""
-    events = _flat(sequence(document.get("history")))
+    """The draft of one run: an evaluation's record, or `{"history": events}` for a file of events only."""
+    events = _flatten(sequence(document.get("history")))
     draft = Draft(Heading(starter="headless" if "instance_id" in document else "unknown"))
     heading, settings = draft.heading, mapping(document.get("metadata"))
     heading.model = string(mapping(settings.get("llm_config")).get("model"))
@@ -50,19 +50,19 @@ def drafted(document: dict[str, Any], stem: str) -> Draft:
     return draft
 
 
-def _flat(events: list[Any]) -> list[Any]:
-    """The oldest versions wrote pairs of an action and its observation."""
+def _flatten(events: list[Any]) -> list[Any]:
+    """The events one by one; the oldest versions wrote pairs of an action and its observation."""
     return [part for event in events for part in (event if isinstance(event, list) else [event])]
 
 
 class _History:
-    """Gives the events of one run."""
+    """Folds the events of one run into a draft."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._joiner = Joiner()
-        self._names: dict[Any, str] = {}
-        """Calls by the number of the event that made them: a model may use one id for several."""
+        self._call_ids: dict[Any, str] = {}
+        """Ids of the open calls by the id of their event, because a model may use one id for several calls."""
         self._responses: set[str] = set()
         self._used = Usage()
 
@@ -70,23 +70,23 @@ class _History:
         event = mapping(value)
         at = seconds(event.get("timestamp"))
         self._draft.heading.seen(at)
-        action, given = string(event.get("action")), mapping(event.get("args"))
+        action, action_arguments = string(event.get("action")), mapping(event.get("args"))
         if "observation" in event:
             self._observation(event, value, line, at)
         elif action == "message" and event.get("source") == "user":
-            self._user(given, line, at)
+            self._user(action_arguments, line, at)
         elif action == "message":
-            self._answer(event, text_of(given.get("content")), line, at)
+            self._answer(event, text_of(action_arguments.get("content")), line, at)
         elif action == "condensation":
-            summary = string(given.get("summary"))
+            summary = string(action_arguments.get("summary"))
             self._draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=summary))
         elif event.get("source") == "agent" and (event.get("tool_call_metadata") or action in _CALLS):
-            self._call(event, action, given, line, at)
+            self._call(event, action, action_arguments, line, at)
         else:
             self._draft.events.append(Other(line=line, at=at, name=action or "unknown", raw=value))
 
     def finish(self, metrics: dict[str, Any]) -> None:
-        """The totals, if the responses add up to them."""
+        """Take the program's totals if the responses add up to them."""
         stated = mapping(metrics.get("accumulated_token_usage"))
         total = usage_of(
             {
@@ -98,58 +98,62 @@ class _History:
         if total is not None and total == self._used:
             self._draft.heading.reported = total
 
-    def _user(self, given: dict[str, Any], line: int, at: float | None) -> None:
-        text = text_of(given.get("content"))
-        images = len(sequence(given.get("image_urls")))
+    def _user(self, action_arguments: dict[str, Any], line: int, at: float | None) -> None:
+        text = text_of(action_arguments.get("content"))
+        images = len(sequence(action_arguments.get("image_urls")))
         origin = origin_of(text, injected=False)
         self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
     def _answer(self, event: dict[str, Any], text: str, line: int, at: float | None) -> str:
-        """What a response says, once: each of its calls carries a copy of the whole of it."""
-        answered = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
-        response = string(answered.get("id")) or f"event {line}"
+        """Add the text of a response once: each of its calls carries a copy of the whole response."""
+        model_response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
+        response = string(model_response.get("id")) or f"event {line}"
         if response in self._responses:
             return response
         self._responses.add(response)
-        choice = mapping(next(iter(sequence(answered.get("choices"))), None))
-        message, used = mapping(choice.get("message")), usage_of(answered.get("usage"))
+        choice = mapping(next(iter(sequence(model_response.get("choices"))), None))
+        message, usage = mapping(choice.get("message")), usage_of(model_response.get("usage"))
         if thought := string(message.get("reasoning_content")):
             self._draft.events.append(Reasoning(line=line, at=at, text=thought, response=response))
-        self._used = self._used + used if used else self._used
-        model = string(answered.get("model")) or self._draft.heading.model
-        said = text_of(message.get("content")) or text
-        if said or used is not None:
+        self._used = self._used + usage if usage else self._used
+        model = string(model_response.get("model")) or self._draft.heading.model
+        message_text = text_of(message.get("content")) or text
+        if message_text or usage is not None:
             self._draft.events.append(
-                AssistantMessage(line=line, at=at, text=said, response=response, model=model, usage=used)
+                AssistantMessage(line=line, at=at, text=message_text, response=response, model=model, usage=usage)
             )
         return response
 
-    def _call(self, event: dict[str, Any], action: str, given: dict[str, Any], line: int, at: float | None) -> None:
-        response = self._answer(event, text_of(given.get("thought")), line, at)
+    def _call(
+        self, event: dict[str, Any], action: str, action_arguments: dict[str, Any], line: int, at: float | None
+    ) -> None:
+        response = self._answer(event, text_of(action_arguments.get("thought")), line, at)
         metadata = mapping(event.get("tool_call_metadata"))
         name = string(metadata.get("tool_call_id"))
         tool = string(metadata.get("function_name")) or action
-        plain = {key: value for key, value in given.items() if key not in _NO_ARGUMENTS and value is not None}
-        asked = Asked(name, tool, _as_called(metadata, name) or plain)
-        own = self._joiner.opened(asked, str(line))
-        self._names[event.get("id") if isinstance(event.get("id"), int | str) else line] = own
-        kind = kind_of(tool, asked.input)
+        own_arguments = {
+            key: value for key, value in action_arguments.items() if key not in _NO_ARGUMENTS and value is not None
+        }
+        requested = Asked(name, tool, _arguments_as_written(metadata, name) or own_arguments)
+        call_id = self._joiner.opened(requested, str(line))
+        self._call_ids[event.get("id") if isinstance(event.get("id"), int | str) else line] = call_id
+        kind = kind_of(tool, requested.input)
         self._draft.events.append(
-            ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=asked.input, response=response)
+            ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=requested.input, response=response)
         )
 
     def _observation(self, event: dict[str, Any], value: Any, line: int, at: float | None) -> None:
         cause = event.get("cause")
-        own = self._names.pop(cause, "") if isinstance(cause, int | str) else ""
-        if not own:
+        call_id = self._call_ids.pop(cause, "") if isinstance(cause, int | str) else ""
+        if not call_id:
             name = string(event.get("observation")) or "unknown"
             self._draft.events.append(Other(line=line, at=at, name=name, raw=value))
             return
         outcome = _outcome(event)
-        self._draft.events.append(ToolResult(line=line, at=at, call_id=own, **outcome._asdict()))
+        self._draft.events.append(ToolResult(line=line, at=at, call_id=call_id, **outcome._asdict()))
 
 
-def _as_called(metadata: dict[str, Any], name: str) -> dict[str, Any]:
+def _arguments_as_written(metadata: dict[str, Any], name: str) -> dict[str, Any]:
     """The arguments as the model wrote them."""
     choice = mapping(next(iter(sequence(mapping(metadata.get("model_response")).get("choices"))), None))
     for call in map(mapping, sequence(mapping(choice.get("message")).get("tool_calls"))):

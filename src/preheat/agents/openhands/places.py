@@ -17,12 +17,12 @@ SUBAGENTS = "subagents"
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
-    """`OPENHANDS_CONVERSATIONS_DIR`, else the folder `conversations` of the program's own."""
+    """`OPENHANDS_CONVERSATIONS_DIR`, else `conversations` in the program's folder."""
     override = environment.get("OPENHANDS_CONVERSATIONS_DIR")
     if override:
         return [override]
-    own = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
-    return [os.path.join(own, "conversations")]
+    openhands_folder = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
+    return [os.path.join(openhands_folder, "conversations")]
 
 
 def discover(root: str) -> Iterator[Found]:
@@ -37,7 +37,7 @@ def discover(root: str) -> Iterator[Found]:
 
 
 def conversation_at(folder: str) -> Found | None:
-    """One conversation: it has changed when its state has, or when an event was added."""
+    """One conversation; its stamp changes when its state is written or an event is added."""
     path = os.path.join(folder, STATE)
     try:
         status = os.stat(path)
@@ -49,7 +49,7 @@ def conversation_at(folder: str) -> Found | None:
             added = os.stat(os.path.join(folder, name))
         except OSError:
             continue
-        # A folder's own time changes with every file in it; events are never written twice.
+        # A folder's time changes with every new file; event files are never rewritten.
         size, stamp = size + added.st_size, f"{stamp}+{added.st_mtime_ns}"
     return Found(path, size, stamp)
 

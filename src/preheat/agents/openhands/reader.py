@@ -22,11 +22,11 @@ from preheat.model.session import AssistantMessage, Other, Spawn, Usage
 
 AGENT = "openhands"
 OTHERS = "other responses"
-"""Carries the tokens of responses that left no event: titles, critics, lost retries."""
+"""The response that carries the tokens of responses without an event: titles, critics, lost retries."""
 
 
 class Record(msgspec.Struct):
-    """A line that `folder.dump` wrote."""
+    """One line of a dumped conversation."""
 
     record: str = ""
     value: Any = None
@@ -66,13 +66,13 @@ class ConversationParser(LinesParser[EventState, Record]):
         total = Usage()
         for each in metrics:
             for stated in map(mapping, sequence(each.get("token_usages"))):
-                name, used = string(stated.get("response_id")) or OTHERS, _usage(stated)
-                self.state.usages[name] = self.state.usages.get(name, Usage()) + used
-                total += used
+                name, usage = string(stated.get("response_id")) or OTHERS, _usage(stated)
+                self.state.usages[name] = self.state.usages.get(name, Usage()) + usage
+                total += usage
         stated_total = sum((_usage(each.get("accumulated_token_usage")) for each in metrics), Usage())
         if total != Usage() and total == stated_total:
             heading.reported = total
-        about = {name: held for name, held in value.items() if name != "stats"}
+        about = {name: field for name, field in value.items() if name != "stats"}
         self.draft().events.append(Other(line=line, name="state", raw=about))
 
     def _end(self, line: int) -> None:
@@ -144,7 +144,7 @@ class OpenHandsReader:
         if "history" in members and "instance_id" in members:
             return "agent_class" in mapping(members.get("metadata"))
         if not {"id", "timestamp", "source"} <= members.keys() or os.path.basename(os.path.dirname(path)) == "events":
-            return False  # one event of a conversation's folder, which is read as a whole
+            return False  # one event of a conversation, which is read by its folder
         if members["source"] not in ("agent", "user", "environment", "hook"):
             return False
         if string(members.get("kind")).endswith("Event"):

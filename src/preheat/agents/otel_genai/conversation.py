@@ -11,8 +11,8 @@ import msgspec
 
 from preheat.agents.chat import Asked, Joiner, mapping, sequence, string
 from preheat.agents.otel_genai.messages import (
-    AGENT,
     CHAT,
+    INVOKE_AGENT,
     TOOL,
     answered,
     as_text,
@@ -33,15 +33,15 @@ _IMAGES = ("blob", "uri", "file")
 
 
 class Conversation:
-    """Gives the events of one span after the other, by their beginning."""
+    """Folds the spans of one conversation, in order of their start, into a draft."""
 
     def __init__(self, draft: Draft, has_requests: bool) -> None:
         self._draft = draft
         self._has_requests = has_requests
         self._joiner = Joiner()
-        self._said: Counter[bytes] = Counter()
-        self._told = False
-        """Whether the last response was recorded, and so need not be taken from what the next request repeats."""
+        self._message_counts: Counter[bytes] = Counter()
+        self._has_last_response = False
+        """Whether the last response was recorded; otherwise it is taken from the next request, which repeats it."""
         self._calls: set[str] = set()
         self._instructions = ""
 
@@ -52,13 +52,13 @@ class Conversation:
         heading.version = heading.version or string(span.attributes.get("gen_ai.agent.version"))
         if not self._draft.events and span.resource:
             self._draft.events.append(Other(line=0, at=span.started, name="resource", raw=span.resource))
-        if kind in CHAT or (kind == AGENT and not self._has_requests):
+        if kind in CHAT or (kind == INVOKE_AGENT and not self._has_requests):
             self._request(span, line)
         elif kind == TOOL:
             self._tool(span, line)
-        elif kind == AGENT:
+        elif kind == INVOKE_AGENT:
             about = {name: value for name, value in span.attributes.items() if not name.endswith(".messages")}
-            self._draft.events.append(Other(line=line, at=span.started, name=AGENT, raw=about))
+            self._draft.events.append(Other(line=line, at=span.started, name=INVOKE_AGENT, raw=about))
         else:
             self._draft.events.append(Other(line=line, at=span.started, name=kind, raw=span.attributes))
 
@@ -72,19 +72,19 @@ class Conversation:
         for message in asked(span):
             key = _key(message)
             counted[key] += 1
-            if counted[key] > self._said[key]:
-                self._said[key] += 1
-                self._new(message, span, line)
+            if counted[key] > self._message_counts[key]:
+                self._message_counts[key] += 1
+                self._add_new_message(message, span, line)
         self._response(span, line)
 
-    def _new(self, message: dict[str, Any], span: Span, line: int) -> None:
-        """A message that was not there in the request before."""
+    def _add_new_message(self, message: dict[str, Any], span: Span, line: int) -> None:
+        """Add a message that the request before did not have."""
         role, parts = message.get("role"), [mapping(part) for part in sequence(message.get("parts"))]
         results = [part for part in parts if part.get("type") == "tool_call_response"]
         for part in results:
             self._result(string(part.get("id")), response_in(part), line, span.started)
         if role == "assistant":
-            if not self._told:
+            if not self._has_last_response:
                 self._answer(parts, f"before {span.id or line}", "", line, span.started)
         elif role == "user" and len(results) < max(1, len(parts)):
             text = "\n".join(filter(None, map(text_in, (part for part in parts if part not in results))))
@@ -96,23 +96,23 @@ class Conversation:
             self._draft.events.append(Other(line=line, at=span.started, name=name, raw=message))
 
     def _response(self, span: Span, line: int) -> None:
-        held = span.attributes
-        response = string(held.get("gen_ai.response.id")) or span.id or f"span {line}"
-        model = string(held.get("gen_ai.response.model")) or string(held.get("gen_ai.request.model"))
+        attributes = span.attributes
+        response = string(attributes.get("gen_ai.response.id")) or span.id or f"span {line}"
+        model = string(attributes.get("gen_ai.response.model")) or string(attributes.get("gen_ai.request.model"))
         self._draft.heading.model = self._draft.heading.model or model
         messages = answered(span)
         for message in messages:
-            self._said[_key(message)] += 1
+            self._message_counts[_key(message)] += 1
             parts = [mapping(part) for part in sequence(message.get("parts"))]
             self._answer(parts, response, model, line, span.ended)
-        self._told = bool(messages)
-        used = tokens(span)
-        if used is not None:
+        self._has_last_response = bool(messages)
+        usage = tokens(span)
+        if usage is not None:
             self._draft.events.append(
-                AssistantMessage(line=line, at=span.ended, text="", response=response, model=model, usage=used)
+                AssistantMessage(line=line, at=span.ended, text="", response=response, model=model, usage=usage)
             )
-        if span.is_error or "error.type" in held:
-            about = {"error.type": held.get("error.type"), "message": span.message}
+        if span.is_error or "error.type" in attributes:
+            about = {"error.type": attributes.get("error.type"), "message": span.message}
             self._draft.events.append(Other(line=line, at=span.ended, name="failed request", raw=about))
 
     def _answer(self, parts: list[dict[str, Any]], response: str, model: str, line: int, at: float | None) -> None:
@@ -124,53 +124,53 @@ class Conversation:
             self._draft.events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model))
         for number, part in enumerate(parts, 1):
             if part.get("type") in ("tool_call", "function_call"):
-                wanted = Asked(string(part.get("id")), string(part.get("name")), arguments(part.get("arguments")))
-                if not wanted.id or wanted.id not in self._calls:
-                    self._call(wanted, response, f"{line}.{number}", line, at)
+                requested = Asked(string(part.get("id")), string(part.get("name")), arguments(part.get("arguments")))
+                if not requested.id or requested.id not in self._calls:
+                    self._call(requested, response, f"{line}.{number}", line, at)
 
     # Calls.
-    def _call(self, wanted: Asked, response: str, place: str, line: int, at: float | None) -> None:
-        own = self._joiner.opened(wanted, place)
-        if wanted.id:
-            self._calls.add(wanted.id)
+    def _call(self, requested: Asked, response: str, place: str, line: int, at: float | None) -> None:
+        call_id = self._joiner.opened(requested, place)
+        if requested.id:
+            self._calls.add(requested.id)
         self._draft.events.append(
             ToolCall(
                 line=line,
                 at=at,
-                call_id=own,
-                tool=wanted.tool,
-                kind=kind_of(wanted.tool),
-                input=wanted.input,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind_of(requested.tool),
+                input=requested.input,
                 response=response,
             )
         )
 
     def _result(self, name: str, text: str, line: int, at: float | None, **facts: Any) -> None:
-        own = self._joiner.closed(name) if name or self._joiner.waiting else ""
-        if own:
-            self._draft.events.append(ToolResult(line=line, at=at, call_id=own, text=text, **facts))
+        call_id = self._joiner.closed(name) if name or self._joiner.waiting else ""
+        if call_id:
+            self._draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, **facts))
         elif name not in self._calls:
             raw = {"id": name, "response": text}
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=raw))
 
     def _tool(self, span: Span, line: int) -> None:
-        """A tool at work: the best word on how a call ended, and sometimes the only one that there was a call."""
-        held = span.attributes
-        tool = string(held.get("gen_ai.tool.name")) or span.name.removeprefix(TOOL).strip()
-        name = string(held.get("gen_ai.tool.call.id"))
+        """The span of a tool: the best record of how a call ended, and sometimes the only record of the call."""
+        attributes = span.attributes
+        tool = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix(TOOL).strip()
+        name = string(attributes.get("gen_ai.tool.call.id"))
         if not name or name not in self._calls:
             name = name or f"span {span.id or line}"
             self._call(Asked(name, tool, called_with(span)), "", str(line), line, span.started)
-        error = held.get("error.type")
+        error = attributes.get("error.type")
         detail = {"error.type": error[:200]} if isinstance(error, str) else {}
         if span.message:
             detail["status"] = span.message[:500]
         seconds = span.ended - span.started if span.ended and span.started and span.ended >= span.started else None
-        text = as_text(held.get("gen_ai.tool.call.result", held.get("gen_ai.tool.result")))
+        text = as_text(attributes.get("gen_ai.tool.call.result", attributes.get("gen_ai.tool.result")))
         failed = True if error else span.is_error
         self._result(name, text, line, span.ended, is_error=failed, seconds=seconds, detail=detail)
 
 
 def _key(message: dict[str, Any]) -> bytes:
-    """What a message says: how it ended is told only where it came out, not where it is repeated."""
+    """The identity of a message; its finish reason is left out, because only the original has it, not the repetition."""
     return msgspec.json.encode([message.get("role"), message.get("parts")], order="sorted")

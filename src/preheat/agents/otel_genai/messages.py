@@ -14,8 +14,8 @@ from preheat.model.session import Usage
 
 CHAT = ("chat", "text_completion", "generate_content")
 TOOL = "execute_tool"
-AGENT = "invoke_agent"
-_OPERATIONS = (*CHAT, TOOL, AGENT, "embeddings", "create_agent", "invoke_workflow", "retrieval")
+INVOKE_AGENT = "invoke_agent"
+_OPERATIONS = (*CHAT, TOOL, INVOKE_AGENT, "embeddings", "create_agent", "invoke_workflow", "retrieval")
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -26,10 +26,10 @@ _CHOICE = "gen_ai.choice"
 
 
 def operation(span: Span) -> str:
-    """What a span is about; empty if it is not about a model at all."""
-    named = string(span.attributes.get("gen_ai.operation.name"))
-    if named:
-        return named
+    """The operation of a span; empty if the span has nothing to do with a model."""
+    stated_operation = string(span.attributes.get("gen_ai.operation.name"))
+    if stated_operation:
+        return stated_operation
     if not any(name.startswith("gen_ai.") for name in span.attributes):
         return ""
     first = span.name.partition(" ")[0]
@@ -37,7 +37,7 @@ def operation(span: Span) -> str:
 
 
 def asked(span: Span) -> list[dict[str, Any]]:
-    """The messages that went in."""
+    """The messages sent to the model."""
     found = _messages(_content(span, "gen_ai.input.messages"))
     return found or [
         _of_event(role, event.attributes) for event in span.events if (role := _EVENT_ROLES.get(event.name))
@@ -45,7 +45,7 @@ def asked(span: Span) -> list[dict[str, Any]]:
 
 
 def answered(span: Span) -> list[dict[str, Any]]:
-    """The messages that came out."""
+    """The messages that the model returned."""
     found = _messages(_content(span, "gen_ai.output.messages"))
     return found or [
         _of_event("assistant", {**event.attributes, **mapping(_json(event.attributes.get("message")))})
@@ -55,11 +55,11 @@ def answered(span: Span) -> list[dict[str, Any]]:
 
 
 def instructions(span: Span) -> str:
-    """The system prompt, where it is kept apart."""
-    held = _json(_content(span, "gen_ai.system_instructions"))
-    if isinstance(held, list):
-        return "\n".join(filter(None, (text_in(mapping(part)) for part in held)))
-    return string(held)
+    """The system prompt, if it is recorded apart from the messages."""
+    system_parts = _json(_content(span, "gen_ai.system_instructions"))
+    if isinstance(system_parts, list):
+        return "\n".join(filter(None, (text_in(mapping(part)) for part in system_parts)))
+    return string(system_parts)
 
 
 def text_in(part: dict[str, Any]) -> str:
@@ -68,7 +68,7 @@ def text_in(part: dict[str, Any]) -> str:
 
 
 def response_in(part: dict[str, Any]) -> str:
-    """What a tool gave back, as text."""
+    """A tool's result as text."""
     return as_text(next((part[name] for name in ("response", "result", "content") if name in part), None))
 
 
@@ -80,26 +80,26 @@ def as_text(value: object) -> str:
 
 def tokens(span: Span) -> Usage | None:
     """Tokens of one response; the input includes what was read from and written to the cache."""
-    held = span.attributes
-    first = held.get("gen_ai.usage.input_tokens", held.get("gen_ai.usage.prompt_tokens"))
-    second = held.get("gen_ai.usage.output_tokens", held.get("gen_ai.usage.completion_tokens"))
+    attributes = span.attributes
+    first = attributes.get("gen_ai.usage.input_tokens", attributes.get("gen_ai.usage.prompt_tokens"))
+    second = attributes.get("gen_ai.usage.output_tokens", attributes.get("gen_ai.usage.completion_tokens"))
     if first is None and second is None:
         return None
-    read = count(held.get("gen_ai.usage.cache_read.input_tokens"))
-    written = count(held.get("gen_ai.usage.cache_creation.input_tokens"))
+    read = count(attributes.get("gen_ai.usage.cache_read.input_tokens"))
+    written = count(attributes.get("gen_ai.usage.cache_creation.input_tokens"))
     return Usage(
         input=max(0, count(first) - read - written),
         output=count(second),
         cache_read=read,
         cache_write=written,
-        reasoning=count(held.get("gen_ai.usage.reasoning.output_tokens")),
+        reasoning=count(attributes.get("gen_ai.usage.reasoning.output_tokens")),
     )
 
 
 def called_with(span: Span) -> dict[str, Any]:
     """The arguments of a tool's span."""
-    held = span.attributes
-    return arguments(held.get("gen_ai.tool.call.arguments", held.get("gen_ai.tool.arguments")))
+    attributes = span.attributes
+    return arguments(attributes.get("gen_ai.tool.call.arguments", attributes.get("gen_ai.tool.arguments")))
 
 
 def _content(span: Span, name: str) -> Any:
@@ -127,18 +127,18 @@ def _messages(value: object) -> list[dict[str, Any]]:
     return found
 
 
-def _of_event(role: str, held: dict[str, Any]) -> dict[str, Any]:
+def _of_event(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
     """A message of the older conventions."""
     parts: list[dict[str, Any]] = []
-    content = _json(held.get("content"))
+    content = _json(attributes.get("content"))
     if role == "tool":
-        name = string(held.get("id")) or string(held.get("tool_call_id"))
+        name = string(attributes.get("id")) or string(attributes.get("tool_call_id"))
         return {"role": role, "parts": [{"type": "tool_call_response", "id": name, "response": content}]}
     if isinstance(content, list):
         parts += [mapping(part) for part in content]
     elif content:
-        parts.append({"type": "text", "content": as_text(held.get("content"))})
-    for call in map(mapping, sequence(_json(held.get("tool_calls")))):
+        parts.append({"type": "text", "content": as_text(attributes.get("content"))})
+    for call in map(mapping, sequence(_json(attributes.get("tool_calls")))):
         function = mapping(call.get("function"))
         parts.append(
             {

@@ -18,14 +18,14 @@ _FINE = (1, "1", "STATUS_CODE_OK", "OK")
 
 
 class SpanEvent(msgspec.Struct):
-    """Something that happened during a span."""
+    """An event during a span, or a log record that belongs to it."""
 
     name: str
     attributes: dict[str, Any]
 
 
 class Span(msgspec.Struct):
-    """One piece of work."""
+    """A span: one operation with its times and attributes."""
 
     id: str
     trace: str
@@ -36,26 +36,24 @@ class Span(msgspec.Struct):
     attributes: dict[str, Any]
     events: list[SpanEvent]
     is_error: bool | None
-    """By its status; None where that was left unset."""
+    """By the span's status; None if that is unset."""
     message: str
-    """What the status says."""
+    """The message of the status."""
     resource: dict[str, Any]
 
 
 def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
-    """The spans of a file by their beginning, and what could not be read of it with its line."""
+    """The spans of a file in order of their start, and the problems with the rest, each with its line."""
     documents, problems = values_in(block)
     found: dict[tuple[str, str], Span] = {}
     logs: list[tuple[str, str, SpanEvent]] = []
     for document, _ in documents:
         for span in _of_traces(document):
-            found.setdefault(
-                (span.trace, span.id or f"span {len(found)}"), span
-            )  # exporters send again what they lost sight of
+            found.setdefault((span.trace, span.id or f"span {len(found)}"), span)  # exporters may send a span twice
         logs += _of_logs(document)
     for trace, name, event in logs:
-        if (span_of := found.get((trace, name))) is not None:
-            span_of.events.append(event)
+        if (logged_span := found.get((trace, name))) is not None:
+            logged_span.events.append(event)
     ordered = sorted(found.values(), key=lambda span: (span.started is None, span.started or 0.0))
     return ordered, problems
 
@@ -99,26 +97,26 @@ def _of_logs(document: Any) -> Iterator[tuple[str, str, SpanEvent]]:
     for group in map(mapping, sequence(_either(mapping(document), "resourceLogs", "resource_logs"))):
         for scope in map(mapping, sequence(_either(group, "scopeLogs", "scope_logs"))):
             for record in map(mapping, sequence(_either(scope, "logRecords", "log_records"))):
-                held = attributes_of(record.get("attributes"))
+                attributes = attributes_of(record.get("attributes"))
                 body = plain_value(record.get("body"))
-                held = {**held, **body} if isinstance(body, dict) else held
-                name = string(_either(record, "eventName", "event_name")) or string(held.get("event.name"))
+                attributes = {**attributes, **body} if isinstance(body, dict) else attributes
+                name = string(_either(record, "eventName", "event_name")) or string(attributes.get("event.name"))
                 trace, span = _either(record, "traceId", "trace_id"), _either(record, "spanId", "span_id")
-                yield string(trace), string(span), SpanEvent(name, held)
+                yield string(trace), string(span), SpanEvent(name, attributes)
 
 
 def attributes_of(value: object) -> dict[str, Any]:
-    """Attributes by name; the last of one name counts."""
+    """Attributes by name; the last one of a name counts."""
     pairs = [mapping(pair) for pair in sequence(value)]
     return {pair["key"]: plain_value(pair.get("value")) for pair in pairs if isinstance(pair.get("key"), str)}
 
 
 def plain_value(value: object, depth: int = 0) -> Any:
-    """A typed value as what it is."""
-    held = mapping(value)
-    if depth > _DEEPEST or not held:
+    """The plain value of a typed value."""
+    typed_value = mapping(value)
+    if depth > _DEEPEST or not typed_value:
         return None
-    kind, inner = next(iter(held.items()))
+    kind, inner = next(iter(typed_value.items()))
     if kind in ("intValue", "int_value"):
         return _whole(inner)
     if kind in ("arrayValue", "array_value"):

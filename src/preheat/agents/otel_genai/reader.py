@@ -10,8 +10,7 @@ from typing import Any
 from preheat.agents.chat import mapping, string
 from preheat.agents.documents import DocumentParser
 from preheat.agents.otel_genai.conversation import Conversation
-from preheat.agents.otel_genai.messages import AGENT as INVOKE
-from preheat.agents.otel_genai.messages import CHAT, operation
+from preheat.agents.otel_genai.messages import CHAT, INVOKE_AGENT, operation
 from preheat.agents.otel_genai.otlp import Span, spans
 from preheat.agents.outline import outline
 from preheat.agents.parsing import Draft
@@ -30,21 +29,21 @@ class SpansParser(DocumentParser):
 
     def read(self, block: bytes, line: int) -> None:
         found, problems = spans(block)
-        for draft in _Sorting(found).drafts():
+        for draft in _SessionGroups(found).drafts():
             self.add(draft)
         if not self.drafts:
             problems = problems or [("there are no spans of a model in it", 1)]
         self.problems(problems, line)
 
 
-class _Sorting:
-    """Finds out which span belongs to which session."""
+class _SessionGroups:
+    """Groups spans by session."""
 
     def __init__(self, found: list[Span]) -> None:
         self._all = {(span.trace, span.id): span for span in found}
         self._spans = [span for span in found if operation(span)]
         self._lines = {id(span): number for number, span in enumerate(self._spans, 1)}
-        self._named = {
+        self._conversation_names = {
             span.trace: name for span in reversed(found) if (name := string(span.attributes.get(_CONVERSATION)))
         }
 
@@ -56,22 +55,27 @@ class _Sorting:
             if own_agent is not None:
                 parents.setdefault(session, (self._session(own_agent, above=True)[0], own_agent))
             groups.setdefault(session, []).append((span, number))
-        made = {session: self._draft(session, group) for session, group in groups.items()}
+        drafts_by_session = {session: self._draft(session, group) for session, group in groups.items()}
         for child, (parent, span) in parents.items():
-            self._spawned(made, child, parent, span)
-        return list(made.values())
+            self._link_subagent(drafts_by_session, child, parent, span)
+        return list(drafts_by_session.values())
 
     def _session(self, span: Span, above: bool = False) -> tuple[str, Span | None]:
-        """The session of a span, and the subagent whose it is: an agent that was invoked inside another."""
-        agents = [each for each in self._above(span) if operation(each) == INVOKE]
-        if not above and operation(span) == INVOKE:
+        """The id of a span's session, and the span of its subagent: an agent that was invoked inside another."""
+        agents = [each for each in self._ancestors(span) if operation(each) == INVOKE_AGENT]
+        if not above and operation(span) == INVOKE_AGENT:
             agents = [span, *agents]
-        own = string(span.attributes.get(_CONVERSATION)) or self._named.get(span.trace) or span.trace or "trace"
+        conversation = (
+            string(span.attributes.get(_CONVERSATION))
+            or self._conversation_names.get(span.trace)
+            or span.trace
+            or "trace"
+        )
         if len(agents) < 2:
-            return own, None
-        return f"{own}/{agents[0].id}", agents[0]
+            return conversation, None
+        return f"{conversation}/{agents[0].id}", agents[0]
 
-    def _above(self, span: Span) -> list[Span]:
+    def _ancestors(self, span: Span) -> list[Span]:
         found: list[Span] = []
         seen = {span.id}
         parent = self._all.get((span.trace, span.parent)) if span.parent else None
@@ -88,17 +92,17 @@ class _Sorting:
             conversation.add(span, number)
         return draft
 
-    def _spawned(self, made: dict[str, Draft], child: str, parent: str, span: Span) -> None:
-        draft = made[child]
+    def _link_subagent(self, drafts_by_session: dict[str, Draft], child: str, parent: str, span: Span) -> None:
+        draft = drafts_by_session[child]
         draft.heading.parent, draft.heading.relation = parent, "subagent"
-        above = made.get(parent)
-        if above is None:
+        parent_draft = drafts_by_session.get(parent)
+        if parent_draft is None:
             return
-        tool = next((each for each in self._above(span) if operation(each) not in (INVOKE, *CHAT)), None)
+        tool = next((each for each in self._ancestors(span) if operation(each) not in (INVOKE_AGENT, *CHAT)), None)
         call = string(tool.attributes.get("gen_ai.tool.call.id")) if tool else ""
         line = self._lines[id(span)]
-        place = bisect_right(above.events, line, key=lambda event: event.line)
-        above.events.insert(place, Spawn(line=line, at=span.started, session=child, call_id=call))
+        place = bisect_right(parent_draft.events, line, key=lambda event: event.line)
+        parent_draft.events.insert(place, Spawn(line=line, at=span.started, session=child, call_id=call))
 
 
 class SpansReader:

@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, rename="camel"):
 
 class PiState(State):
     places: dict[str, int] = msgspec.field(default_factory=dict)
-    """For each entry the line of its nearest ancestor (or itself) that stands in the conversation as it is now."""
+    """For each entry the line of its nearest ancestor (or itself) that is in the current branch of the conversation."""
     leaf: str = ""
     last: int = 0
     """The line of the newest event."""
@@ -78,13 +78,13 @@ class PiParser(LinesParser[PiState, Entry]):
             self._header(record, line)
             return
         message = mapping(record.message)
-        # Versions 1 and 2 wrote some entries late; a message has its own clock.
+        # Versions 1 and 2 wrote some entries late, so the message's own time may be earlier.
         moments = [at for at in (seconds(message.get("timestamp")), seconds(record.timestamp)) if at is not None]
         at = min(moments, default=None)
         copied = self.state.forked_at is not None and at is not None and at < self.state.forked_at
-        if not self._placed(record, line, at, copied):
+        if not self._take_into_tree(record, line, at, copied):
             return
-        self._named(record)
+        self._update_heading(record)
         if copied:
             return
         self.draft().heading.seen(at)
@@ -96,7 +96,7 @@ class PiParser(LinesParser[PiState, Entry]):
         if len(self.draft().events) > before:
             self.state.last = line
 
-    # The session, and where an entry stands in it.
+    # The session, and the tree of entries.
     def _header(self, record: Entry, line: int) -> None:
         heading = self.draft().heading
         if heading.id:
@@ -116,8 +116,8 @@ class PiParser(LinesParser[PiState, Entry]):
             heading.parent, heading.relation = name.rpartition("_")[2], "fork"
             self.state.forked_at = at
 
-    def _placed(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
-        """Take an entry into the tree; False for one that was there already."""
+    def _take_into_tree(self, record: Entry, line: int, at: float | None, copied: bool) -> bool:
+        """Take an entry into the tree; False if it was there already."""
         name = string(record.id)
         if not name:
             return True  # version 1 has no tree
@@ -128,12 +128,12 @@ class PiParser(LinesParser[PiState, Entry]):
             parent = string(record.parent_id)
             after = state.places.get(parent, state.header if record.parent_id is None else state.last)
             if parent != state.leaf and after < state.last:
-                self._back(after, line, at)
+                self._rewind(after, line, at)
         state.places[name] = state.header if copied else line
         state.leaf = name
         return True
 
-    def _back(self, after: int, line: int, at: float | None) -> None:
+    def _rewind(self, after: int, line: int, at: float | None) -> None:
         self.draft().events.append(Rewind(line=line, at=at, after=after))
         for name, place in self.state.places.items():
             if place > after:
@@ -147,14 +147,14 @@ class PiParser(LinesParser[PiState, Entry]):
         elif role == "toolResult":
             self._result(message, line, at)
         elif role == "user":
-            self._said(content, line, at, injected=False)
+            self._add_user_message(content, line, at, injected=False)
         elif role in ("custom", "hookMessage"):
-            self._said(content, line, at, injected=True)
+            self._add_user_message(content, line, at, injected=True)
         else:
             # Also `bashExecution`: a command that the person ran is no call of the model's.
             self.other(string(role) or "message", line, at)
 
-    def _said(self, content: object, line: int, at: float | None, injected: bool) -> None:
+    def _add_user_message(self, content: object, line: int, at: float | None, injected: bool) -> None:
         text = text_of(content)
         self.draft().events.append(
             UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images_in(content))
@@ -185,24 +185,24 @@ class PiParser(LinesParser[PiState, Entry]):
             draft.events.append(Other(line=line, at=at, name=f"response_{message['stopReason']}", raw=raw))
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
-        asked = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
-        own = self.state.joiner.opened(asked, place)
+        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
+        call_id = self.state.joiner.opened(requested, place)
         self.draft().events.append(
             ToolCall(
                 line=line,
                 at=at,
-                call_id=own,
-                tool=asked.tool,
-                kind=kind_of(asked.tool),
-                input=asked.input,
+                call_id=call_id,
+                tool=requested.tool,
+                kind=kind_of(requested.tool),
+                input=requested.input,
                 response=response,
             )
         )
 
     def _result(self, message: dict[str, Any], line: int, at: float | None) -> None:
         tool = string(message.get("toolName"))
-        own = self.state.joiner.closed(string(message.get("toolCallId")), tool)
-        if not own:
+        call_id = self.state.joiner.closed(string(message.get("toolCallId")), tool)
+        if not call_id:
             self.other("result without a call", line, at)
             return
         text = text_of(message.get("content"))
@@ -212,7 +212,7 @@ class PiParser(LinesParser[PiState, Entry]):
         if mapping(mapping(message.get("details")).get("truncation")).get("truncated") is True:
             detail["truncated"] = True
         self.draft().events.append(
-            ToolResult(line=line, at=at, call_id=own, text=text, is_error=failed, exit_code=code, detail=detail)
+            ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed, exit_code=code, detail=detail)
         )
 
     # Entries that are no messages.
@@ -224,16 +224,16 @@ class PiParser(LinesParser[PiState, Entry]):
             summary = string(record.summary)
             draft.events.append(Compaction(line=line, at=at, trigger=trigger, summary=summary, tokens_before=before))
         elif record.type == "branch_summary":
-            # What was left behind when somebody went back; the model reads it as a message.
+            # A summary of the branch that was left; the model reads it as a message.
             text = string(record.summary)
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
         elif record.type == "custom_message":
-            self._said(record.content, line, at, injected=True)
+            self._add_user_message(record.content, line, at, injected=True)
         else:
             self.other(record.type or "entry", line, at)
 
-    def _named(self, record: Entry) -> None:
-        """What an entry says of the whole session; a fork takes that over with the entries."""
+    def _update_heading(self, record: Entry) -> None:
+        """Take title and model from an entry; a fork inherits them with the copied entries."""
         heading = self.draft().heading
         if record.type == "session_info":
             heading.title = string(record.name) or heading.title
@@ -244,8 +244,8 @@ class PiParser(LinesParser[PiState, Entry]):
 def _usage(value: object) -> Usage:
     stated = mapping(value)
     names = ("input", "output", "cacheRead", "cacheWrite")
-    taken, given, read, written = (count(stated.get(name)) for name in names)
-    return Usage(input=taken, output=given, cache_read=read, cache_write=written)
+    input_tokens, output_tokens, read, written = (count(stated.get(name)) for name in names)
+    return Usage(input=input_tokens, output=output_tokens, cache_read=read, cache_write=written)
 
 
 def _ending(text: str) -> tuple[int | None, dict[str, Any]]:

@@ -4,8 +4,8 @@ from preheat.agents.headless import with_model
 from preheat.model.headless import Asked, Headless
 
 
-def arguments(asked: Asked) -> list[str]:
-    return ["-p", *with_model(asked), *asked.options, asked.prompt]
+def arguments(request: Asked) -> list[str]:
+    return ["-p", *with_model(request), *request.options, request.prompt]
 
 
 HEADLESS = Headless("pi", arguments)

@@ -16,8 +16,8 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     """`PI_CODING_AGENT_SESSION_DIR`, and `sessions` in `PI_CODING_AGENT_DIR` or `~/.pi/agent`."""
     base = environment.get("PI_CODING_AGENT_DIR") or os.path.join(home(environment), ".pi", "agent")
     usual = os.path.join(_expanded(base, environment), "sessions")
-    own = environment.get("PI_CODING_AGENT_SESSION_DIR")
-    return [_expanded(own, environment), usual] if own else [usual]
+    override = environment.get("PI_CODING_AGENT_SESSION_DIR")
+    return [_expanded(override, environment), usual] if override else [usual]
 
 
 def discover(root: str) -> Iterator[Found]:

@@ -17,5 +17,5 @@ _KINDS: dict[str, ToolKind] = {
 
 
 def kind_of(tool: str) -> ToolKind:
-    """What a tool is for; tools of extensions are `other`, but for the two that nearly all bring along."""
+    """What a tool is for; tools of extensions are `other`, except two that nearly all extensions have."""
     return _KINDS.get(tool, "other")

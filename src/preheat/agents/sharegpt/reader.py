@@ -24,9 +24,9 @@ from preheat.model.session import (
 )
 
 _TAG = re.compile(r"<(think|tool_call|tool_response)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_PEOPLE = ("human", "user")
-_MODELS = ("gpt", "assistant", "model", "chatgpt")
-_TOOLS = ("tool", "observation", "function_response")
+_USER_NAMES = ("human", "user")
+_MODEL_NAMES = ("gpt", "assistant", "model", "chatgpt")
+_TOOL_NAMES = ("tool", "observation", "function_response")
 
 
 class ShareGPTParser(DocumentParser):
@@ -60,11 +60,11 @@ def _conversation(about: dict[str, Any], turns: list[Any]) -> Draft:
 
 def _turn(draft: Draft, joiner: Joiner, turn: Any, line: int) -> None:
     who, text = string(mapping(turn).get("from")), string(mapping(turn).get("value"))
-    if who in _PEOPLE:
+    if who in _USER_NAMES:
         draft.events.append(UserMessage(line=line, text=text, origin=origin_of(text, injected=False)))
-    elif who in _MODELS:
+    elif who in _MODEL_NAMES:
         _answer(draft, joiner, text, line)
-    elif who in _TOOLS:
+    elif who in _TOOL_NAMES:
         for answer in [found[2] for found in _TAG.finditer(text) if found[1] == "tool_response"] or [text]:
             _result(draft, joiner, answer.strip(), line)
     else:
@@ -77,25 +77,25 @@ def _answer(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
     for found in tags:
         if found[1] == "think":
             draft.events.append(Reasoning(line=line, text=found[2].strip(), response=response))
-    said = _TAG.sub("", text).strip()
-    draft.events.append(AssistantMessage(line=line, text=said, response=response, model=draft.heading.model))
+    message_text = _TAG.sub("", text).strip()
+    draft.events.append(AssistantMessage(line=line, text=message_text, response=response, model=draft.heading.model))
     calls = [found[2] for found in tags if found[1] == "tool_call"]
     for number, body in enumerate(calls, 1):
         call = arguments(body.strip())
         tool = string(call.get("name"))
-        given = arguments(call.get("arguments")) if tool else call
-        own = joiner.opened(Asked(string(call.get("id")), tool, given), f"{line}.{number}")
+        tool_input = arguments(call.get("arguments")) if tool else call
+        call_id = joiner.opened(Asked(string(call.get("id")), tool, tool_input), f"{line}.{number}")
         draft.events.append(
-            ToolCall(line=line, call_id=own, tool=tool, kind=kind_of(tool), input=given, response=response)
+            ToolCall(line=line, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=response)
         )
 
 
 def _result(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
-    """Results say whose they are in JSON, or not at all: then they come in the order of the calls."""
+    """Add a result; one that names no call in its JSON belongs to the oldest open call."""
     body = arguments(text)
-    own = joiner.closed(string(body.get("tool_call_id")), string(body.get("name")))
-    if own:
-        draft.events.append(ToolResult(line=line, call_id=own, text=text))
+    call_id = joiner.closed(string(body.get("tool_call_id")), string(body.get("name")))
+    if call_id:
+        draft.events.append(ToolResult(line=line, call_id=call_id, text=text))
     else:
         draft.events.append(Other(line=line, name="result without a call", raw=text))
 

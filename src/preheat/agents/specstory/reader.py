@@ -39,7 +39,7 @@ _INJECTED = (
     "<system-reminder>",
     "Caveat: The messages below",
 )
-_KINDS: dict[str, ToolKind] = {
+_KIND_BY_TYPE: dict[str, ToolKind] = {
     "shell": "shell",
     "read": "read",
     "search": "search",
@@ -49,23 +49,23 @@ _KINDS: dict[str, ToolKind] = {
 
 
 class Turn(NamedTuple):
-    """Whose words follow, by the line above them."""
+    """Who speaks in the following lines, by the line above them."""
 
     is_person: bool
     is_beside: bool
-    """Said in a subagent's conversation."""
+    """Whether the lines belong to a subagent's conversation."""
     model: str
     at: float | None
     line: int
 
 
 class HistoryParser:
-    """One file, one session; what its subagents said is a session of its own."""
+    """Folds one file into one session, and the lines of its subagents into a second one."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._main = Draft(Heading())
-        self._beside: Draft | None = None
+        self._sidechain: Draft | None = None
 
     def feed(self, block: bytes, line: int) -> None:
         text = block.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
@@ -84,7 +84,7 @@ class HistoryParser:
             self._main.problems.append(Problem("nobody says anything in it", self._path, line))
 
     def take(self) -> list[Session]:
-        return [draft.take(AGENT) for draft in (self._main, self._beside) if draft is not None and draft.heading.id]
+        return [draft.take(AGENT) for draft in (self._main, self._sidechain) if draft is not None and draft.heading.id]
 
     def save(self) -> bytes | None:
         return None
@@ -93,10 +93,10 @@ class HistoryParser:
         """A document is always read whole."""
 
     def _top(self, section: Section) -> None:
-        """The comments that say what the file is."""
+        """Take the heading from the comments at the top."""
         heading = self._main.heading
-        if made := _MADE_BY.search(section.text):
-            heading.version = made[1] or ""
+        if generator := _MADE_BY.search(section.text):
+            heading.version = generator[1] or ""
         if found := _SESSION.search(section.text):
             heading.id = found[2]
             heading.seen(seconds(found[3]))
@@ -106,12 +106,12 @@ class HistoryParser:
     def _draft(self, turn: Turn) -> Draft:
         if not turn.is_beside:
             return self._main
-        if self._beside is None:
-            above = self._main.heading
-            self._beside = Draft(Heading(id=f"{above.id}-{_SIDECHAIN}", version=above.version))
-            self._beside.heading.parent, self._beside.heading.relation = above.id, "subagent"
-            self._main.events.append(Spawn(line=turn.line, at=turn.at, session=self._beside.heading.id))
-        return self._beside
+        if self._sidechain is None:
+            main_heading = self._main.heading
+            self._sidechain = Draft(Heading(id=f"{main_heading.id}-{_SIDECHAIN}", version=main_heading.version))
+            self._sidechain.heading.parent, self._sidechain.heading.relation = main_heading.id, "subagent"
+            self._main.events.append(Spawn(line=turn.line, at=turn.at, session=self._sidechain.heading.id))
+        return self._sidechain
 
     def _event(self, section: Section, turn: Turn) -> None:
         draft, line, response = self._draft(turn), section.line, f"line {turn.line}"
@@ -133,16 +133,18 @@ class HistoryParser:
 
 def _turn(section: Section) -> Turn:
     found = _ROLE.match(section.text)
-    said = (found[3] or "") if found else ""
-    when = _TIME.search(said)
-    model = said[: when.start()].strip() if when else said
+    speaker = (found[3] or "") if found else ""
+    when = _TIME.search(speaker)
+    model = speaker[: when.start()].strip() if when else speaker
     is_person = bool(found and found[1] == "User")
     return Turn(is_person, bool(found and found[2]), model, seconds(when[0]) if when else None, section.line)
 
 
 def _call(draft: Draft, section: Section, turn: Turn) -> None:
-    own = f"line {section.line}"
-    kind = _KINDS.get(section.tool_type) or ("plan" if section.tool.startswith("Task") else kind_of(section.tool))
+    call_id = f"line {section.line}"
+    kind = _KIND_BY_TYPE.get(section.tool_type) or (
+        "plan" if section.tool.startswith("Task") else kind_of(section.tool)
+    )
     if section.tool == "Task":
         kind = "delegate"
     elif section.tool_type == "write" and kind_of(section.tool) == "edit":
@@ -151,14 +153,14 @@ def _call(draft: Draft, section: Section, turn: Turn) -> None:
         ToolCall(
             line=section.line,
             at=turn.at,
-            call_id=own,
+            call_id=call_id,
             tool=section.tool,
             kind=kind,
             input=section.given or {},
             response=f"line {turn.line}",
         )
     )
-    draft.events.append(ToolResult(line=section.line, at=turn.at, call_id=own, text=section.text))
+    draft.events.append(ToolResult(line=section.line, at=turn.at, call_id=call_id, text=section.text))
 
 
 class HistoryReader:

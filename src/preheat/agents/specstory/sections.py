@@ -21,7 +21,7 @@ _MESSAGE_ID = re.compile(r"<!-- message-id: \S+ -->\s*$")
 
 
 class Section(NamedTuple):
-    """Some lines that belong together."""
+    """Consecutive lines of one kind."""
 
     sort: Sort
     text: str
@@ -29,12 +29,12 @@ class Section(NamedTuple):
     tool: str = ""
     tool_type: str = ""
     given: dict[str, Any] | None = None
-    """What can be told of a call's arguments."""
+    """The arguments of a call, as far as the text shows them."""
 
 
 def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Section]:
-    """One after the other; `role` says which lines name a speaker."""
-    held: list[str] = []
+    """Split lines into sections; lines that match `role` name a speaker."""
+    pending: list[str] = []
     begin, index = 0, 0
     thought_ends = {at for at, line in enumerate(lines) if line.rstrip().endswith(_THOUGHT_END)}
     last_end = max(thought_ends, default=-1)
@@ -43,16 +43,16 @@ def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Se
         tool = _TOOL.match(line)
         is_thought = line.startswith(_THOUGHT)
         if not (tool or is_thought or role.match(line)):
-            if not held:
+            if not pending:
                 begin = index
-            held.append(line)
+            pending.append(line)
             index += 1
             continue
-        yield from _text(held, first + begin)
-        held = []
+        yield from _text(pending, first + begin)
+        pending = []
         if tool:
             end = _tool_end(lines, index + 1)
-            yield _called(lines[index + 1 : end], first + index, tool[2], tool[1])
+            yield _tool_section(lines[index + 1 : end], first + index, tool[2], tool[1])
             index = end + 1
         elif is_thought:
             end = next((at for at in range(index, last_end + 1) if at in thought_ends), index)
@@ -62,11 +62,11 @@ def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Se
         else:
             yield Section("role", line, first + index)
             index += 1
-    yield from _text(held, first + begin)
+    yield from _text(pending, first + begin)
 
 
 def _text(lines: list[str], line: int) -> Iterator[Section]:
-    """Lines without the rule that divides turns."""
+    """A section of text, without empty lines and rules around it."""
     while lines and lines[-1].strip() in ("", "---"):
         lines.pop()
     while lines and (not lines[0].strip() or _MESSAGE_ID.match(lines[0])):
@@ -95,17 +95,17 @@ def _tool_end(lines: list[str], begin: int) -> int:
     return nearest if nearest >= 0 else len(lines)
 
 
-def _called(lines: list[str], line: int, tool: str, tool_type: str) -> Section:
-    given: dict[str, Any] = {}
+def _tool_section(lines: list[str], line: int, tool: str, tool_type: str) -> Section:
+    tool_input: dict[str, Any] = {}
     if lines and (summary := _SUMMARY.match(lines[0])):
         if summary[1] != f"Tool use: **{tool}**":
-            given["summary"] = summary[1]
+            tool_input["summary"] = summary[1]
         lines = lines[1:]
     for text in lines:
         if _FENCE.match(text):
-            break  # what follows came back, or is a file's content
+            break  # a result or the content of a file follows
         if argument := _ARGUMENT.match(text):
-            given[argument[1]] = argument[2]
-        elif tool_type == "shell" and "command" not in given and (command := _COMMAND.match(text)):
-            given["command"] = command[1]
-    return Section("tool", "\n".join(lines).strip("\n"), line, tool, tool_type, given)
+            tool_input[argument[1]] = argument[2]
+        elif tool_type == "shell" and "command" not in tool_input and (command := _COMMAND.match(text)):
+            tool_input["command"] = command[1]
+    return Section("tool", "\n".join(lines).strip("\n"), line, tool, tool_type, tool_input)

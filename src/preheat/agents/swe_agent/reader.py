@@ -70,15 +70,15 @@ class TrajectoryParser(DocumentParser):
         heading.project = string(_object(first.get("state")).get("working_dir"))
         agent = mapping(_object(document.get("replay_config")).get("agent"))
         heading.model = string(mapping(agent.get("model")).get("name"))
-        # The same task is run again and again; the time of the first step tells the runs apart where it is noted.
-        said = [text_of(mapping(message).get("content")) for message in sequence(document.get("history"))[:2]]
-        mark = [*said, text_of(first.get("response")), str(first.get("execution_time"))]
+        # The same task may be run many times: the time of the first step, if recorded, tells the runs apart.
+        first_messages = [text_of(mapping(message).get("content")) for message in sequence(document.get("history"))[:2]]
+        mark = [*first_messages, text_of(first.get("response")), str(first.get("execution_time"))]
         heading.id = f"{stem}-{sha256(repr(mark).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
     def _beginning(self, history: list[Any]) -> list[dict[str, Any]]:
-        """What was said before the first step; the answers come back, to look up how their calls were made.
+        """Add the messages before the first step; returns the assistant's messages, which hold the calls of the steps.
 
-        Demonstrations stand in the history like things that happened: they did not.
+        Demonstrations are in the history too, but did not happen: they become `Other`.
         """
         answers: list[dict[str, Any]] = []
         for message in map(mapping, history):
@@ -108,22 +108,22 @@ class TrajectoryParser(DocumentParser):
         self._draft.events.append(
             AssistantMessage(line=line, text=text, response=response, model=self._draft.heading.model)
         )
-        action, seen = string(step.get("action")), text_of(step.get("observation"))
+        action, observation = string(step.get("action")), text_of(step.get("observation"))
         if not action.strip():
-            # The answer could not be understood, or the run was ended from outside: nothing was called.
-            if seen:
+            # The response could not be parsed, or the run was ended from outside: there was no call.
+            if observation:
                 self._draft.events.append(Other(line=line, name="observation", raw=step.get("observation")))
             return
-        taken = step.get("execution_time")
-        asked = calls_of(answer) or [Asked("", "", {})]
-        # Only one call of a response is run, and the step shows that one.
-        tool, kind, given = called(asked[0], action)
-        own = self._joiner.opened(Asked(asked[0].id, tool, given), str(line))
+        seconds = step.get("execution_time")
+        requested = calls_of(answer) or [Asked("", "", {})]
+        # Only one call of a response is run, and the step records that one.
+        tool, kind, tool_input = called(requested[0], action)
+        call_id = self._joiner.opened(Asked(requested[0].id, tool, tool_input), str(line))
         self._draft.events.append(
-            ToolCall(line=line, call_id=own, tool=tool, kind=kind, input=given, response=response)
+            ToolCall(line=line, call_id=call_id, tool=tool, kind=kind, input=tool_input, response=response)
         )
         self._draft.events.append(
-            ToolResult(line=line, call_id=own, text=seen, seconds=taken if _is_time(taken) else None)
+            ToolResult(line=line, call_id=call_id, text=observation, seconds=seconds if _is_time(seconds) else None)
         )
 
     def _ending(self, info: dict[str, Any], line: int) -> None:
@@ -131,17 +131,17 @@ class TrajectoryParser(DocumentParser):
         if ending:
             self._draft.events.append(Other(line=line, name="ending", raw=ending))
         stated = mapping(info.get("model_stats"))
-        used = Usage(input=count(stated.get("tokens_sent")), output=count(stated.get("tokens_received")))
-        if used != Usage():
+        usage = Usage(input=count(stated.get("tokens_sent")), output=count(stated.get("tokens_received")))
+        if usage != Usage():
             heading = self._draft.heading
-            heading.reported = used
+            heading.reported = usage
             self._draft.events.append(
-                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=used)
+                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=usage)
             )
 
 
 def _answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """The message of a step in the history, which has its calls; answers that were asked for again are passed over."""
+    """The assistant's message of a step, which has its calls; messages that were requested again are skipped."""
     for index, answer in enumerate(answers):
         if answer.get("action") == step.get("action") and answer.get("thought") == step.get("thought"):
             del answers[: index + 1]

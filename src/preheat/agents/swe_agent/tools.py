@@ -28,15 +28,15 @@ _KINDS: dict[str, ToolKind] = {
 _OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
-def called(asked: Asked, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
-    """The tool, what it is for and its arguments: as the model called it, else as the command that was run."""
+def called(requested: Asked, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
+    """Tool, kind and arguments of a step's call: as the model called it, else from the command that was run."""
     words = action.split(maxsplit=2)
     first = words[0]
-    tool = asked.tool or (first if first in _KINDS else SHELL)
-    given = asked.input if asked.tool else {"command": action}
+    tool = requested.tool or (first if first in _KINDS else SHELL)
+    tool_input = requested.input if requested.tool else {"command": action}
     if tool == "str_replace_editor":
-        wanted = str(given.get("command")) if asked.tool else words[1] if len(words) > 1 else ""
-        return tool, _OF_THE_EDITOR.get(wanted, "edit"), given
+        subcommand = str(tool_input.get("command")) if requested.tool else words[1] if len(words) > 1 else ""
+        return tool, _OF_THE_EDITOR.get(subcommand, "edit"), tool_input
     if tool.startswith(("debug_", "start_", "connect_", "disass", "decompile")):
-        return tool, "other", given
-    return tool, _KINDS.get(tool, "shell" if tool in (SHELL, "execute_bash") else "other"), given
+        return tool, "other", tool_input
+    return tool, _KINDS.get(tool, "shell" if tool in (SHELL, "execute_bash") else "other"), tool_input

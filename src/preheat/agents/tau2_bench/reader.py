@@ -24,7 +24,7 @@ _ENDING = (
     "reward_info",
 )
 _RUN = ("num_trials", "user_info", "agent_info")
-"""Members of `info` by which the program is known."""
+"""Members of `info` by which the format is recognised."""
 
 
 class Tau2Parser(SimulationsParser):
@@ -66,9 +66,9 @@ class Tau2Parser(SimulationsParser):
 
 
 def _user(info: dict[str, Any]) -> dict[str, Any]:
-    """Who played the person; the long guidelines are the same in every run."""
-    told = mapping(info.get("user_info"))
-    return {name: value for name, value in told.items() if name != "global_simulation_guidelines"}
+    """The description of the simulated person, without the long guidelines, which are the same in every run."""
+    user_info = mapping(info.get("user_info"))
+    return {name: value for name, value in user_info.items() if name != "global_simulation_guidelines"}
 
 
 class Tau2Reader:
@@ -85,8 +85,8 @@ class Tau2Reader:
             return False
         info = first["info"]
         if info is CUT:
-            begun = beginning_of(head, "info")
-            return begun.startswith("{") and all(f'"{name}"' in begun for name in _RUN[:2])
+            beginning = beginning_of(head, "info")
+            return beginning.startswith("{") and all(f'"{name}"' in beginning for name in _RUN[:2])
         return all(name in mapping(info) for name in _RUN) and bool({"simulations", "tasks"} & first.keys())
 
     def parser(self, path: str, part: str = "") -> Parser:

@@ -27,15 +27,15 @@ class TauParser(SimulationsParser):
 
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
         task, trial, reward = run.get("task_id"), run.get("trial"), run.get("reward")
-        # A run is written once, when it is over, so its messages are what tells it from all others.
+        # A run is written once, when it is over, so its messages identify it.
         draft.heading.id = f"task-{task}-{digest(run.get('traj'))}"
         draft.heading.title = title("task", task, trial, reward)
         info = mapping(run.get("info"))
         if info.get("task"):
             draft.events.append(Other(line=0, name="task", raw=info["task"]))
         line = fold_messages(draft, run.get("traj"))
-        told = {name: value for name, value in info.items() if name != "task"}
-        raw = {"task_id": task, "trial": trial, "reward": reward, "info": told}
+        run_info = {name: value for name, value in info.items() if name != "task"}
+        raw = {"task_id": task, "trial": trial, "reward": reward, "info": run_info}
         draft.events.append(Other(line=line, name="reward", raw=raw))
 
 

@@ -1,5 +1,0 @@
-"""tau-bench keeps its results wherever it is told to: they are only imported."""
-
-from preheat.agents.places import Places, nothing, nowhere
-
-PLACES = Places("tau_bench", "tau-bench", 1, nowhere, nothing)
