@@ -221,7 +221,7 @@ def test_what_cannot_be_written_down_is_not_said(live: str) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not any(answers)
-    assert "cannot be written down" in one.trouble["journal"]
+    assert "File too large" in one.trouble["journal"]
     assert one.sessions.get(AGENT, "s1").state.calls == 1
     one.handle(AGENT, edited(9, "src/part9.py"), 9.0)
     assert "journal" not in one.trouble

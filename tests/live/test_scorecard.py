@@ -164,7 +164,7 @@ def test_every_number_of_the_arithmetic_is_printed() -> None:
     card = scorecard(structs.replace(GOOD, misused=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0))
     text = "\n".join(line.text for score in card.scores for line in score.lines)
     for shown in (
-        "7 misused + 3 repeated) / 40",
+        "7 mistakes + 3 repeated) / 40",
         "25 × 2 not left + 8 × 1 left, at most 50",
         "5 × (6 − 2 free)",
         "2 / 30 turns",

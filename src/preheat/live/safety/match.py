@@ -149,9 +149,9 @@ class Matcher:
 
     def command(self, text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
         """The rules that a shell text meets, worst first."""
-        return self._match_understood(text[:_LONGEST], understand(text), unsaved=unsaved)
+        return self.understood(text[:_LONGEST], understand(text), unsaved=unsaved)
 
-    def _match_understood(self, text: str, understood: Understanding, *, unsaved: bool = False) -> tuple[Match, ...]:
+    def understood(self, text: str, understood: Understanding, *, unsaved: bool = False) -> tuple[Match, ...]:
         found: dict[str, Match] = {}
         commands = understood.commands
         for command in commands:
