@@ -253,7 +253,7 @@ def test_with_a_full_disk_answers_are_empty_and_doctor_reports_it(folder: str) -
         assert asking.until(True, folder, HUNG) is not None
         for number in range(12):
             asking.ask(AGENT, edited(number, f"src/part{number}.py"), folder, HUNG)
-        assert any("File too large" in each for each in report(folder))
+        assert any("cannot be journaled" in each for each in report(folder))
         assert process.poll() is None
     finally:
         process.kill()
