@@ -18,15 +18,14 @@ def test_masking_loses_the_words_of_an_error() -> None:
         assert (markers.kept, markers.total) == (kept, 1), strategy
 
 
-def test_a_finding_is_no_mistake() -> None:
-    """A failing test that passes later was work, not a repair of a call."""
+def test_a_finding_is_no_repair_marker() -> None:
     made = (
         ClaudeTranscript().prompt("x").ran("pytest", "1 failed in 0.1s", exit_code=1).ran("pytest", "1 passed in 0.1s")
     )
     assert by("none", read(made)).markers["repairs"].total == 0
 
 
-def test_looking_around_is_no_form() -> None:
+def test_reading_commands_are_no_form_marker() -> None:
     made = ClaudeTranscript().prompt("x").ran("ls -la", "a").ran("grep -rn b .", "c").ran("cargo build", "ok")
     assert by("none", read(made)).markers["forms"].total == 1
 
@@ -55,8 +54,7 @@ def test_the_task_of_a_run_that_preheat_started_is_an_instruction() -> None:
     assert by("markers", read(made)).markers["instructions"].total == 1
 
 
-def test_references_are_named_where_they_got_lost() -> None:
-    """A path that only a dropped answer mentioned is still known by name."""
+def test_lost_references_are_listed() -> None:
     made = (
         working_day()
         .answer("The rules are in docs/style-guide.md, by the way.")
@@ -68,7 +66,7 @@ def test_references_are_named_where_they_got_lost() -> None:
     assert found.markers["references"].share == 1.0
 
 
-def test_the_telling_line_is_found_among_many() -> None:
+def test_the_line_of_an_error_is_found_among_many() -> None:
     text = "\n".join(["noise"] * 500 + ["fatal: not a git repository"] + ["more noise"] * 500)
     cut = around(text, "fatal: not a git repository", 300)
     assert "fatal: not a git repository" in cut
@@ -82,7 +80,6 @@ def test_a_text_without_the_words_is_cut_at_its_ends() -> None:
     assert ends(text, 300).endswith("THE END")
 
 
-def test_a_cut_text_never_tells_more_than_the_whole() -> None:
-    """Words that were not in the result at all do not count against the shorter one."""
+def test_a_cut_text_is_recognisable_only_if_the_whole_is() -> None:
     assert tells("nothing", "error: gone", "nothing at all")
     assert not tells("nothing", "error: gone", "error: gone")

@@ -37,8 +37,7 @@ def test_mask_leaves_a_result_that_is_shorter_than_the_line_in_its_place() -> No
     assert "The file has been updated." in texts(found)
 
 
-def test_headtail_keeps_both_ends_and_says_what_lies_between() -> None:
-    """A response is never parted from its results, and one line counts what was dropped."""
+def test_headtail_keeps_both_ends_and_counts_the_middle() -> None:
     found = by("headtail", SESSION, keep=3)
     assert found.messages[0]["content"].startswith("make the parser")
     assert found.messages[-1]["content"] == "All tests pass, and it is committed."
@@ -53,8 +52,7 @@ def test_headtail_leaves_a_short_session_alone() -> None:
     assert by("headtail", short).messages == by("none", short).messages
 
 
-def test_markers_keep_the_mistake_its_words_and_what_mended_it() -> None:
-    """Out of four hundred lines the one that tells, and the two calls beside each other."""
+def test_markers_keep_a_mistake_its_error_and_its_repair() -> None:
     found = by("markers", SESSION, keep=0)
     left = commands(found)
     assert left[left.index("pytest --fast") + 1] == "pytest -x"
@@ -77,8 +75,7 @@ def test_markers_keep_the_last_state_of_a_check_and_the_files_changed() -> None:
     assert found.markers["files"].share == 1.0
 
 
-def test_markers_leave_looking_around_out_and_count_it() -> None:
-    """Every model knows how to list a folder; a line says that it was done."""
+def test_markers_leave_out_reading_calls_and_count_them() -> None:
     found = by("markers", SESSION, keep=0)
     assert "ls src" not in commands(found)
     assert "<preheat-left-out: " in texts(found)
@@ -118,7 +115,7 @@ def test_a_call_without_a_result_does_not_remain() -> None:
         assert "sleep 1000" not in commands(by(strategy, read(made)))
 
 
-def test_what_was_taken_back_does_not_come_back() -> None:
+def test_rewound_events_are_left_out() -> None:
     made = working_day().prompt("use tabs").answer("Tabs it is.").rewind().prompt("use spaces").answer("Spaces.")
     for strategy in ("mask", "headtail", "markers"):
         assert "use tabs" not in texts(by(strategy, read(made)))

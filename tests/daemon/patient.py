@@ -18,7 +18,7 @@ LIMITS = (
     (preheat.daemon.server, "PROMPT"),
     (preheat.daemon.server, "SCORE"),
     (preheat.daemon.server, "FROZEN"),
-    (preheat.daemon.server, "_IN_FLIGHT"),
+    (preheat.daemon.server, "_STOP_SECONDS"),
     (preheat.daemon.wire, "TIME"),
 )
 

@@ -61,8 +61,7 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / "data")
 
 
-def test_it_prints_what_the_daemon_answers(folder: str) -> None:
-    """The payload arrives as it is, with the agent's name, and the answer is printed as it is; nothing is kept for later."""
+def test_the_client_prints_the_answer_of_the_daemon(folder: str) -> None:
     got: list[bytes] = []
 
     def answer(connection: socket.socket) -> None:
@@ -76,8 +75,7 @@ def test_it_prints_what_the_daemon_answers(folder: str) -> None:
     assert spooled(folder) == []
 
 
-def test_a_path_too_long_for_a_socket_is_none_for_the_client(tmp_path: Path) -> None:
-    """A home in a deep folder works like any other."""
+def test_the_client_works_with_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
     folder = str(tmp_path / ("deep" * 30) / "data")
 
     def answer(connection: socket.socket) -> None:
@@ -92,8 +90,7 @@ def test_a_path_too_long_for_a_socket_is_none_for_the_client(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "said", [b"", b"{}", b"preheat 1 50\n{}", b"preheat 2 2\n{}", b"HTTP/1.1 500 x\r\n\r\n", b"\0" * 5000]
 )
-def test_an_answer_that_is_none_is_not_printed(folder: str, said: bytes) -> None:
-    """A daemon that dies before it answers, or of another version: nothing is printed, and the event is kept for the next."""
+def test_an_invalid_answer_is_not_printed(folder: str, said: bytes) -> None:
 
     def answer(connection: socket.socket) -> None:
         request(connection)
@@ -105,8 +102,7 @@ def test_an_answer_that_is_none_is_not_printed(folder: str, said: bytes) -> None
     assert len(spooled(folder)) == 1
 
 
-def test_a_daemon_that_hangs_costs_a_moment_once(folder: str) -> None:
-    """The client gives up at its limit, keeps the event, and the next ones do not wait at all for a while."""
+def test_only_the_first_client_waits_for_a_hanging_daemon(folder: str) -> None:
     client = installed(folder, no_start())
     release = threading.Event()
 
@@ -122,8 +118,7 @@ def test_a_daemon_that_hangs_costs_a_moment_once(folder: str) -> None:
     assert len(spooled(folder)) == 2
 
 
-def test_input_that_never_ends_costs_a_moment(folder: str) -> None:
-    """A program that does not close the hook's input is not waited for."""
+def test_the_client_ends_in_time_if_its_input_never_ends(folder: str) -> None:
     client = installed(folder, no_start())
     process = subprocess.Popen([sys.executable, "-I", "-S", "-E", client, "claude_code"], stdin=subprocess.PIPE)
     assert process.wait(HUNG) == 0
@@ -131,8 +126,7 @@ def test_input_that_never_ends_costs_a_moment(folder: str) -> None:
     process.stdin.close()
 
 
-def test_without_a_daemon_the_event_is_kept_and_one_is_started(folder: str) -> None:
-    """The first hook starts a daemon and does not wait for it; what it told is in the daemon's state a moment later."""
+def test_without_a_daemon_the_event_is_spooled_and_a_daemon_is_started(folder: str) -> None:
     client = installed(folder)
     try:
         assert run_client(client, told("UserPromptSubmit", prompt="mend the login")) == b""
@@ -154,8 +148,7 @@ def test_a_session_start_waits_for_the_daemon_that_it_starts(folder: str) -> Non
         end_started(folder)
 
 
-def test_a_daemon_that_does_not_start_is_not_started_again_and_again(folder: str, tmp_path: Path) -> None:
-    """Ten hooks in a row try it once."""
+def test_a_daemon_that_does_not_start_is_tried_once_in_ten_seconds(folder: str, tmp_path: Path) -> None:
     marks = tmp_path / "starts"
     client = installed(folder, ["/bin/sh", "-c", f"echo x >> {marks}"])
     stamps = set()  # whoever starts one says so there first
@@ -166,8 +159,7 @@ def test_a_daemon_that_does_not_start_is_not_started_again_and_again(folder: str
     until(marks.exists, "the one start")
 
 
-def test_nothing_of_the_agents_stays_open_in_the_daemon(folder: str, tmp_path: Path) -> None:
-    """The program that waits until its hook's output is closed does not wait for the daemon."""
+def test_the_daemon_has_no_open_file_of_the_agent(folder: str, tmp_path: Path) -> None:
     runs, ends = tmp_path / "runs", tmp_path / "ends"
     client = installed(folder, ["/bin/sh", "-c", f"echo > {runs}; until test -e {ends}; do sleep 0.1; done; rm {runs}"])
     try:
@@ -180,8 +172,7 @@ def test_nothing_of_the_agents_stays_open_in_the_daemon(folder: str, tmp_path: P
 
 @needs_permissions
 @pytest.mark.skipif(not os.access("/usr/bin/python3", os.X_OK), reason="no Python that another user may run")
-def test_a_home_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
-    """Nothing can be kept and nothing is started; the agent does not notice."""
+def test_the_client_ends_with_0_if_its_home_cannot_be_written(tmp_path: Path) -> None:
     folder = str(tmp_path / "data")
     client = installed(folder, no_start())
     with bound_by_permissions(str(tmp_path)):
@@ -193,14 +184,12 @@ def test_a_home_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     assert spooled(folder) == []
 
 
-def test_a_home_that_cannot_be_made_costs_nothing(folder: str) -> None:
-    """Where there can be no folder at all, the same."""
+def test_the_client_ends_with_0_if_its_home_cannot_be_made(folder: str) -> None:
     client = installed(folder, no_start())
     assert run_client(client, started(), PREHEAT_HOME="/proc/self/none") == b""
 
 
-def test_what_is_kept_is_bounded(folder: str) -> None:
-    """A daemon that stays away does not fill the disk: neither many events nor a huge one do."""
+def test_the_spool_is_bounded(folder: str) -> None:
     client = installed(folder, no_start())
     spool = Path(folder, "live", "spool")
     for number in range(500):
@@ -213,8 +202,7 @@ def test_what_is_kept_is_bounded(folder: str) -> None:
     assert spooled(folder) == []
 
 
-def test_fifty_megabytes_and_more(folder: str) -> None:
-    """The largest payload that is taken arrives whole; of a larger one nothing is made."""
+def test_payloads_over_fifty_megabytes_are_dropped(folder: str) -> None:
     sizes: list[int] = []
 
     def answer(connection: socket.socket) -> None:
@@ -237,8 +225,7 @@ def test_a_session_that_preheat_started_is_left_alone(folder: str) -> None:
 
 
 @pytest.mark.parametrize("name", place.CLIENT)
-def test_it_needs_only_the_standard_library(name: str) -> None:
-    """No import of Preheat or of anything installed; the part that every hook runs imports no pure Python module at all."""
+def test_the_client_imports_only_the_standard_library(name: str) -> None:
     tree = ast.parse(Path(preheat.__file__).with_name("plugins").joinpath(name).read_text())
     found = {
         alias.name if isinstance(node, ast.Import) else node.module

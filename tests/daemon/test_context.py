@@ -44,8 +44,7 @@ def event(cwd: str) -> HookEvent:
     return HookEvent(agent="claude_code", session="new", name="session_start", cwd=cwd, source="startup")
 
 
-def test_a_new_session_is_told_where_the_last_one_ended(folder: str, project: str) -> None:
-    """The resume packet and what works here, in one block that says what it is; from any folder in the project."""
+def test_a_new_session_gets_the_resume_packet_of_the_last_one(folder: str, project: str) -> None:
     stages = Hooks(folder)
     found = stages.context(event(os.path.join(project, "src")), "")
     assert found is not None
@@ -54,15 +53,13 @@ def test_a_new_session_is_told_where_the_last_one_ended(folder: str, project: st
     assert "src/auth/login.py" in found.text
 
 
-def test_elsewhere_nothing_of_it_is_told(folder: str, tmp_path: Path) -> None:
-    """A project that nobody worked on gets nothing of another one."""
+def test_another_project_gets_no_resume_packet(folder: str, tmp_path: Path) -> None:
     (tmp_path / "other" / ".git").mkdir(parents=True)
     found = Hooks(folder).context(event(str(tmp_path / "other")), "")
     assert found is None or "login" not in found.text
 
 
-def test_without_an_archive_there_is_nothing_and_none_is_made(tmp_path: Path) -> None:
-    """A session that starts is no occasion to make one."""
+def test_without_an_archive_there_is_no_context_and_no_archive_is_made(tmp_path: Path) -> None:
     stages = Hooks(str(tmp_path / "data"))
     assert stages.context(event(str(tmp_path)), "") is None
     stages.prepare(str(tmp_path))
@@ -72,8 +69,7 @@ def test_without_an_archive_there_is_nothing_and_none_is_made(tmp_path: Path) ->
     assert not (tmp_path / "data").exists()
 
 
-def test_a_damaged_archive_is_no_reason_to_fail(tmp_path: Path) -> None:
-    """Nothing is known then."""
+def test_a_damaged_archive_gives_no_context_and_no_error(tmp_path: Path) -> None:
     (tmp_path / "archive.db").write_bytes(b"no database at all" * 1000)
     stages = Hooks(str(tmp_path))
     stages.prepare(str(tmp_path))

@@ -40,8 +40,7 @@ def said(answer: bytes) -> str:
     return str(json.loads(answer)["hookSpecificOutput"]["additionalContext"]) if answer else ""
 
 
-def test_silence_then_one_word_when_files_pile_up(live: str) -> None:
-    """A healthy session hears nothing; the files that no check has seen are named once, and not again at the next edit."""
+def test_unverified_files_cause_one_advisory(live: str) -> None:
     one = engine(live)
     answers = [one.handle(AGENT, payload, float(at)) for at, payload in enumerate([
         started(), prompted("add a login endpoint in src/auth"), *(edited(n, f"src/auth/part{n}.py") for n in range(20)),
@@ -51,8 +50,7 @@ def test_silence_then_one_word_when_files_pile_up(live: str) -> None:
     assert "<preheat-advisory>" in said(spoken[0])
 
 
-def test_the_state_is_that_of_the_journal(live: str) -> None:
-    """A daemon that is killed at any moment goes on as if it had not been: sessions are a fold over what is on disk."""
+def test_the_state_of_a_session_equals_the_fold_of_its_journal(live: str) -> None:
     one = engine(live)
     for number in range(12):
         one.handle(AGENT, edited(number, f"src/part{number % 7}.py"), float(number))
@@ -61,8 +59,7 @@ def test_the_state_is_that_of_the_journal(live: str) -> None:
         assert again.sessions.get(AGENT, "s1") == one.sessions.get(AGENT, "s1")
 
 
-def test_what_was_said_is_not_said_again_after_a_crash(live: str) -> None:
-    """The advisory is in the journal with the event that caused it."""
+def test_advice_is_not_repeated_after_a_crash(live: str) -> None:
     one = engine(live)
     first = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20)]
     assert sum(map(bool, first)) == 1
@@ -81,8 +78,7 @@ def test_a_hook_that_fires_twice_is_one_event(live: str) -> None:
     assert one.count["twice"] == 4
 
 
-def test_the_same_prompt_again_is_a_new_one(live: str) -> None:
-    """What a person types twice was meant twice, unless it came within a moment."""
+def test_the_same_prompt_later_is_a_new_event(live: str) -> None:
     one = engine(live)
     for at in (10.0, 10.5, 60.0):
         one.handle(AGENT, prompted("go on"), at)
@@ -101,8 +97,7 @@ def test_two_agents_and_many_sessions_do_not_mix(live: str) -> None:
     assert one.sessions.get("codex", "a").state.calls == 1
 
 
-def test_subagents_and_our_own_sessions_are_left_alone(live: str) -> None:
-    """Neither is written down, answered or counted as work of the session."""
+def test_subagents_and_sessions_of_preheat_are_ignored(live: str) -> None:
     one = engine(live)
     assert one.handle(AGENT, edited(1, "src/a.py", agent_id="sub-1"), 1.0) == b""
     assert one.handle(AGENT, told("SubagentStop", agent_id="sub-1"), 1.0) == b""
@@ -123,15 +118,13 @@ def test_a_session_is_given_its_context_at_the_start(live: str) -> None:
     assert one.handle(AGENT, prompted("mend the login"), 40.0) == b""
 
 
-def test_without_a_start_the_first_prompt_brings_the_context(live: str) -> None:
-    """Some programs tell of no start: then what the person asks for is the task, once."""
+def test_without_a_start_the_context_comes_with_the_first_prompt(live: str) -> None:
     one = engine(live, Warm)
     assert "mend the login" in said(one.handle(AGENT, prompted("mend the login"), 1.0))
     assert one.handle(AGENT, prompted("and the logout"), 20.0) == b""
 
 
-def test_after_a_compaction_it_is_told_what_it_did(live: str) -> None:
-    """The files that it edited and how its checks stand; what a tool printed and reads like an order stays out."""
+def test_a_session_gets_its_progress_after_a_compaction(live: str) -> None:
     one = engine(live)
     one.handle(AGENT, started(), 0.0)
     one.handle(AGENT, edited(1, "src/auth/login.py"), 1.0)
@@ -145,8 +138,7 @@ def test_after_a_compaction_it_is_told_what_it_did(live: str) -> None:
     assert one.handle(AGENT, started(source="compact"), 9.0) == b""
 
 
-def test_at_a_stop_the_person_is_told_and_the_agent_is_not_held_up(live: str) -> None:
-    """Files that nothing has checked are named once, in a line for the person; no decision, no context."""
+def test_advice_at_a_stop_goes_to_the_person_and_does_not_hold_the_agent(live: str) -> None:
     one = engine(live)
     for number in range(4):
         one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number))
@@ -156,8 +148,7 @@ def test_at_a_stop_the_person_is_told_and_the_agent_is_not_held_up(live: str) ->
     assert one.handle(AGENT, stopped(), 60.0) == b""
 
 
-def test_what_nobody_waits_for_says_nothing(live: str) -> None:
-    """An event that comes late is folded, and no word is spent on it."""
+def test_an_event_that_nobody_waits_for_causes_no_advisory(live: str) -> None:
     one = engine(live)
     for number in range(9):
         one.take(AGENT, edited(number, f"src/part{number}.py"), float(number), answered=False)
@@ -166,8 +157,7 @@ def test_what_nobody_waits_for_says_nothing(live: str) -> None:
     assert running.advisory is None
 
 
-def test_the_same_event_late_and_live_counts_once(live: str) -> None:
-    """A client that gave up waiting has kept an event that the daemon took in after all."""
+def test_a_spooled_duplicate_of_an_event_counts_once(live: str) -> None:
     one = engine(live)
     one.handle(AGENT, edited(1, "src/a.py"), 1.0)
     one.take(AGENT, edited(1, "src/a.py"), 50.0, answered=False)
@@ -192,8 +182,7 @@ class Wrong(Hooks):
         raise ZeroDivisionError("a mistake of ours")
 
 
-def test_what_takes_too_long_is_cut(live: str) -> None:
-    """Even a pattern that would run for ages: nothing has happened then, and the next event is answered as ever."""
+def test_an_event_that_takes_too_long_raises_overrun_and_changes_nothing(live: str) -> None:
     one = Engine(live, Slow(os.path.dirname(live)), Budget())
     with pytest.raises(Overrun):
         one.take(AGENT, prompted("slow"), 1.0)
@@ -203,15 +192,13 @@ def test_what_takes_too_long_is_cut(live: str) -> None:
     assert len(list(one.journal.replay(0))) == 1
 
 
-def test_a_mistake_of_ours_is_not_the_agents(live: str) -> None:
-    """The answer is empty, and the trouble is told to whoever asks."""
+def test_an_internal_error_gives_an_empty_answer(live: str) -> None:
     one = engine(live, Wrong)
     assert one.handle(AGENT, prompted("anything"), 1.0) == b""
     assert "ZeroDivisionError" in one.trouble["failure"]
 
 
-def test_what_cannot_be_written_down_is_not_said(live: str) -> None:
-    """A full disk: silence, and what happened did not happen; with room again it goes on where it was."""
+def test_without_a_journal_no_advisory_is_given(live: str) -> None:
     one = engine(live)
     one.handle(AGENT, edited(0, "src/part0.py"), 0.0)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -221,15 +208,14 @@ def test_what_cannot_be_written_down_is_not_said(live: str) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not any(answers)
-    assert "cannot be written down" in one.trouble["journal"]
+    assert "File too large" in one.trouble["journal"]
     assert one.sessions.get(AGENT, "s1").state.calls == 1
     one.handle(AGENT, edited(9, "src/part9.py"), 9.0)
     assert "journal" not in one.trouble
     assert engine(live).sessions.get(AGENT, "s1") == one.sessions.get(AGENT, "s1")
 
 
-def test_a_clock_that_jumps_changes_nothing(live: str) -> None:
-    """Events from the future and from the past are taken in the order in which they come."""
+def test_a_clock_that_jumps_does_not_change_the_state(live: str) -> None:
     one = engine(live)
     for number, at in enumerate((1e9, 4e9, 2.0, -5.0, 1e9)):
         one.handle(AGENT, edited(number, f"src/part{number}.py"), at)
@@ -256,10 +242,9 @@ _payloads = st.binary(max_size=60) | st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None)
 @given(payloads=st.lists(st.tuples(st.sampled_from([AGENT, "codex", "nobody", ""]), _payloads), max_size=8))
-def test_anything_gets_one_json_object_or_nothing(
+def test_any_payload_gets_one_json_object_or_an_empty_answer(
     tmp_path_factory: pytest.TempPathFactory, payloads: list[tuple[str, Any]]
 ) -> None:
-    """Whatever comes in, whoever it says to be from; and what came of it is there again after a crash."""
     live = prepare(str(tmp_path_factory.mktemp("any")))
     one = engine(live)
     for at, (agent, payload) in enumerate(payloads):
@@ -270,8 +255,7 @@ def test_anything_gets_one_json_object_or_nothing(
         assert one.sessions.get(each.agent, each.session) == each
 
 
-def test_secrets_are_not_written_down(live: str) -> None:
-    """A key in a command or in what it printed is in no file: it is taken out before anything else."""
+def test_secrets_are_not_journaled(live: str) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     one = engine(live)
     one.handle(
@@ -284,8 +268,7 @@ def test_secrets_are_not_written_down(live: str) -> None:
         assert not any(secret[4:20] in Path(parent, name).read_text(errors="replace") for name in names)
 
 
-def test_settings_steer_the_signals(tmp_path: Path) -> None:
-    """A threshold in `settings.toml` acts; a file that cannot be understood leaves the defaults, and `doctor` says so."""
+def test_settings_reach_the_signals(tmp_path: Path) -> None:
 
     def first_word(name: str, text: str) -> int:
         folder = tmp_path / name

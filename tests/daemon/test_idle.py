@@ -11,8 +11,7 @@ from preheat.testing.builders import ClaudeTranscript
 from tests.waiting import until
 
 
-def test_it_waits_for_quiet_and_for_something_to_do() -> None:
-    """Not while events come, not without any, and not soon after the last time."""
+def test_idle_work_starts_after_quiet_time_with_new_events() -> None:
     with tempfile.TemporaryFile() as log:
         idle = Idle(log.fileno(), quiet=60, again=600)
         idle.look(1000.0, 950.0, 5)
@@ -21,8 +20,7 @@ def test_it_waits_for_quiet_and_for_something_to_do() -> None:
         assert not idle.busy, "nothing has happened"
 
 
-def test_after_a_session_has_ended_it_waits_only_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next session may begin soon; but still not while events come, and not again and again."""
+def test_idle_work_starts_sooner_after_the_end_of_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with tempfile.TemporaryFile() as log:
@@ -41,8 +39,7 @@ def test_after_a_session_has_ended_it_waits_only_a_moment(tmp_path: Path, monkey
         assert not idle.busy, "it has only just begun"
 
 
-def test_it_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session on disk is in the archive afterwards; a second run comes only after a while; the process steps back."""
+def test_idle_work_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
@@ -62,8 +59,7 @@ def test_it_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (tmp_path / "data" / "archive.db").exists()
 
 
-def test_it_ends_when_the_daemon_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Together with what it has started."""
+def test_idle_work_ends_with_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with tempfile.TemporaryFile() as log:

@@ -23,8 +23,7 @@ def numbers(journal: Journal, after: int = 0) -> list[int]:
     return [each.seq for each in journal.replay(after)]
 
 
-def test_what_is_appended_is_there_again(tmp_path: Path) -> None:
-    """Another process that opens the journal reads the same entries, and goes on counting where the first one was."""
+def test_appended_entries_are_replayed(tmp_path: Path) -> None:
     first = Journal(str(tmp_path))
     written = [first.append(entry(number)) for number in range(5)]
     second = Journal(str(tmp_path))
@@ -33,8 +32,7 @@ def test_what_is_appended_is_there_again(tmp_path: Path) -> None:
     assert numbers(second, after=4) == [5, 6]
 
 
-def test_nothing_has_to_be_closed(tmp_path: Path) -> None:
-    """An entry can be read the moment that `append` is back: a process that is killed then has lost nothing."""
+def test_entries_are_on_disk_without_closing_the_journal(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     for number in range(3):
         journal.append(entry(number))
@@ -43,8 +41,7 @@ def test_nothing_has_to_be_closed(tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(cut=st.integers(0, 2000), junk=st.binary(max_size=30))
-def test_a_damaged_end_costs_only_itself(tmp_path_factory: pytest.TempPathFactory, cut: int, junk: bytes) -> None:
-    """Cut off anywhere, with anything behind it: the whole lines before it are read, and what comes after is kept."""
+def test_a_damaged_line_loses_only_its_entry(tmp_path_factory: pytest.TempPathFactory, cut: int, junk: bytes) -> None:
     folder = tmp_path_factory.mktemp("journal")
     journal = Journal(str(folder))
     for number in range(8):
@@ -59,8 +56,7 @@ def test_a_damaged_end_costs_only_itself(tmp_path_factory: pytest.TempPathFactor
     assert numbers(Journal(str(folder)))[-1] == added.seq > whole
 
 
-def test_it_does_not_grow_for_ever(tmp_path: Path) -> None:
-    """Old files go; the newest entries stay, in their order."""
+def test_the_journal_is_bounded(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path), segment=2_000, kept=3)
     for number in range(200):
         journal.append(entry(number))
@@ -71,8 +67,7 @@ def test_it_does_not_grow_for_ever(tmp_path: Path) -> None:
     assert kept == list(range(kept[0], 201))
 
 
-def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    """The files are made for nobody else, whatever the person's own habit is."""
+def test_only_the_owner_can_read_the_journal(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         Journal(str(tmp_path)).append(entry())
@@ -81,8 +76,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     assert all(each.stat().st_mode & 0o077 == 0 for each in tmp_path.iterdir())
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """An entry that does not fit raises, what was there stays readable, and with room it goes on."""
+def test_a_full_disk_raises_an_error_and_leaves_no_partial_entry(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     journal.append(entry())
     size = sum(each.stat().st_size for each in tmp_path.iterdir())
@@ -98,8 +92,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert numbers(Journal(str(tmp_path))) == [1, 2]
 
 
-def test_what_is_flushed_is_remembered(tmp_path: Path) -> None:
-    """The mark that says what the sessions' own files have survives, and a damaged one means: nothing."""
+def test_the_flushed_number_is_remembered(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     journal.append(entry())
     journal.mark_flushed(1)

@@ -48,7 +48,7 @@ def written(folder: str) -> list[str]:
     return [entry.call_id for entry in found if entry.call_id]
 
 
-def test_killed_in_the_middle_it_goes_on(folder: str) -> None:
+def test_a_killed_daemon_continues_its_sessions(folder: str) -> None:
     """Events come without a pause while the daemon is killed and started again, three times: whatever was answered is in the
     journal once, and the state of the last one is as if there had been one daemon."""
     answered: list[str] = []
@@ -80,8 +80,7 @@ def test_killed_in_the_middle_it_goes_on(folder: str) -> None:
     assert spoken <= 2, "said again after a crash"
 
 
-def test_a_stop_answers_what_is_in_flight(folder: str) -> None:
-    """SIGTERM while many ask: each gets an answer or, before anything was taken in, none; the exit code is 0."""
+def test_a_stopping_daemon_answers_open_requests(folder: str) -> None:
     one = Daemon(folder)
     outcomes: list[tuple[int, bool]] = []
 
@@ -127,8 +126,7 @@ def test_many_starts_give_one_daemon(folder: str) -> None:
                 each.stderr.close()
 
 
-def test_the_files_are_the_owners_alone(folder: str) -> None:
-    """Socket, token, journal, sessions: nobody else can read or open any of them."""
+def test_only_the_owner_can_read_the_files_of_the_daemon(folder: str) -> None:
     with daemon(folder) as one:
         one.ask(edited(1, "src/a.py"))
         until(lambda: running(folder), "the file of the session")
@@ -155,8 +153,7 @@ def test_http_hooks_keep_their_address(folder: str) -> None:
             assert one.status()["port"] == known.port
 
 
-def test_another_preheat_takes_over(folder: str) -> None:
-    """A daemon that finds another one named as the one to start puts that in its own place; whoever asks meanwhile waits."""
+def test_a_daemon_hands_over_to_another_version(folder: str) -> None:
     one = Daemon(folder)
     try:
         one.ask(edited(1, "src/a.py"))
@@ -181,8 +178,7 @@ def test_another_preheat_takes_over(folder: str) -> None:
         one.stop()
 
 
-def test_it_ends_by_itself_and_leaves_nothing_undone(folder: str) -> None:
-    """Without events it ends; the state is in the sessions' files, and nothing has to be folded again."""
+def test_an_idle_daemon_ends_and_flushes_its_sessions(folder: str) -> None:
     one = Daemon(folder, "--exit-after", "0.03")
     one.ask(edited(1, "src/a.py"))
     assert one.process.wait(HUNG) == 0
@@ -191,8 +187,7 @@ def test_it_ends_by_itself_and_leaves_nothing_undone(folder: str) -> None:
     assert not list(journal.replay(journal.flushed))
 
 
-def test_events_that_waited_are_taken_in_before_new_ones(folder: str) -> None:
-    """What clients kept while no daemon ran is folded in its order, damaged ones are passed over."""
+def test_spooled_events_are_taken_before_new_ones(folder: str) -> None:
     client = installed(folder, ["/bin/true"])
     for number in range(3):
         run_client(client, edited(number, f"src/{number}.py"))
@@ -204,8 +199,7 @@ def test_events_that_waited_are_taken_in_before_new_ones(folder: str) -> None:
         assert one.status()["lost"] == 1
 
 
-def test_a_frozen_daemon_costs_its_agents_a_moment_and_nothing_is_lost(folder: str) -> None:
-    """Stopped in its tracks: the first hook waits to its limit, the next ones not at all; when it goes on, all is taken in."""
+def test_events_for_a_frozen_daemon_are_spooled(folder: str) -> None:
     with daemon(folder) as one:
         client = installed(folder)
         run_client(client, edited(0, "src/0.py"))
@@ -219,8 +213,7 @@ def test_a_frozen_daemon_costs_its_agents_a_moment_and_nothing_is_lost(folder: s
         assert len(written(folder)) == 3
 
 
-def test_garbage_huge_and_hostile_payloads(folder: str) -> None:
-    """Fifty megabytes, deep nesting, half a surrogate, no JSON: an empty answer to each, and it goes on."""
+def test_invalid_and_huge_payloads_are_harmless(folder: str) -> None:
     with daemon(folder) as one:
         huge = b'{"session_id":"s1","hook_event_name":"PostToolUse","x":"' + b"y" * 49_000_000 + b'"}'
         large = ran(1, "cat big", "line of text\n" * 200_000)
@@ -252,8 +245,7 @@ def test_two_hundred_sessions_at_once(folder: str) -> None:
     assert sorted(each.state.calls for each in running(folder)) == [5] * 200
 
 
-def test_a_full_disk_is_silence_and_doctor_says_so(folder: str) -> None:
-    """With no room for the journal every answer is empty, the daemon lives, and whoever asks what is wrong is told."""
+def test_with_a_full_disk_answers_are_empty_and_doctor_reports_it(folder: str) -> None:
     os.makedirs(folder)
     limited = ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" -m preheat serve --foreground', sys.executable]
     process = subprocess.Popen(limited, env=environment(folder), stdin=subprocess.DEVNULL)
@@ -261,15 +253,14 @@ def test_a_full_disk_is_silence_and_doctor_says_so(folder: str) -> None:
         assert asking.until(True, folder, HUNG) is not None
         for number in range(12):
             asking.ask(AGENT, edited(number, f"src/part{number}.py"), folder, HUNG)
-        assert any("cannot be written down" in each for each in report(folder))
+        assert any("cannot be journaled" in each for each in report(folder))
         assert process.poll() is None
     finally:
         process.kill()
         process.wait()
 
 
-def test_doctor_knows_a_daemon_that_hangs(folder: str) -> None:
-    """And what to do about it; of one that never ran it has nothing to say."""
+def test_doctor_reports_a_hanging_daemon(folder: str) -> None:
     assert report(folder) == []
     with daemon(folder) as one:
         assert report(folder) == []
@@ -280,8 +271,7 @@ def test_doctor_knows_a_daemon_that_hangs(folder: str) -> None:
             one.process.send_signal(signal.SIGCONT)
 
 
-def test_serve_starts_shows_and_stops_it(folder: str) -> None:
-    """The command: one is started, a second start finds it, the status tells of it, and it ends when told to."""
+def test_serve_starts_shows_and_stops_a_daemon(folder: str) -> None:
 
     def serve(*options: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "preheat", "serve", *options]
@@ -302,8 +292,7 @@ def test_serve_starts_shows_and_stops_it(folder: str) -> None:
         end_started(folder)
 
 
-def test_the_first_and_the_last_hook_of_a_session(folder: str) -> None:
-    """From the client's side: a start, a prompt and a call through one daemon that the first hook has started."""
+def test_the_first_and_the_last_hook_of_a_session_are_answered(folder: str) -> None:
     client = installed(folder)
     try:
         run_client(client, started())
@@ -318,8 +307,7 @@ def test_the_first_and_the_last_hook_of_a_session(folder: str) -> None:
         end_started(folder)
 
 
-def test_what_is_installed_over_it_takes_over_when_it_is_complete(tmp_path: Path) -> None:
-    """A package that changes on disk is waited for until it changes no more."""
+def test_a_daemon_hands_over_when_an_installation_is_complete(tmp_path: Path) -> None:
     live = place.prepare(str(tmp_path))
     place.write_start(live)
     changes = Changes(str(tmp_path))
@@ -333,8 +321,7 @@ def test_what_is_installed_over_it_takes_over_when_it_is_complete(tmp_path: Path
     assert changes.why() == "handing over to what was installed"
 
 
-def test_an_event_over_which_a_daemon_died_is_given_up(folder: str) -> None:
-    """It does not kill the next one, nor keep it from the others."""
+def test_an_event_that_killed_a_daemon_is_given_up(folder: str) -> None:
     place.prepare(folder)
     slow = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "x"}
     for number in range(3):

@@ -33,8 +33,7 @@ def doctor(folder: str) -> list[str]:
     return found
 
 
-def test_a_daemon_that_does_not_come_up(folder: str) -> None:
-    """Its hooks' events wait: not yet a finding while it may still be starting, then one with how its log ends."""
+def test_doctor_reports_a_daemon_that_does_not_start(folder: str) -> None:
     client = installed(folder, no_start())
     run_client(client, ran(1, "make"))
     (name,) = spooled(folder)
@@ -51,8 +50,7 @@ def test_a_daemon_that_does_not_come_up(folder: str) -> None:
     assert spooled(folder) == []
 
 
-def test_a_daemon_that_hangs(folder: str) -> None:
-    """What is the matter, what it means for the agents, and how to be rid of it."""
+def test_doctor_reports_a_daemon_that_hangs(folder: str) -> None:
     with daemon(folder) as one:
         one.process.send_signal(signal.SIGSTOP)
         try:
@@ -64,8 +62,7 @@ def test_a_daemon_that_hangs(folder: str) -> None:
         assert f"`kill -9 {one.process.pid}`" in finding
 
 
-def test_a_daemon_of_another_version(folder: str) -> None:
-    """It goes on answering; the person is told how to replace it."""
+def test_doctor_reports_a_daemon_of_another_version(folder: str) -> None:
     with daemon(folder) as one:
         Path(folder, "live", "lock").write_text(f"{one.process.pid} 0.0.1\n")
         (finding,) = doctor(folder)
@@ -74,8 +71,7 @@ def test_a_daemon_of_another_version(folder: str) -> None:
     )
 
 
-def test_a_python_that_is_gone(folder: str) -> None:
-    """A moved environment: hooks could not start a daemon, and starting one by hand mends it."""
+def test_doctor_reports_a_missing_python(folder: str) -> None:
     installed(folder, ["/nowhere/bin/python", "-m", "preheat", "serve", "--foreground"])
     (finding,) = doctor(folder)
     assert "`/nowhere/bin/python` is gone" in finding
@@ -83,8 +79,7 @@ def test_a_python_that_is_gone(folder: str) -> None:
         assert report(folder) == []
 
 
-def test_settings_that_cannot_be_understood(folder: str) -> None:
-    """Each mistake once, with the file and the name."""
+def test_doctor_reports_invalid_settings(folder: str) -> None:
     os.makedirs(folder)
     Path(folder, "settings.toml").write_text('[live]\nfocus_low = "high"\nblock = "always"\n')
     first, second = doctor(folder)
@@ -96,8 +91,7 @@ def test_settings_that_cannot_be_understood(folder: str) -> None:
     assert "`live` is no table" in finding
 
 
-def test_other_settings_reach_a_daemon_that_runs(folder: str) -> None:
-    """It takes them up within moments, keeping its place: nobody has to start it again."""
+def test_changed_settings_reach_a_running_daemon(folder: str) -> None:
     call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
     with daemon(folder) as one:
         assert one.ask(call) == b""

@@ -20,8 +20,7 @@ def after(found: Running, *events: object, at: float = 1.0, **more: object) -> R
     return apply_entry(found, msgspec.structs.replace(entry, events=events))
 
 
-def test_what_leaves_the_memory_is_on_disk(tmp_path: Path) -> None:
-    """With room for four of ten sessions all ten go on where they were."""
+def test_a_session_that_leaves_the_memory_is_on_disk(tmp_path: Path) -> None:
     store = Sessions(str(tmp_path), most=4)
     for turn in range(3):
         for number in range(10):
@@ -42,8 +41,7 @@ def test_a_file_of_another_version_is_a_new_session(tmp_path: Path) -> None:
         assert Sessions(str(tmp_path)).get("a", "s").state.calls == 0
 
 
-def test_flushing_writes_what_changed_and_only_for_the_owner(tmp_path: Path) -> None:
-    """A second flush has nothing to write; after a failure all of it is written again."""
+def test_flushing_writes_changed_sessions_readable_by_the_owner_only(tmp_path: Path) -> None:
     store = Sessions(str(tmp_path))
     store.put(after(store.get("a", "s"), edited("src/a.py")))
     store.flush()()
@@ -57,8 +55,7 @@ def test_flushing_writes_what_changed_and_only_for_the_owner(tmp_path: Path) -> 
     assert Sessions(str(tmp_path)).get("a", "s") == store.get("a", "s")
 
 
-def test_only_entries_that_are_missing_are_folded(tmp_path: Path) -> None:
-    """The journal read again over files that have some of it gives each event once."""
+def test_only_entries_missing_in_the_file_are_folded(tmp_path: Path) -> None:
     store = Sessions(str(tmp_path))
     entries = [
         Entry(seq=number, at=1.0, agent="a", session="s", events=(edited(f"src/{number}.py"),)) for number in (1, 2, 3)
@@ -70,8 +67,7 @@ def test_only_entries_that_are_missing_are_folded(tmp_path: Path) -> None:
     assert again.get("a", "s").state.calls == 3
 
 
-def test_whoever_watches_sees_the_sessions_that_go_on(tmp_path: Path) -> None:
-    """The newest first; not those that are over, old, or of our own."""
+def test_running_sessions_lists_sessions_that_have_not_ended(tmp_path: Path) -> None:
     place = tmp_path / "live" / "sessions"
     place.mkdir(parents=True)
     store = Sessions(str(place))
@@ -82,8 +78,7 @@ def test_whoever_watches_sees_the_sessions_that_go_on(tmp_path: Path) -> None:
     assert [each.session for each in running_sessions(str(tmp_path))] == ["last", "first"]
 
 
-def test_old_files_go(tmp_path: Path) -> None:
-    """Of sessions that were not heard of for two weeks nothing stays."""
+def test_old_session_files_are_removed(tmp_path: Path) -> None:
     store = Sessions(str(tmp_path))
     store.put(after(store.get("a", "s"), began()))
     store.flush()()
@@ -95,8 +90,7 @@ def test_old_files_go(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_the_packet_is_short_and_holds_no_orders() -> None:
-    """The newest files, each check as it stood last, and nothing that a tool printed as an instruction."""
+def test_the_progress_packet_is_short_and_has_no_instructions() -> None:
     progress = Progress()
     for number in range(30):
         progress = noted(progress, edited(f"src/{number}.py"))

@@ -44,16 +44,14 @@ def _shown(value: object) -> str:
     return f"`{str(value).lower()}`" if isinstance(value, bool) else f'`"{value}"`'
 
 
-def test_the_page_has_every_setting_as_it_is() -> None:
-    """Put the output of `choices()` and of `table()` there after changing one."""
+def test_the_docs_table_of_settings_matches_the_code() -> None:
     for name, wanted in (("choices", choices()), ("thresholds", table())):
         shown = re.search(rf"<!-- {name}:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /{name} -->", text(PAGE), re.DOTALL)
         assert shown is not None
         assert shown[1] == wanted
 
 
-def test_the_example_on_the_page_is_understood(tmp_path: Path) -> None:
-    """And does what it says."""
+def test_the_example_settings_in_the_docs_are_valid(tmp_path: Path) -> None:
     shown = re.search(r"```toml\n(.*?)```", text(PAGE), re.DOTALL)
     assert shown is not None
     assert tomllib.loads(shown[1]).keys() == {"live"}
@@ -74,7 +72,6 @@ def test_a_choice_is_one_of_its_values_or_refused(tmp_path: Path, given: str) ->
     thresholds_in(str(tmp_path))
 
 
-def test_without_a_file_nothing_is_asked_for(tmp_path: Path) -> None:
-    """The defaults do nothing beyond speaking."""
+def test_without_a_settings_file_all_choices_are_off(tmp_path: Path) -> None:
     assert choices_in(str(tmp_path)) == Choices()
     assert not any((Choices().shorten_output, Choices().hold_stop, Choices().block != "never"))

@@ -45,8 +45,7 @@ BEGIN = ClaudeTranscript().prompt("mend it").ran("ls", "a.py")
 REFUSED = "<tool_use_error>InputValidationError: Edit failed: the parameter `old_string` is missing</tool_use_error>"
 
 
-def test_a_failure_that_no_hook_tells_of_is_found(path: Path, tails: Tails) -> None:
-    """A call that the program refuses fires no hook; the one that a hook told of is not told twice."""
+def test_a_failure_that_no_hook_reports_is_found_in_the_transcript(path: Path, tails: Tails) -> None:
     path.write_bytes(BEGIN.data())
     tails.heard_of(known(path))
     grown = BEGIN.call("Bash", {"command": "make"}, "told").result("no rule to make target", "told", is_error=True)
@@ -56,22 +55,19 @@ def test_a_failure_that_no_hook_tells_of_is_found(path: Path, tails: Tails) -> N
     assert [(each.call_id, each.status) for each in found if isinstance(each, Called)] == [("refused", "failed")]
 
 
-def test_what_was_there_before_is_not_news(path: Path, tails: Tails) -> None:
-    """A daemon that starts in the middle of a session does not tell of its past."""
+def test_earlier_contents_of_a_transcript_are_ignored(path: Path, tails: Tails) -> None:
     path.write_bytes(BEGIN.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
     assert looked(tails, known(path)) == []
 
 
-def test_hooks_that_name_calls_otherwise_are_trusted_alone(path: Path, tails: Tails) -> None:
-    """Where no id of a hook is in the transcript, nothing is taken from there: it would count twice."""
+def test_transcripts_with_other_call_ids_than_hooks_are_ignored(path: Path, tails: Tails) -> None:
     path.write_bytes(BEGIN.data())
     tails.heard_of(known(path))
     path.write_bytes(BEGIN.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
     assert looked(tails, known(path, "other-id")) == []
 
 
-def test_how_full_the_context_is(path: Path, tails: Tails) -> None:
-    """By the last response that the transcript has."""
+def test_the_context_size_is_read_from_the_transcript(path: Path, tails: Tails) -> None:
     path.write_bytes(BEGIN.data())
     tails.heard_of(known(path))
     path.write_bytes(BEGIN.answer("so far", Usage(1_000, 10, 90_000, 9_000)).data())
@@ -79,8 +75,7 @@ def test_how_full_the_context_is(path: Path, tails: Tails) -> None:
     assert tails.full(AGENT, SESSION).tokens == 100_000
 
 
-def test_it_reaches_the_next_event(tmp_path: Path) -> None:
-    """A hook does not tell how full the context is; the event in the journal does."""
+def test_the_context_size_is_added_to_the_next_event(tmp_path: Path) -> None:
     live = prepare(str(tmp_path))
     engine = Engine(live, Hooks(str(tmp_path)), Patient())
     engine.full = lambda agent, session: (150_000, 200_000)
@@ -92,8 +87,7 @@ def test_it_reaches_the_next_event(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 50, 300])
-def test_lines_that_are_still_being_written(path: Path, tails: Tails, cut: int) -> None:
-    """Half a line waits for its other half."""
+def test_incomplete_lines_are_read_later(path: Path, tails: Tails, cut: int) -> None:
     path.write_bytes(BEGIN.data())
     tails.heard_of(known(path))
     grown = BEGIN.ran("ls", "x").call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data()
@@ -104,8 +98,7 @@ def test_lines_that_are_still_being_written(path: Path, tails: Tails, cut: int) 
     assert len(looked(tails, running)) == 1
 
 
-def test_files_that_are_gone_shrink_or_are_none(path: Path, tails: Tails, tmp_path: Path) -> None:
-    """Nothing is found and nothing breaks."""
+def test_missing_and_shrunken_transcripts_are_harmless(path: Path, tails: Tails, tmp_path: Path) -> None:
     assert looked(tails, known(tmp_path / "none")) == []
     assert looked(tails, known(tmp_path)) == []
     path.write_bytes(BEGIN.data())
@@ -118,8 +111,7 @@ def test_files_that_are_gone_shrink_or_are_none(path: Path, tails: Tails, tmp_pa
     assert looked(tails, odd) == []
 
 
-def test_in_a_real_daemon(tmp_path: Path, path: Path) -> None:
-    """The refused call is in the session's state a few seconds later."""
+def test_a_real_daemon_follows_a_transcript(tmp_path: Path, path: Path) -> None:
     from preheat.app.live.running import running_sessions as running
 
     folder = str(tmp_path / "data")

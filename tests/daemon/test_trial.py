@@ -75,7 +75,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path, ALL)
 
 
-def test_arms_are_met_and_on_disk_before_anything_is_given(machine: Machine) -> None:
+def test_the_assignment_is_on_disk_before_a_context_is_given(machine: Machine) -> None:
     """Half of 200 sessions start without, within binomial limits; each has its lot in the journal and in the file, and what
     it was given is what its arm says."""
     cold = 0
@@ -97,8 +97,7 @@ def test_arms_are_met_and_on_disk_before_anything_is_given(machine: Machine) -> 
     assert len(journaled) == len(machine.lots)
 
 
-def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> None:
-    """The lot is drawn once for a session: it resumes, is compacted, is cleared and meets new daemons in the same arm."""
+def test_a_session_keeps_its_arm_over_resume_compaction_and_restarts(machine: Machine) -> None:
     before = {f"s{number}": bool(machine.start(f"s{number}")) for number in range(30)}
     for source in ("resume", "compact", "startup"):
         machine.restarted()
@@ -109,8 +108,7 @@ def test_an_arm_lasts_over_resume_compaction_and_restarts(machine: Machine) -> N
     assert sum(isinstance(each, Assignment) for each in machine.lots) == 30
 
 
-def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
-    """Where the program says its parent."""
+def test_a_fork_has_the_arm_of_its_parent(machine: Machine) -> None:
     stages = Hooks(machine.data)
     arms = set()
     for number in range(20):
@@ -128,8 +126,7 @@ def test_a_fork_is_in_the_arm_of_what_it_came_out_of(machine: Machine) -> None:
     assert arms == {"warm", "cold"}
 
 
-def test_a_session_that_was_forgotten_by_the_daemon_is_known_by_the_file(machine: Machine) -> None:
-    """Its state is gone after two weeks; resumed then, it still has the arm that it began with."""
+def test_the_arm_of_a_session_is_read_from_the_assignments_file(machine: Machine) -> None:
     before = {f"s{number}": bool(machine.start(f"s{number}")) for number in range(12)}
     for part in ("journal", "sessions"):
         for name in os.listdir(os.path.join(machine.live, part)):
@@ -140,8 +137,7 @@ def test_a_session_that_was_forgotten_by_the_daemon_is_known_by_the_file(machine
         assert machine.arm(session) == ("warm" if warm else "cold")
 
 
-def test_a_missed_start_is_unassigned_and_warm(machine: Machine) -> None:
-    """A session that is resumed, or has made calls, before it was ever heard of: it gets what a warm one gets, and no lot."""
+def test_a_session_whose_start_was_missed_is_unassigned_and_warm(machine: Machine) -> None:
     assert RIGHT in machine.start("resumed", "resume")
     assert machine.arm("resumed") == "unassigned"
     machine.engine.handle(AGENT, edited(1, "src/a.py", "underway", cwd=machine.project), 2.0)
@@ -151,8 +147,7 @@ def test_a_missed_start_is_unassigned_and_warm(machine: Machine) -> None:
     assert whys == ["its start was missed"] * 2
 
 
-def test_items_are_spared_and_written_down_with_their_probability(machine: Machine) -> None:
-    """What a warm session reads lacks exactly the items that the lots took away, and the exposures say so."""
+def test_left_out_items_are_recorded_with_their_probability(machine: Machine) -> None:
     texts = {f"s{number}": machine.start(f"s{number}", at=float(number)) for number in range(60)}
     with reading(machine.data) as state:
         lots = assignments.exposures(state)
@@ -169,8 +164,7 @@ def test_items_are_spared_and_written_down_with_their_probability(machine: Machi
         assert not text or f'id="{each.context}"' in text
 
 
-def test_off_means_nothing_is_drawn(tmp_path: Path) -> None:
-    """`holdout = 0`: every session is warm with every item, everything is said, and nothing is written down."""
+def test_with_the_trial_off_nothing_is_assigned(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "[experiment]\nholdout = 0\n")
     texts = {machine.start(f"s{number}") for number in range(40)}
     assert len(texts) == 1
@@ -181,15 +175,13 @@ def test_off_means_nothing_is_drawn(tmp_path: Path) -> None:
     assert machine.lots == []
 
 
-def test_nobody_is_drawn_before_being_told(tmp_path: Path) -> None:
-    """Without the key that `preheat install` makes, every session is warm."""
+def test_no_session_is_assigned_before_the_person_was_informed(tmp_path: Path) -> None:
     machine = Machine(tmp_path, ALL, key=False)
     assert len({machine.start(f"s{number}") for number in range(20)}) == 1
     assert machine.lots == []
 
 
-def test_settings_that_cannot_be_understood_leave_nobody_without(tmp_path: Path) -> None:
-    """A share that is none: every session is warm until that is mended."""
+def test_invalid_trial_settings_leave_every_session_warm(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "[experiment]\nholdout = 7\n")
     assert all(machine.start(f"s{number}") for number in range(20))
 
@@ -204,7 +196,7 @@ def piled(machine: Machine, session: str) -> list[bytes]:
     return [machine.engine.handle(AGENT, payload, 10.0 + number) for number, payload in enumerate(payloads)]
 
 
-def test_advice_is_withheld_by_lot_and_not_brought_up_again(machine: Machine) -> None:
+def test_withheld_advice_is_not_given_later(machine: Machine) -> None:
     """About half of the sessions hear of their files; in the others the moment is written down all the same, the state is what
     it would be had it been said, and so it is not said a turn later."""
     said = {f"s{number}": sum(map(bool, piled(machine, f"s{number}"))) for number in range(40)}
@@ -221,8 +213,7 @@ def test_advice_is_withheld_by_lot_and_not_brought_up_again(machine: Machine) ->
         assert again.sessions.get(AGENT, session).state.told in states
 
 
-def test_a_refusal_is_never_left_to_chance(tmp_path: Path) -> None:
-    """Whoever asked for a guard has it every time."""
+def test_a_refusal_is_never_withheld(tmp_path: Path) -> None:
     machine = Machine(tmp_path, '[live]\nblock = "critical"\n' + ALL.replace("0.5\n", "0.9\n"))
     call = {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}, "cwd": machine.project}
     for number in range(30):
@@ -230,7 +221,7 @@ def test_a_refusal_is_never_left_to_chance(tmp_path: Path) -> None:
         assert b"safety rule" in answer
 
 
-def test_placebo_and_note(tmp_path: Path) -> None:
+def test_placebo_and_note_arms_get_their_texts(tmp_path: Path) -> None:
     """Four arms: a placebo has the tokens of what it stands for and nothing of it, a note has the same facts in one paragraph;
     both carry the mark by which Preheat knows its own words."""
     machine = Machine(tmp_path, "[experiment]\ndrop_items = 0\n")
@@ -250,8 +241,7 @@ def test_placebo_and_note(tmp_path: Path) -> None:
     assert "\n- " in texts["warm"]
 
 
-def test_a_plan_takes_the_holdout_s_place_while_it_runs(machine: Machine) -> None:
-    """A running daemon takes it up at the next start; sessions that began before keep their arm and their experiment."""
+def test_an_experiment_replaces_the_holdout_while_it_runs(machine: Machine) -> None:
     machine.start("before")
     name = Experiments(machine.data).start("mine", ["warm", "note"]).experiment
     for number in range(20):
@@ -267,7 +257,7 @@ def test_a_plan_takes_the_holdout_s_place_while_it_runs(machine: Machine) -> Non
     assert drawn[f"{AGENT}:after"].experiment == "standing"
 
 
-def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
+def test_a_killed_daemon_loses_no_assignment(tmp_path: Path) -> None:
     """A real daemon, killed with no chance to write anything more: every answer that was given has its lot in the journal, the
     file has it once the next daemon runs, and the sessions are in their arms."""
     machine = Machine(tmp_path, ALL)
@@ -288,8 +278,7 @@ def test_a_daemon_that_is_killed_keeps_every_lot(tmp_path: Path) -> None:
     assert drawn == {f"{AGENT}:{session}": "warm" if warm else "cold" for session, warm in given.items()}
 
 
-def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine) -> None:
-    """Somebody holds the file: the session starts, the trouble is told, and the next start writes both."""
+def test_assignments_that_cannot_be_written_are_stored_later(machine: Machine) -> None:
     program = (
         "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN IMMEDIATE');"
         " print('held', flush=True); time.sleep(999)"
@@ -312,8 +301,7 @@ def test_lots_that_cannot_be_written_are_kept_for_the_next_time(machine: Machine
     assert {each.session for each in machine.lots} == {f"{AGENT}:s1", f"{AGENT}:s2"}
 
 
-def test_a_rebuilt_archive_has_every_lot(machine: Machine) -> None:
-    """The archive is thrown away: what was drawn stands beside it."""
+def test_a_rebuilt_archive_has_every_assignment(machine: Machine) -> None:
     for number in range(10):
         machine.start(f"s{number}")
     first = connect(machine.data)
@@ -342,7 +330,7 @@ def worked(machine: Machine, session: str, at: float, rate: float, chance: rando
 
 
 @pytest.mark.parametrize(("effect", "helps"), [(0.25, True), (0.0, False)])
-def test_the_whole_loop(tmp_path: Path, effect: float, helps: bool) -> None:
+def test_a_trial_works_from_assignment_to_report(tmp_path: Path, effect: float, helps: bool) -> None:
     """Sessions start through the engine, work, are read and judged: where a warm start truly lowers mistakes the report says
     that it helps, where it does not it does not. What was forgotten is gone from the trial, too."""
     machine = Machine(tmp_path, "[experiment]\nholdout = 0.5\n")

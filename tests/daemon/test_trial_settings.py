@@ -36,8 +36,7 @@ def rows() -> str:
     return "\n".join(found)
 
 
-def test_the_page_has_every_setting_as_it_is() -> None:
-    """Put the output of `rows()` there after changing one."""
+def test_the_docs_table_of_settings_matches_the_code() -> None:
     shown = re.search(r"<!-- lots:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /lots -->", text(PAGE), re.DOTALL)
     assert shown is not None
     assert shown[1] == rows()
@@ -46,8 +45,7 @@ def test_the_page_has_every_setting_as_it_is() -> None:
 @pytest.mark.parametrize(
     "given", ["holdout = -0.1", "holdout = 1", 'holdout = "a fifth"', "drop_items = 2", "holdouts = 0"]
 )
-def test_a_share_is_one_or_refused(tmp_path: Path, given: str) -> None:
-    """Nothing is guessed: what is no share is told, with its name."""
+def test_a_share_outside_of_zero_to_one_is_refused(tmp_path: Path, given: str) -> None:
     (tmp_path / "settings.toml").write_text(f"[experiment]\n{given}\n")
     with pytest.raises(UserError, match=given.partition(" ")[0]):
         lots_in(str(tmp_path))

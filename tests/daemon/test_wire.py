@@ -120,8 +120,7 @@ def serving() -> Iterator[Serving]:
         yield found
 
 
-def test_a_request_in_any_pieces(serving: Serving) -> None:
-    """Wherever it is cut, it is the same request."""
+def test_a_request_may_arrive_in_any_pieces(serving: Serving) -> None:
     whole = b"some_agent 11\nhello\nworld"
     assert serving.sent(whole) == b"preheat 1 11\nhello\nworld"
     for cut in range(1, len(whole)):
@@ -138,20 +137,17 @@ def test_the_status_can_be_asked_for(serving: Serving) -> None:
 @pytest.mark.parametrize(
     "junk", [b"\n", b"x\n", b"agent -1\n", b"agent 1e9\n", b"agent 99999999999\n", b"a" * 5000, b"\xff \xff\n"]
 )
-def test_what_is_no_request_gets_an_empty_answer(serving: Serving, junk: bytes) -> None:
-    """And the connection is closed."""
+def test_an_invalid_request_gets_an_empty_answer(serving: Serving, junk: bytes) -> None:
     assert serving.sent(junk) == b"preheat 1 0\n"
 
 
-def test_half_a_request_gets_no_answer(serving: Serving) -> None:
-    """Whoever closes before all is said has not told anything; the client takes that for a daemon that is away."""
+def test_an_incomplete_request_gets_no_answer(serving: Serving) -> None:
     before = len(serving.echo.got)
     assert serving.sent(b"agent 100\nhalf", end=True) == b""
     assert len(serving.echo.got) == before
 
 
-def test_of_a_huge_payload_nothing_is_kept(serving: Serving) -> None:
-    """It is received to its end, so that the other side can finish, and answered with nothing."""
+def test_a_huge_payload_is_dropped(serving: Serving) -> None:
     assert serving.sent(b"agent 9000000\n", b"x" * 9_000_000) == b"preheat 1 0\n"
     assert serving.echo.large[-1] == "agent"
 
@@ -177,8 +173,7 @@ def test_a_post_is_answered(serving: Serving) -> None:
     assert _post(serving, "/hook/claude_code", b"later", GOOD) == (200, b'"late"')
 
 
-def test_one_connection_may_ask_again(serving: Serving) -> None:
-    """Programs keep their connection open."""
+def test_one_connection_may_send_several_requests(serving: Serving) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=HUNG)
     for body in (b'{"a":1}', b"later", b'{"b":2}'):
         connection.request("POST", "/hook/x", body, GOOD)
@@ -188,8 +183,7 @@ def test_one_connection_may_ask_again(serving: Serving) -> None:
     connection.close()
 
 
-def test_chunks_and_requests_in_a_row(serving: Serving) -> None:
-    """A body in chunks, and a second request that comes before the first is answered."""
+def test_chunked_and_pipelined_requests_are_answered(serving: Serving) -> None:
     one = f"POST /hook/x HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
     chunked = one + b"Transfer-Encoding: chunked\r\n\r\n5\r\nlater\r\n0\r\n\r\n"
     last = one + b"Connection: close\r\nContent-Length: 3\r\n\r\nabc"
@@ -209,15 +203,13 @@ def test_chunks_and_requests_in_a_row(serving: Serving) -> None:
         ("/hook/x", GOOD, "DELETE"),
     ],
 )
-def test_what_is_refused_is_no_error(serving: Serving, path: str, headers: dict[str, str], method: str) -> None:
-    """Without the token, from a web page, to another place: 204, and nobody hears of it."""
+def test_a_refused_post_gets_status_204(serving: Serving, path: str, headers: dict[str, str], method: str) -> None:
     before = len(serving.echo.got)
     assert _post(serving, path, b"{}", headers, method) == (204, b"")
     assert len(serving.echo.got) == before
 
 
-def test_health_says_more_to_whoever_has_the_token(serving: Serving) -> None:
-    """Others learn only that somebody is there."""
+def test_health_has_details_only_with_the_token(serving: Serving) -> None:
     assert json.loads(_post(serving, "/health", b"", {}, "GET")[1]) == {"preheat": True}
     assert json.loads(_post(serving, "/health", b"", GOOD, "GET")[1]) == {"health": 1}
 
@@ -230,8 +222,7 @@ def test_a_huge_post_is_received_and_dropped(serving: Serving) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(junk=st.binary(max_size=300) | st.text("GETPOS /hk.:\r\nHT1", max_size=200).map(str.encode))
-def test_any_bytes_on_either_way(serving: Serving, junk: bytes) -> None:
-    """No bytes bring it down; what comes back is an answer of the protocol or nothing."""
+def test_any_bytes_on_either_protocol_are_harmless(serving: Serving, junk: bytes) -> None:
     answer = serving.sent(junk, end=True)
     assert answer == b"" or answer.startswith(b"preheat 1 ")
     answer = serving.posted(junk, end=True)
@@ -239,6 +230,5 @@ def test_any_bytes_on_either_way(serving: Serving, junk: bytes) -> None:
     assert serving.sent(b"a 2\n{}") == b"preheat 1 2\n{}"
 
 
-def test_nothing_stays_busy(serving: Serving) -> None:
-    """Every connection that was answered or closed is counted off: a daemon that stops waits for the others only."""
+def test_no_request_stays_counted_as_busy(serving: Serving) -> None:
     until(lambda: serving.echo.busy == 0, "no connection that is waited for")

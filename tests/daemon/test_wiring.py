@@ -184,8 +184,7 @@ WORDS = {"focus": "Focus fell", "loop": "rounds", "debt": "source files", "drift
 
 
 @pytest.mark.parametrize("signal", SCRIPTS)
-def test_a_signal_speaks_through_the_engine(tmp_path: Path, signal: SignalName) -> None:
-    """Once, in the words of its own, inside the mark that keeps us from learning it."""
+def test_every_signal_can_cause_an_advisory_through_the_engine(tmp_path: Path, signal: SignalName) -> None:
     play = Play(str(tmp_path)).all(SCRIPTS[signal]())
     assert play.signals.count(signal) == 1, play.signals
     (text,) = (text for _, name, text in play.said if name == signal)
@@ -193,8 +192,7 @@ def test_a_signal_speaks_through_the_engine(tmp_path: Path, signal: SignalName) 
     assert text.startswith("<preheat-advisory>")
 
 
-def test_pressure_speaks_where_the_transcript_tells_how_full_it_is(tmp_path: Path) -> None:
-    """Hooks do not say; the engine asks whoever reads the transcript, and the share is in the state."""
+def test_pressure_fires_with_the_context_size_of_the_transcript(tmp_path: Path) -> None:
     play = Play(str(tmp_path))
     full = [150_000]
     play.engine.full = lambda agent, session: (full[0], 200_000)
@@ -207,8 +205,7 @@ def test_pressure_speaks_where_the_transcript_tells_how_full_it_is(tmp_path: Pat
 
 
 # What was learned.
-def test_a_known_mistake_is_told_before_the_call_or_after_it(tmp_path: Path) -> None:
-    """The repair that earlier sessions found, at the very call; once in a session, whichever comes first."""
+def test_a_known_mistake_gets_a_hint_before_or_after_the_call(tmp_path: Path) -> None:
     project = tmp_path / "shop"
     (project / ".git").mkdir(parents=True)
     learned(str(tmp_path / "data"), str(project), str(tmp_path / "home"))
@@ -260,14 +257,12 @@ ACTS: dict[str, tuple[Callable[[], list[bytes]], float]] = {
 """By setting: a session and a value with which it goes otherwise."""
 
 
-def test_every_setting_has_such_a_session() -> None:
-    """`output_lines` has a test of its own below."""
+def test_every_setting_has_a_session_that_shows_its_effect() -> None:
     assert {*ACTS, "output_lines"} == set(Thresholds.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_a_setting_acts(tmp_path: Path, name: str) -> None:
-    """The same hooks with another value in `settings.toml`: what is measured, or what is said, is something else."""
+def test_a_setting_changes_the_advisories_of_its_session(tmp_path: Path, name: str) -> None:
     script, value = ACTS[name]
 
     def played(settings: str) -> Play:
@@ -281,8 +276,7 @@ def test_a_setting_acts(tmp_path: Path, name: str) -> None:
     assert usual.stages.thresholds == DEFAULTS
 
 
-def test_trust_steers_how_much_is_said(tmp_path: Path) -> None:
-    """With much trust there is one word in ten turns; with little, debt and drift are both told when they come."""
+def test_trust_lowers_the_number_of_advisories(tmp_path: Path) -> None:
     trusted = Play(str(tmp_path / "much"), "[live]\ntrust_unverified = 0").all(away("py"))
     distrusted = Play(str(tmp_path / "little"), "[live]\ntrust_unverified = 30").all(away("py"))
     assert trusted.signals == ["debt"]
@@ -290,8 +284,7 @@ def test_trust_steers_how_much_is_said(tmp_path: Path) -> None:
     assert distrusted.said[0] == trusted.said[0]
 
 
-def test_the_phase_steers_how_much_is_said(tmp_path: Path) -> None:
-    """Its own number counts: none while productive leaves what struggling allows."""
+def test_the_phase_changes_the_number_of_advisories(tmp_path: Path) -> None:
     usual = Play(str(tmp_path / "usual")).all(chatty())
     quiet = Play(str(tmp_path / "quiet"), "[live.advice_per_ten_turns]\nproductive = 0\nwarmup = 0").all(chatty())
     silent = Play(str(tmp_path / "silent"), toml("advice_per_ten_turns", 0)).all(chatty())
@@ -324,8 +317,7 @@ def test_outputs_are_shortened_only_on_request(tmp_path: Path) -> None:
     assert not (tmp_path / "off" / "outputs").exists()
 
 
-def test_the_whole_output_is_given_whole(tmp_path: Path) -> None:
-    """Whoever asks for what was left out must not get it shortened again; nor are files shortened, which are edited later."""
+def test_a_call_that_asks_for_the_whole_output_gets_it(tmp_path: Path) -> None:
     play = Play(str(tmp_path), "[live]\nshorten_output = true")
     assert play.tell(ran(1, "preheat output 0123456789ab", LONG)) == {}
     assert play.tell(ran(2, "preheat output 0123456789ab | grep -n line", LONG)) == {}
@@ -334,8 +326,7 @@ def test_the_whole_output_is_given_whole(tmp_path: Path) -> None:
     assert play.tell(ran(3, "make preheat output", LONG)) != {}
 
 
-def test_an_output_that_cannot_be_kept_stays_as_it_is(tmp_path: Path) -> None:
-    """Nothing is ever out of reach."""
+def test_an_output_that_cannot_be_stored_is_not_shortened(tmp_path: Path) -> None:
     play = Play(str(tmp_path), "[live]\nshorten_output = true")
     (tmp_path / "outputs").write_text("a file where the folder should be")
     assert play.tell(ran(1, "make all", LONG)) == {}
@@ -369,8 +360,7 @@ def test_calls_are_refused_only_on_request(tmp_path: Path) -> None:
     assert refused("plain", '[live]\nblock = "high"', "ls -la") == ""
 
 
-def test_a_refusal_holds_however_often_and_by_whomever_it_is_tried(tmp_path: Path) -> None:
-    """Again at once, in a subagent, while nothing can be written down; and it is in the journal when it can."""
+def test_a_refusal_holds_for_repetitions_and_subagents(tmp_path: Path) -> None:
     play = Play(str(tmp_path), '[live]\nblock = "critical"')
     for more in ({}, {}, {"tool_use_id": "c1"}, {"tool_use_id": "c1"}, {"agent_id": "sub-1"}):
         assert decision(play.tell(calling(RUIN, **more))) == "deny"
@@ -385,8 +375,7 @@ def test_a_refusal_holds_however_often_and_by_whomever_it_is_tried(tmp_path: Pat
     assert decision(play.tell(calling(RUIN))) == "deny"
 
 
-def test_throwing_changes_away_is_worse_while_there_are_some(tmp_path: Path) -> None:
-    """What was edited and not committed would be lost; after a commit it is not."""
+def test_discarding_changes_is_more_severe_with_uncommitted_changes(tmp_path: Path) -> None:
     play = Play(str(tmp_path), '[live]\nblock = "high"')
     assert decision(play.tell(calling("git reset --hard"))) == ""
     play.tell(edited(1, "src/a.py"))
@@ -395,13 +384,12 @@ def test_throwing_changes_away_is_worse_while_there_are_some(tmp_path: Path) -> 
     assert decision(play.tell(calling("git reset --hard", tool_use_id="again"))) == ""
 
 
-def test_a_mistake_in_a_number_does_not_take_the_guard_away(tmp_path: Path) -> None:
-    """The choices are read apart from the numbers."""
+def test_an_invalid_threshold_does_not_switch_refusals_off(tmp_path: Path) -> None:
     play = Play(str(tmp_path), '[live]\nfocus_low = "nonsense"\nblock = "critical"')
     assert decision(play.tell(calling(RUIN))) == "deny"
 
 
-def test_a_stop_is_held_up_only_on_request_and_once(tmp_path: Path) -> None:
+def test_a_stop_is_held_only_on_request_and_once(tmp_path: Path) -> None:
     """By default the person alone is told. On request the agent is sent back once for each prompt, not when the program says
     that it was already, and our own words that come back as a prompt are nobody's prompt."""
     files = Hooks().ask("mend the login").edit(*(f"src/part{number}.py" for number in range(3))).made
@@ -442,8 +430,7 @@ class Deaf(AppHooks):
         raise AssertionError("nobody would hear it")
 
 
-def test_at_the_end_the_person_is_told_how_it_went(tmp_path: Path) -> None:
-    """The scorecard of the transcript in a line, where the program has a place for it; of a short session, nothing."""
+def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
 
     def line(kind: type[AppHooks], calls: int) -> bytes:
         session = f"0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f6{calls:02}"
@@ -460,8 +447,7 @@ def test_at_the_end_the_person_is_told_how_it_went(tmp_path: Path) -> None:
     assert line(Deaf, 40) == b""
 
 
-def test_a_session_that_ends_without_a_transcript_ends_quietly(tmp_path: Path) -> None:
-    """None named, none there, a folder, or something else in it."""
+def test_a_session_without_a_transcript_ends_without_a_score_line(tmp_path: Path) -> None:
     live = prepare(str(tmp_path))
     (tmp_path / "other.jsonl").write_text("no transcript at all")
     one = Engine(live, Listening(str(tmp_path)), Patient())
@@ -471,8 +457,7 @@ def test_a_session_that_ends_without_a_transcript_ends_quietly(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("slow", [False, True])
-def test_a_slow_score_is_not_waited_for(tmp_path: Path, slow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon answers with the line if it is there in time, and with nothing if it is not."""
+def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
 
     class Slow(Listening):

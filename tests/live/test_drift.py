@@ -19,15 +19,13 @@ NEAR: list[LiveEvent] = [
 FAR = [edited(f"src/billing/invoice{number}.py") for number in range(10)]
 
 
-def test_work_on_what_was_asked_has_no_drift() -> None:
-    """Named files, the files that work begins with and their subsystem are the goal."""
+def test_work_on_the_named_files_and_their_subsystem_has_no_drift() -> None:
     reading = heard(DRIFT, NEAR)
     assert reading.value == 0
     assert not reading.fired
 
 
-def test_leaving_is_told_while_it_happens() -> None:
-    """Edit after edit outside of the goal: drift passes 0.7 while it rises, with counts and where the work began."""
+def test_edits_outside_of_the_goal_fire_while_drift_rises() -> None:
     reading = heard(DRIFT, [*NEAR, *FAR])
     assert reading.fired
     assert reading.value == pytest.approx(10 / WINDOW)
@@ -35,16 +33,14 @@ def test_leaving_is_told_while_it_happens() -> None:
     assert "src/auth/login.py" in reading.text
 
 
-def test_work_that_stays_away_has_no_velocity() -> None:
-    """Once it is far and stays there nothing is new: the cause lasts, the word is not repeated."""
+def test_constant_drift_has_no_velocity_and_does_not_fire() -> None:
     reading = heard(DRIFT, [*NEAR, *FAR, *FAR])
     assert reading.value == 1
     assert reading.cause == "away"
     assert not reading.fired
 
 
-def test_looks_outside_are_an_excursion_and_no_drift_to_tell() -> None:
-    """Only looking: the phase may call it exploring, nobody is told."""
+def test_reads_outside_of_the_goal_do_not_fire() -> None:
     events = [*NEAR, *[read(f"src/billing/{number}.py") for number in range(10)]]
     assert not heard(DRIFT, events).fired
     assert away(played(DRIFT, events))
@@ -59,26 +55,22 @@ def test_a_vague_prompt_gives_no_drift(prompt: str) -> None:
     assert (reading.value, reading.fired) == (0, False)
 
 
-def test_a_goal_in_a_document_gives_no_drift() -> None:
-    """What the document asks for is not seen, so no distance from it can be."""
+def test_a_prompt_that_names_only_a_document_gives_no_drift() -> None:
     assert heard(DRIFT, [asked("implement everything in docs/plan.md"), *NEAR[1:], *FAR]).value == 0
 
 
-def test_a_prompt_anchors_anew() -> None:
-    """A person who asks for something else sets another goal; one who says `go on` agrees with where the work is."""
+def test_a_prompt_with_a_goal_replaces_the_goal_and_one_without_keeps_it() -> None:
     assert heard(DRIFT, [*NEAR, *FAR, asked("export every invoice of a year as one archive")]).value == 0
     after = heard(DRIFT, [*NEAR, *FAR, asked("go on"), *FAR])
     assert after.value < DEFAULTS.drift_high
 
 
-def test_a_new_session_has_no_goal() -> None:
-    """After `clear` nothing of the old goal counts, after `resume` all of it does."""
+def test_the_goal_ends_with_clear_and_survives_resume() -> None:
     assert not played(DRIFT, [*NEAR, began("clear")]).known
     assert played(DRIFT, [*NEAR, began("resume")]).known
 
 
-def test_work_that_a_check_has_proved_belongs_to_the_goal() -> None:
-    """A change that reaches into other subsystems and passes its checks goes on without a word."""
+def test_subsystems_that_passed_a_check_belong_to_the_goal() -> None:
     steps = [
         event for place, edit in enumerate((*FAR, *FAR)) for event in ((edit, checked()) if place % 4 == 3 else (edit,))
     ]
@@ -86,8 +78,7 @@ def test_work_that_a_check_has_proved_belongs_to_the_goal() -> None:
         assert not heard(DRIFT, [*NEAR, *steps[:length]]).fired
 
 
-def test_words_of_the_prompt_are_half_way_to_the_goal() -> None:
-    """A path that shares a telling word with the prompt is half close."""
+def test_a_path_that_shares_a_word_with_the_prompt_has_half_closeness() -> None:
     events = [
         asked("let invoices be sent again when the mail bounced"),
         *NEAR[1:],
@@ -96,23 +87,19 @@ def test_words_of_the_prompt_are_half_way_to_the_goal() -> None:
     assert heard(DRIFT, events).value == pytest.approx(0.5)
 
 
-def test_a_file_worked_on_for_long_is_one_touch() -> None:
-    """Where a change is wired in, one file may take many edits."""
+def test_repeated_edits_of_one_file_are_one_touch() -> None:
     assert heard(DRIFT, [*NEAR, *[edited("src/config/types.py")] * 20]).value == pytest.approx(1 / WINDOW)
 
 
-def test_velocity_is_the_slope() -> None:
-    """Least squares per turn; too few turns have none."""
+def test_velocity_is_the_least_squares_slope_per_turn() -> None:
     assert velocity((0.0, 0.1, 0.2, 0.3, 0.4)) == pytest.approx(0.1)
     assert velocity((0.5, 0.5, 0.5, 0.5)) == 0
     assert velocity((0.0, 1.0, 0.0)) == 0
 
 
-def test_drift_high_acts() -> None:
-    """A higher threshold is not passed."""
+def test_drift_high_sets_the_drift_that_fires() -> None:
     assert not heard(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_high=0.9)).fired
 
 
-def test_drift_velocity_acts() -> None:
-    """A drift that rises more slowly than the setting is not told."""
+def test_drift_velocity_sets_the_rise_that_fires() -> None:
     assert not heard(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_velocity=0.2)).fired

@@ -69,8 +69,7 @@ def verdict(status: str = "ok", cause: str | None = None, signature: str = "") -
 
 
 # One call.
-def test_a_call_is_told_with_its_files_and_what_it_checked() -> None:
-    """Paths begin at the project, edits are told apart from looks, and a check with what it counts as failing."""
+def test_a_call_event_has_relative_files_edits_and_checks() -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": f"{ROOT}/src/cart.py"})
     event = called(edit, came("done"), verdict(), root=ROOT)
     assert (event.files, event.edited, event.summary, event.activity) == (
@@ -91,30 +90,26 @@ def test_a_call_is_told_with_its_files_and_what_it_checked() -> None:
     ("status", "cause", "edited"),
     [("ok", None, True), ("failed", "mistake", False), ("denied", None, False), ("interrupted", None, False)],
 )
-def test_a_change_that_was_refused_changed_nothing(status: str, cause: str | None, edited: bool) -> None:
-    """Debt and loops count what was changed, not what was tried."""
+def test_a_refused_change_has_no_edited_files(status: str, cause: str | None, edited: bool) -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": "src/cart.py"})
     event = called(edit, came(""), verdict(status, cause), root=ROOT)
     assert bool(event.edited) is edited
     assert event.files == ("src/cart.py",)
 
 
-def test_a_command_that_ends_with_bad_news_has_changed_files_before() -> None:
-    """`sed -i … && pytest` with a failing test: the edit took place."""
+def test_a_command_that_fails_with_a_finding_still_edited_its_files() -> None:
     event = called(
         shell("sed -i s/a/b/ src/cart.py && pytest"), came("1 failed in 0.1s", code=1), verdict("failed", "finding")
     )
     assert event.edited == ("src/cart.py",)
 
 
-def test_a_file_that_is_taken_away_is_told_apart() -> None:
-    """Who counts unverified files must know that one is gone."""
+def test_a_removed_file_is_in_removed_and_not_in_edited() -> None:
     event = called(shell("rm scratch.py"), came(""), verdict())
     assert (event.removed, event.edited) == (("scratch.py",), ())
 
 
-def test_the_tokens_before_the_model_are_those_of_its_last_word() -> None:
-    """What is known when the call comes back: usage that is told later does not count yet."""
+def test_context_tokens_are_those_of_the_last_response_before_the_result() -> None:
     usage = Usage(input=100, cache_read=5_000, cache_write=900, output=40)
     events = told(
         AssistantMessage(line=1, text="I look.", response="r1", usage=usage),
@@ -127,8 +122,7 @@ def test_the_tokens_before_the_model_are_those_of_its_last_word() -> None:
 
 
 # A session.
-def test_a_session_is_told_in_its_order() -> None:
-    """Began; a prompt; its calls; stopped before the next prompt; compacted; ended."""
+def test_the_events_of_a_session_are_in_order() -> None:
     events = told(
         UserMessage(line=1, text="Fix the rounding in src/cart.py"),
         shell("ls", 2),
@@ -142,21 +136,18 @@ def test_a_session_is_told_in_its_order() -> None:
     assert [type(event) for event in events] == [Began, Asked, Called, Compacted, Stopped, Asked, Stopped, Ended]
 
 
-def test_notes_to_oneself_are_no_events() -> None:
-    """Bookkeeping is in no rate and in no signal."""
+def test_bookkeeping_calls_give_no_events() -> None:
     plan = ToolCall(line=1, call_id="c1", tool="TodoWrite", kind="plan", input={"todos": []})
     assert [type(event) for event in told(plan, came("ok"))] == [Began, Stopped, Ended]
 
 
-def test_a_call_without_a_result_has_not_happened_yet() -> None:
-    """It is told when it comes back, be it written down before its result or after it."""
+def test_a_call_gives_an_event_only_once_its_result_is_there() -> None:
     assert not [event for event in told(shell("ls")) if isinstance(event, Called)]
     late = told(came("a", 1), shell("ls", 1))
     assert [event.call_id for event in late if isinstance(event, Called)] == ["c1"]
 
 
-def test_a_command_that_goes_on_is_told_again_when_it_has_ended() -> None:
-    """First as unknown, then with its end, in the turn that learned of it: a check counts when it is over."""
+def test_a_running_command_gives_a_second_event_when_it_has_ended() -> None:
     running = ToolResult(line=2, call_id="c1", text="Process running with session ID 7", is_error=None)
     whole = Session(
         agent="codex", id="s",
@@ -174,8 +165,7 @@ def test_a_command_that_goes_on_is_told_again_when_it_has_ended() -> None:
     ]  # fmt: skip
 
 
-def test_a_prompt_is_told_by_its_words_and_files() -> None:
-    """Code words are split, paths begin at the project, and what only looks like a file is none."""
+def test_a_prompt_event_has_its_words_and_files() -> None:
     event = asked(f"Please fix parseUserName in {ROOT}/src/user/names.py, e.g. v1.2 of @docs/api.md.", root=ROOT)
     assert event.files == ("src/user/names.py", "docs/api.md")
     assert {"parse", "user", "name", "fix"} <= set(event.words)
@@ -183,8 +173,7 @@ def test_a_prompt_is_told_by_its_words_and_files() -> None:
 
 
 @given(st.text(max_size=400))
-def test_any_prompt_gives_bounded_words(text: str) -> None:
-    """Whatever a person pastes."""
+def test_any_prompt_gives_bounded_words_and_files(text: str) -> None:
     event = asked(text, root=ROOT)
     assert len(event.words) <= 60
     assert all(word == word.lower() for word in event.words)
@@ -192,8 +181,7 @@ def test_any_prompt_gives_bounded_words(text: str) -> None:
 
 # Growing.
 @each_file
-def test_a_state_that_was_put_away_goes_on_as_it_was(agent: str, name: str) -> None:
-    """Folding a finished session gives what its live events give one by one, each time read back from disk."""
+def test_a_stored_state_continues_as_if_it_had_not_been_stored(agent: str, name: str) -> None:
     for whole in read(os.path.join(FIXTURES, name)):
         at_once = one_by_one = START
         for event in events_of(whole, assess(whole).records, whole.project):
@@ -205,8 +193,7 @@ def test_a_state_that_was_put_away_goes_on_as_it_was(agent: str, name: str) -> N
 
 @needs_corpus
 @pytest.mark.parametrize("source", ["claude_code__sniffly", "codex_exec__SWE-PolyBench-pando", "pi__pi-mono"])
-def test_real_sessions_can_be_put_away_at_any_event(source: str) -> None:
-    """The same over a few sessions of people at work, and a transcript folded in two halves."""
+def test_recorded_sessions_can_be_stored_and_continued_at_any_event(source: str) -> None:
     for whole in real_sessions(source, 3):
         events = events_of(whole, assess(whole).records, whole.project)
         at_once = reduce(fold, events, START)
@@ -228,8 +215,7 @@ def real_sessions(source: str, most: int) -> list[Session]:
 
 
 @each_file
-def test_a_growing_session_only_adds_events(agent: str, name: str) -> None:
-    """Cut anywhere after a result, it gives a beginning of what it gives in the end: what was told stays told."""
+def test_the_events_of_a_growing_session_are_a_prefix_of_its_later_events(agent: str, name: str) -> None:
     for whole in read(os.path.join(FIXTURES, name)):
         everything = events_of(whole, assess(whole).records, whole.project, finished=False)
         cuts = [place + 1 for place, event in enumerate(whole.events) if isinstance(event, ToolResult)]
@@ -259,8 +245,7 @@ def told_whole(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
 
 
 @each_hooked_file
-def test_hooks_and_transcripts_agree_on_a_call(agent: str, name: str) -> None:
-    """The same call, told by a hook and read from the transcript, is the same event but for the turn and its tokens."""
+def test_a_hook_and_a_transcript_give_the_same_event_for_a_call(agent: str, name: str) -> None:
     for whole in read(os.path.join(FIXTURES, name)):
         whole = msgspec.structs.replace(whole, project="")
         by_id = {event.call_id: event for event in events_of(whole, assess(whole).records) if isinstance(event, Called)}
@@ -273,8 +258,7 @@ def test_hooks_and_transcripts_agree_on_a_call(agent: str, name: str) -> None:
             assert called_by_hook(hook) == expected
 
 
-def test_every_hook_becomes_its_event() -> None:
-    """What is about to happen and what a subagent does are none."""
+def test_every_hook_gives_its_event() -> None:
 
     def types(name: str, **more: object) -> list[type]:
         return [type(event) for event in from_hook(HookEvent(agent="claude_code", session="s", name=name, **more))]  # type: ignore[arg-type]
@@ -336,14 +320,12 @@ def test_a_payload_becomes_an_event() -> None:
         ("pytest tests/a.py", "pytest tests/b.py", False),
     ],
 )
-def test_what_only_shows_less_is_the_same_command(one: str, other: str, same: bool) -> None:
-    """A loop is not broken by another `tail`, nor made by reading on."""
+def test_a_command_with_less_output_shown_is_the_same_command(one: str, other: str, same: bool) -> None:
     assert (plain_command(one) == plain_command(other)) is same
     assert (same_call("Bash", one, {}) == same_call("Bash", other, {})) is same
 
 
-def test_what_is_said_beside_a_call_does_not_make_it_another() -> None:
-    """A description or a time limit; but another part of a file is another read."""
+def test_descriptive_arguments_do_not_change_the_hash_of_a_call() -> None:
     assert same_call("Read", "", {"file_path": "a", "description": "x"}) == same_call("Read", "", {"file_path": "a"})
     assert same_call("Read", "", {"file_path": "a", "offset": 1}) != same_call("Read", "", {"file_path": "a"})
 
@@ -359,14 +341,12 @@ def test_what_is_said_beside_a_call_does_not_make_it_another() -> None:
         ("line 41", "line 42", False),
     ],
 )
-def test_the_same_outcome_is_the_same_result(one: str, other: str, same: bool) -> None:
-    """Times and addresses pass; counts and lines do not."""
+def test_times_and_addresses_do_not_change_the_hash_of_a_result(one: str, other: str, same: bool) -> None:
     assert (same_result("failed", one) == same_result("failed", other)) is same
     assert same_result("failed", one) != same_result("ok", one)
 
 
-def test_what_we_said_ourselves_is_no_part_of_a_result() -> None:
-    """Some programs add an advisory to the tool's output."""
+def test_texts_of_preheat_are_no_part_of_a_result() -> None:
     said = "1 failed\n<preheat-advisory>3 rounds</preheat-advisory>"
     assert plain_result(said) == "1 failed"
 
@@ -391,8 +371,9 @@ def test_what_we_said_ourselves_is_no_part_of_a_result() -> None:
         ("nothing that counts", True, None),
     ],
 )  # fmt: skip
-def test_failing_is_counted_where_the_output_says_so(text: str, passed: bool, count: int | None) -> None:
-    """The last lines of the usual runners; no number where none is told."""
+def test_the_number_of_failures_is_read_from_the_output_of_common_runners(
+    text: str, passed: bool, count: int | None
+) -> None:
     assert failing(text, passed) == count
 
 
@@ -410,21 +391,18 @@ def test_failing_is_counted_where_the_output_says_so(text: str, passed: bool, co
         ("gh pr create --fill", False),
     ],
 )
-def test_what_looks_again_by_design(command: str, polling: bool) -> None:
-    """Waiting is no loop."""
+def test_commands_that_wait_or_watch_are_polling(command: str, polling: bool) -> None:
     assert polls("Bash", understand(command), {}) is polling
 
 
-def test_tools_that_wait_are_told_by_their_names() -> None:
-    """Reading from a command that runs, or a look at a page that changes."""
+def test_tools_that_wait_are_recognised_by_their_names() -> None:
     assert polls("BashOutput", None, {"bash_id": "b1"})
     assert polls("browser_wait_for", None, {})
     assert not polls("Read", None, {})
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.booleans())
-def test_any_text_can_be_told_apart(command: str, result: str, passed: bool) -> None:
-    """No text breaks it, and the same gives the same."""
+def test_any_text_can_be_hashed_and_equal_texts_have_equal_hashes(command: str, result: str, passed: bool) -> None:
     assert same_call("t", command, {"x": command}) == same_call("t", command, {"x": command}) >= 0
     assert same_result("ok", result) == same_result("ok", result) < 2**63
     count = failing(plain_result(result), passed)
@@ -434,8 +412,7 @@ def test_any_text_can_be_told_apart(command: str, result: str, passed: bool) -> 
 @pytest.mark.parametrize(
     "filler", [" ", "\n", "a ", "1 ", "; ", "| ", "echo ", "f", "7", "/tmp", "<preheat-x>", "\x1b[", "ab.c/"]
 )
-def test_any_text_costs_what_its_length_says(filler: str) -> None:
-    """Outputs and prompts are made of anything, and an agent waits meanwhile."""
+def test_reading_any_text_takes_time_proportional_to_its_length(filler: str) -> None:
 
     def take(text: str) -> None:
         plain = plain_result(text)
@@ -448,8 +425,7 @@ def test_any_text_costs_what_its_length_says(filler: str) -> None:
     grows_in_proportion(take, (filler * 200_000)[:200_000])
 
 
-def test_the_lines_of_a_command_stay_commands() -> None:
-    """On one line without a break between them, `cd app` and `go test ./...` would read as one that covers everything."""
+def test_the_lines_of_a_command_stay_separate_commands_in_the_summary() -> None:
     call = ToolCall(
         line=1, call_id="a", tool="Bash", kind="shell", input={"command": "cd app\n# all\ngo test ./... \\\n  -v"}
     )

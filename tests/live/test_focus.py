@@ -28,19 +28,16 @@ def test_work_in_one_subsystem_has_full_focus() -> None:
     ("number", "value"),
     [(1, 100), (1.17, 90), (2, 63), (4, 40), (8, 25)],
 )
-def test_the_formula(number: float, value: int) -> None:
-    """100 · N^(−2/3): the seed's 90 and 40 are a little more than one subsystem and four."""
+def test_focus_follows_its_formula(number: float, value: int) -> None:
     assert round(score(number)) == value
 
 
-def test_equal_shares_count_as_so_many_subsystems() -> None:
-    """The effective number of n equal shares is n, of nothing it is 1."""
+def test_the_effective_number_of_equal_shares_is_their_number() -> None:
     assert effective({"a": 2.0, "b": 2.0, "c": 2.0}) == pytest.approx(3)
     assert effective({}) == 1
 
 
-def test_newer_touches_weigh_more_and_looks_less() -> None:
-    """A touch weighs by its place in the window, and a quarter of that if nothing was changed."""
+def test_newer_touches_weigh_more_and_reads_less() -> None:
     found = weights((("old", True), ("look", False), ("new", True)), 24)
     assert found == {"old": 22.0, "look": 23.0 * 0.25, "new": 24.0}
 
@@ -76,15 +73,13 @@ def test_a_subsystem_is_the_folder_of_a_module(path: str, subsystem: str | None)
         ("src/live/fold.py", "live"),
     ],
 )
-def test_a_test_belongs_to_the_module_that_its_path_ends_like(path: str, subsystem: str) -> None:
-    """Tests lie in a shorter path than what they test; what is no test keeps its own."""
+def test_a_test_belongs_to_the_subsystem_that_ends_with_its_path(path: str, subsystem: str) -> None:
     found = place(path)
     assert found is not None
     assert belongs(found, ("preheat/live",)) == subsystem
 
 
-def test_a_fall_is_told() -> None:
-    """Edits that leave the subsystem for four others without a check: focus fell, with numbers and where to begin."""
+def test_a_fall_of_focus_fires_with_its_numbers() -> None:
     reading = heard(FOCUS, SPREAD)
     assert reading.fired
     assert reading.value < 40
@@ -92,38 +87,32 @@ def test_a_fall_is_told() -> None:
     assert "`auth`" in reading.text
 
 
-def test_warmup_says_nothing() -> None:
-    """The first turns are for looking around."""
+def test_focus_does_not_fire_in_warmup() -> None:
     assert not heard(FOCUS, SPREAD, phase="warmup").fired
 
 
-def test_a_wide_change_whose_checks_pass_is_silent() -> None:
-    """A refactoring over many subsystems with a passing check now and then is a plan, not a loss."""
+def test_a_wide_change_with_passing_checks_does_not_fire() -> None:
     checks = [event for edit in SPREAD for event in (edit, checked("test"))]
     reading = heard(FOCUS, checks)
     assert reading.value < 40
     assert not reading.fired
 
 
-def test_work_that_was_wide_from_the_start_is_silent() -> None:
-    """There is no fall where there was no height."""
+def test_work_that_was_wide_from_the_start_does_not_fire() -> None:
     names = ["auth", "billing", "mail", "search", "ui"]
     assert not heard(FOCUS, [edited(f"src/{names[number % 5]}/a.py") for number in range(24)]).fired
 
 
-def test_reading_around_is_silent() -> None:
-    """Looks alone open nothing."""
+def test_reads_alone_do_not_fire() -> None:
     assert not heard(FOCUS, [read(f"src/{name}/{number}.py") for name in "abcdef" for number in range(4)]).fired
 
 
-def test_a_telling_prompt_starts_anew() -> None:
-    """What was asked before is no measure; `go on` is no new request."""
+def test_a_prompt_with_a_goal_resets_focus() -> None:
     assert heard(FOCUS, [*SPREAD, asked("add an invoice export to billing")]).value == 100
     assert heard(FOCUS, [*SPREAD, asked("go on")]).value < 40
 
 
-def test_switches_are_counted_once_for_each_subsystem_that_is_opened() -> None:
-    """To and fro between two subsystems is one switch, the first edit of a session none."""
+def test_a_switch_is_counted_once_for_each_opened_subsystem() -> None:
     events = [edited("src/a/x.py"), edited("src/b/x.py"), edited("src/a/x.py"), edited("src/b/y.py")]
     state = played(FOCUS, events)
     assert (state.switches, state.switched) == (1, 0)
@@ -132,11 +121,9 @@ def test_switches_are_counted_once_for_each_subsystem_that_is_opened() -> None:
     assert played(FOCUS, [*events, began("clear")]).touches == ()
 
 
-def test_focus_low_acts() -> None:
-    """The threshold of the setting decides."""
+def test_focus_low_sets_the_focus_that_fires() -> None:
     assert not heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_low=20.0)).fired
 
 
-def test_focus_window_acts() -> None:
-    """A shorter window forgets sooner: the last three touches are in one subsystem."""
+def test_focus_window_sets_the_number_of_touches() -> None:
     assert heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_window=3)).value == pytest.approx(100)

@@ -26,8 +26,7 @@ def stored(state: LiveState) -> LiveState:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=LiveState)
 
 
-def test_the_order_of_the_signals() -> None:
-    """Trust and phase come last: they see what the others say."""
+def test_trust_and_phase_are_the_last_signals() -> None:
     assert [part.name for part in SIGNALS] == [
         "focus",
         "loop",
@@ -41,23 +40,20 @@ def test_the_order_of_the_signals() -> None:
     assert [each.signal for each in readings(START)] == [part.name for part in SIGNALS]
 
 
-def test_a_turn_is_one_response() -> None:
-    """Calls of one response are one turn; calls that name none are one each; nothing else is a turn."""
+def test_calls_of_one_response_are_one_turn() -> None:
     assert folded([read("a.py", turn="r1"), read("b.py", turn="r1"), read("c.py", turn="r2")]).turn == 2
     assert folded([read("a.py"), read("a.py")]).turn == 2
     assert folded([began(), asked("fix it"), read("a.py"), stopped(), ended()]).turn == 1
 
 
-def test_a_cleared_session_begins_anew() -> None:
-    """`clear` and `startup` forget everything; `resume` and `compact` go on."""
+def test_clear_and_startup_reset_the_state_and_resume_does_not() -> None:
     state = folded([asked("fix src/a/x.py"), edited("src/a/x.py"), ran("x", ok=False)])
     assert folded([began("clear")], state) == folded([began()])
     assert folded([began("resume")], state).turn == 2
     assert folded([began("compact")], state).trust.base == 95
 
 
-def test_trust_and_phase_see_the_others() -> None:
-    """Unverified files and opened subsystems reach trust, lapses and loops reach the phase."""
+def test_trust_and_phase_use_the_readings_of_other_signals() -> None:
     wide = folded([edited(f"src/{name}/x.py") for name in "abcde"])
     assert (wide.trust.debt, wide.trust.switches) == (5, 4)
     events = [
@@ -71,8 +67,7 @@ def test_trust_and_phase_see_the_others() -> None:
     assert stuck.phase.phase == "struggling"
 
 
-def test_a_session_that_goes_well_is_quiet() -> None:
-    """Every reading of ordinary work is below its threshold."""
+def test_no_signal_fires_in_ordinary_work() -> None:
     events: list[LiveEvent] = [
         asked("add a limit to src/auth/login.py"),
         read("src/auth/login.py"),
@@ -86,8 +81,7 @@ def test_a_session_that_goes_well_is_quiet() -> None:
 
 @given(SESSIONS)
 @settings(max_examples=150, deadline=None)
-def test_any_events_give_a_state_within_its_bounds(events: list[LiveEvent]) -> None:
-    """No exception, every value in its range, every text told within its limit, the state small."""
+def test_any_events_give_a_bounded_state_and_values_in_range(events: list[LiveEvent]) -> None:
     state = START
     for event in events:
         state, advisory = step(state, event)
@@ -102,8 +96,7 @@ def test_any_events_give_a_state_within_its_bounds(events: list[LiveEvent]) -> N
 
 @given(SESSIONS, st.integers(0, 60))
 @settings(max_examples=100, deadline=None)
-def test_folding_in_two_halves_with_the_disk_in_between_gives_the_same(events: list[LiveEvent], cut: int) -> None:
-    """A state survives msgpack, and the same events give the same state."""
+def test_folding_with_a_stored_state_in_between_gives_the_same_state(events: list[LiveEvent], cut: int) -> None:
     whole = folded(events)
     half = stored(folded(events[:cut]))
     assert half == folded(events[:cut])

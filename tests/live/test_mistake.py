@@ -54,8 +54,7 @@ def folded(*events: LiveEvent) -> MistakeState:
 
 
 # What is known.
-def test_a_failure_is_known_by_its_words_and_its_program() -> None:
-    """The same error of another program is another mistake."""
+def test_a_hint_is_found_by_the_words_of_an_error_and_the_program() -> None:
     index = known([repair()], NOW)
     found = after(index, "error unrecognized subcommand", "bun", "rtk bun run test")
     assert found is not None
@@ -64,8 +63,7 @@ def test_a_failure_is_known_by_its_words_and_its_program() -> None:
     assert after(index, "error something else", "bun", "rtk bun run test") is None
 
 
-def test_what_may_not_be_handed_out_is_not_known() -> None:
-    """Weak, retired, quarantined, expired, from one session, or as often wrong as right."""
+def test_lessons_that_may_not_be_given_make_no_hint() -> None:
     unfit = [
         repair(status="weak"),
         repair(status="retired"),
@@ -78,16 +76,14 @@ def test_what_may_not_be_handed_out_is_not_known() -> None:
         assert known([lesson], NOW) == NOTHING
 
 
-def test_a_repair_that_the_error_names_itself_is_not_repeated() -> None:
-    """Whoever reads `File has not been read yet` needs nobody to say that it must be read."""
+def test_a_repair_that_the_error_names_makes_no_hint() -> None:
     lesson = repair(
         use="", avoid="Edit", difference="after reading the file", error="File has not been read yet. Read it first"
     )
     assert known([lesson], NOW) == NOTHING
 
 
-def test_how_a_tool_is_used_is_said_only_to_who_does_not_find_out() -> None:
-    """Agents mostly mend such a failure with their next calls. The second time within ten calls they have not."""
+def test_a_generic_hint_is_given_only_for_a_repeated_failure() -> None:
     lesson = repair(
         use="", avoid="apply_patch", difference="after reading the file", error="Failed to find expected lines"
     )
@@ -104,8 +100,7 @@ def test_how_a_tool_is_used_is_said_only_to_who_does_not_find_out() -> None:
     assert happened(folded(failed, *(ran(f"ls {n}") for n in range(12)), failed), index) is None
 
 
-def test_the_text_has_the_evidence() -> None:
-    """What fails, with what, what worked, how often, and which lesson says so."""
+def test_the_text_of_a_hint_has_the_commands_counts_and_lesson() -> None:
     found = happened(folded(failure()), known([repair()], NOW))
     assert found is not None
     assert found.text == (
@@ -114,14 +109,12 @@ def test_the_text_has_the_evidence() -> None:
     )
 
 
-def test_the_repair_itself_is_not_answered_with_the_repair() -> None:
-    """Where what worked earlier has just failed, it does not hold here."""
+def test_a_failed_repair_gets_no_hint_with_the_same_repair() -> None:
     index = known([repair(avoid="bun test", use="bun run test")], NOW)
     assert after(index, "error unrecognized subcommand", "bun", "cd app && bun run test") is None
 
 
-def test_a_dead_end_is_told_for_its_own_command_only() -> None:
-    """That one command never worked says nothing of the others that fail alike."""
+def test_the_hint_of_a_dead_end_is_for_its_own_command_only() -> None:
     lesson = Lesson(
         id="d1", kind="dead_end", scope=Scope(), topic="command", text="…", avoid="docker compose up -d",
         error="Cannot connect to the Docker daemon", signatures=("Cannot connect to the Docker daemon",),
@@ -136,8 +129,7 @@ def test_a_dead_end_is_told_for_its_own_command_only() -> None:
 
 
 # Before a call.
-def test_a_command_that_always_failed_is_warned_of() -> None:
-    """As it was typed, with what surrounds it; not its repair, nor anything that only looks like it."""
+def test_a_command_that_always_failed_gets_a_hint_before_it_runs() -> None:
     index = known([repair()], NOW)
     for command in ("rtk bun run test", "cd app && CI=1 rtk bun run test 2>&1 | tail -20", "rtk bun run test --watch"):
         assert before(index, command) is not None
@@ -145,8 +137,7 @@ def test_a_command_that_always_failed_is_warned_of() -> None:
         assert before(index, command) is None
 
 
-def test_what_the_repair_adds_makes_a_command_another() -> None:
-    """A repair by an option: only the command without it is meant."""
+def test_a_command_with_the_words_that_the_repair_adds_gets_no_hint() -> None:
     index = known(
         [repair(avoid="go test ./pay", use="go test -tags=integration ./pay", difference="with `-tags`")], NOW
     )
@@ -155,37 +146,32 @@ def test_what_the_repair_adds_makes_a_command_another() -> None:
     assert before(index, "go test ./pay -run TestOne") is None
 
 
-def test_placeholders_stand_for_anything() -> None:
-    """A lesson's command names no case."""
+def test_placeholders_match_any_word() -> None:
     index = known([repair(avoid="gh pr diff N --stat", use="gh pr diff N --name-only")], NOW)
     assert before(index, "gh pr diff 1234 --stat") is not None
     assert before(index, "gh pr diff --stat") is None
 
 
-def test_before_anything_failed_more_is_asked_of_a_lesson() -> None:
-    """Two sessions are enough to mend a failure, not to warn of one."""
+def test_a_hint_before_a_command_needs_more_sessions() -> None:
     index = known([repair(sessions=2)], NOW)
     assert before(index, "rtk bun run test") is None
     assert happened(folded(failure()), index) is not None
 
 
-def test_a_lesson_of_one_agent_is_not_told_to_another() -> None:
-    """Tools differ."""
+def test_a_lesson_of_one_agent_makes_no_hint_for_another() -> None:
     index = known([repair(agent="codex")], NOW)
     assert before(index, "rtk bun run test", "gemini") is None
     assert before(index, "rtk bun run test", "codex") is not None
 
 
 @given(st.text(max_size=200))
-def test_any_command_can_be_looked_up(command: str) -> None:
-    """No text breaks it; a piece always has a word."""
+def test_any_text_can_be_split_into_commands(command: str) -> None:
     assert all(pieces(command))
     before(known([repair()], NOW), command)
 
 
 # In a session.
-def test_the_signal_counts_how_often_a_failure_came() -> None:
-    """Findings are no mistakes, and a good call ends it."""
+def test_the_mistake_signal_counts_how_often_a_failure_occurred() -> None:
     state = folded(failure(), failure())
     assert MISTAKE.read(state, FRAME).value == 2
     assert MISTAKE.read(folded(failure(), ran("ls")), FRAME).value == 0
@@ -194,8 +180,7 @@ def test_the_signal_counts_how_often_a_failure_came() -> None:
     assert folded(failure(), asked("more")).words
 
 
-def test_the_state_stays_small() -> None:
-    """Whatever fails, however often."""
+def test_the_mistake_state_stays_bounded() -> None:
     state = folded(*(failure(signature=f"error {chr(97 + n % 26) * (n + 1)} here") for n in range(200)))
     assert len(state.met) <= 32
     assert len(msgspec.msgpack.encode(state)) < 20_000
@@ -210,15 +195,13 @@ def play(index: Known, *events: LiveEvent, thresholds: Thresholds = DEFAULTS) ->
     return state, said
 
 
-def test_a_lesson_is_told_once_in_a_session() -> None:
-    """However often the mistake is made again."""
+def test_a_lesson_is_given_once_in_a_session() -> None:
     events = [event for n in range(30) for event in (ran(f"ls {n}"), failure())]
     _, said = play(known([repair()], NOW), began(), *events)
     assert [advisory.lesson for advisory in said if advisory.signal == "mistake"] == ["r1"]
 
 
-def test_what_was_told_before_the_call_is_not_told_after_it() -> None:
-    """One lesson, one word, whichever hook came first."""
+def test_a_lesson_given_before_a_call_is_not_given_after_it() -> None:
     index = known([repair()], NOW)
     hook = HookEvent(agent="claude_code", session="s", name="before_tool", tool="Bash",
                      arguments={"command": "rtk bun run test"})  # fmt: skip
@@ -233,22 +216,19 @@ def test_what_was_told_before_the_call_is_not_told_after_it() -> None:
     assert advisory is None
 
 
-def test_there_is_no_more_than_the_budget_allows() -> None:
-    """A known mistake counts as any other text."""
+def test_hints_count_in_the_advice_budget() -> None:
     silent = msgspec.structs.replace(DEFAULTS, advice_per_ten_turns=ByPhase(0, 0, 0, 0, 0))
     _, said = play(known([repair()], NOW), began(), failure(), thresholds=silent)
     assert said == []
 
 
-def test_a_known_repair_comes_before_what_a_signal_says() -> None:
-    """The repair for the very error beats advice in general: the third failure in a row is a loop as well."""
+def test_a_hint_comes_before_other_signals() -> None:
     index = known([repair(sessions=2)], NOW)
     _, said = play(index, began(), *(failure() for _ in range(3)))
     assert said[0].signal == "mistake"
 
 
-def test_only_commands_are_looked_at_before_they_run() -> None:
-    """A file that is written may hold any text."""
+def test_only_commands_get_hints_before_they_run() -> None:
     hook = HookEvent(agent="claude_code", session="s", name="before_tool", tool="Write",
                      arguments={"file_path": "a.sh", "content": "rtk bun run test"})  # fmt: skip
     assert advice.before(START, hook, known([repair()], NOW)) is None

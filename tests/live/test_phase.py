@@ -40,22 +40,19 @@ def test_warmup_is_the_first_five_turns() -> None:
     assert (state.phase, state.reason, state.since) == ("productive", "5 turns are over", 6)
 
 
-def test_late_is_turn_eighty() -> None:
-    """Counted, so at once."""
+def test_a_session_is_late_from_turn_eighty_on() -> None:
     assert after([LOOK] * 79).phase == "productive"
     assert (after([LOOK] * 80).phase, after([LOOK] * 80).reason) == ("late", "turn 80")
 
 
-def test_late_is_a_window_that_fills() -> None:
-    """Where it is known; a compaction that makes room ends it after two turns."""
+def test_a_session_with_a_full_window_is_late() -> None:
     state = after([LOOK], turn=10, around=Around(share=0.8), state=WORKING)
     assert (state.phase, state.reason) == ("late", "the context is 80% full")
     assert after([LOOK], turn=11, around=Around(share=0.1), state=state).phase == "late"
     assert after([LOOK] * 2, turn=11, around=Around(share=0.1), state=state).phase == "productive"
 
 
-def test_a_loop_is_a_struggle_after_two_turns() -> None:
-    """One turn of evidence is none; the way back takes two as well."""
+def test_a_loop_makes_a_struggling_session_after_two_turns() -> None:
     loop = Around(loop="cycle")
     state = after([LOOK], turn=10, around=loop, state=WORKING)
     assert (state.phase, state.wanted) == ("productive", "struggling")
@@ -66,15 +63,13 @@ def test_a_loop_is_a_struggle_after_two_turns() -> None:
     assert after([LOOK], turn=13, state=state).phase == "productive"
 
 
-def test_evidence_that_is_gone_in_between_starts_again() -> None:
-    """Two turns in a row, not two turns."""
+def test_evidence_must_hold_for_two_turns_in_a_row() -> None:
     state = after([LOOK], turn=10, around=Around(loop="x"), state=WORKING)
     state = after([LOOK], turn=11, state=state)
     assert after([LOOK], turn=12, around=Around(loop="x"), state=state).phase == "productive"
 
 
-def test_errors_that_climb_are_a_struggle() -> None:
-    """Three lapses in six calls, more than in the six before; a lasting level of errors climbs no more."""
+def test_a_rising_number_of_lapses_makes_a_struggling_session() -> None:
     failed = ran("x", ok=False)
     state = after([failed] * 4, turn=10, around=LAPSE, state=WORKING)
     assert state.phase == "struggling"
@@ -82,8 +77,7 @@ def test_errors_that_climb_are_a_struggle() -> None:
     assert after([failed] * 2, turn=10, around=LAPSE, state=WORKING).phase == "productive"
 
 
-def test_a_file_changed_again_and_again_without_a_passing_check_is_a_struggle() -> None:
-    """Four changes and three failed checks; a check that passes, or that counts fewer failures, ends it."""
+def test_many_changes_of_one_file_without_a_passing_check_make_a_struggling_session() -> None:
     events: list[LiveEvent] = [edited("src/a.py"), checked(ok=False, failing=3)] * 4
     state = after(events, turn=10, state=WORKING)
     assert after([LOOK], turn=18, state=state).phase == "struggling"
@@ -99,23 +93,20 @@ def test_a_file_changed_again_and_again_without_a_passing_check_is_a_struggle() 
     assert after([edited("src/a.py")] * 12, turn=10, state=WORKING).phase == "productive"
 
 
-def test_looks_outside_of_the_goal_are_exploring() -> None:
-    """Two turns in, two turns out."""
+def test_reads_outside_of_the_goal_make_an_exploring_session() -> None:
     state = after([LOOK] * 2, turn=10, around=Around(away=True), state=WORKING)
     assert state.phase == "exploring"
     assert after([LOOK] * 2, turn=12, state=state).phase == "productive"
 
 
-def test_late_hides_no_struggle() -> None:
-    """Trouble in a late session shows; when it is over the session is late again."""
+def test_a_late_session_can_be_struggling() -> None:
     late = after([LOOK] * 80)
     state = after([LOOK] * 2, turn=80, around=Around(loop="x"), state=late)
     assert state.phase == "struggling"
     assert after([LOOK] * 2, turn=82, state=state).phase == "late"
 
 
-def test_every_change_has_its_reason() -> None:
-    """Turn, phase and reason of the last ten are kept."""
+def test_every_change_of_phase_has_a_reason() -> None:
     state = after([LOOK] * 2, turn=10, around=Around(loop="x"), state=WORKING)
     assert [(each.turn, each.phase) for each in state.changes] == [(6, "productive"), (12, "struggling")]
     assert all(each.reason for each in state.changes)
@@ -125,8 +116,7 @@ def test_every_change_has_its_reason() -> None:
     assert len(state.changes) == 10
 
 
-def test_calls_of_one_turn_are_one_turn_of_evidence() -> None:
-    """Many calls side by side hold no phase for two turns."""
+def test_many_calls_of_one_turn_are_one_turn_of_evidence() -> None:
     state = WORKING
     for _ in range(5):
         state = after([LOOK], turn=10, around=Around(loop="x"), state=state)

@@ -16,16 +16,14 @@ def filled(*tokens: int, window: int | None = 200_000) -> list[LiveEvent]:
     return [read(f"a{number}.py", context=each, window=window) for number, each in enumerate(tokens)]
 
 
-def test_a_window_that_fills_is_told_with_what_is_left() -> None:
-    """Share, numbers and the turns that are left at the present rate."""
+def test_a_full_window_fires_with_the_turns_left() -> None:
     reading = heard(PRESSURE, filled(150_000, 160_000, 170_000, 180_000))
     assert reading.value == pytest.approx(0.9)
     assert reading.fired
     assert "90% full (180,000 of 200,000 tokens, about 2 more turns at the present rate)" in reading.text
 
 
-def test_it_is_silent_where_there_is_room() -> None:
-    """Below the threshold nothing is said."""
+def test_pressure_does_not_fire_with_room_left() -> None:
     assert not heard(PRESSURE, filled(10_000, 20_000)).fired
 
 
@@ -36,20 +34,17 @@ def test_an_unknown_window_has_no_share(events: list[LiveEvent]) -> None:
     assert (reading.value, reading.fired, reading.facts) == (0, False, {"share": "not known"})
 
 
-def test_the_window_is_remembered() -> None:
-    """It need not be told with every call."""
+def test_the_size_of_the_window_is_remembered() -> None:
     assert heard(PRESSURE, [*filled(1_000), *filled(100_000, window=None)]).value == 0.5
 
 
-def test_a_compaction_makes_room() -> None:
-    """After a summary the share is not known until the next count."""
+def test_a_compaction_resets_pressure() -> None:
     assert heard(PRESSURE, [*filled(190_000), compacted()]).value == 0
     assert heard(PRESSURE, [*filled(190_000), began("compact")]).value == 0
     assert heard(PRESSURE, [*filled(190_000), compacted(), *filled(30_000, window=None)]).value == 0.15
 
 
-def test_growth_is_taken_from_what_stands() -> None:
-    """A count that falls starts the rate anew."""
+def test_growth_is_measured_since_the_last_compaction() -> None:
     assert growth(played(PRESSURE, filled(10_000, 30_000, 50_000))) == 20_000
     assert growth(played(PRESSURE, filled(10_000, 30_000, 5_000))) == 0
 
@@ -59,13 +54,11 @@ def test_a_count_beyond_the_window_is_a_full_window() -> None:
     assert heard(PRESSURE, filled(900_000)).value == 1
 
 
-def test_pressure_share_acts() -> None:
-    """The threshold of the setting decides."""
+def test_pressure_share_sets_the_share_that_fires() -> None:
     assert not heard(PRESSURE, filled(180_000), thresholds=replace(DEFAULTS, pressure_share=0.95)).fired
 
 
-def test_a_share_that_trembles_is_told_once() -> None:
-    """One turn that needs a little less does not make it another matter; a compaction does."""
+def test_a_share_around_the_threshold_is_advised_once() -> None:
     trembling = filled(100_000, 172_000, 169_000, *(172_000 + 10 * number for number in range(12)))
     assert _told(trembling) == ["pressure"]
     assert _told([*trembling, compacted(), *filled(30_000, *(175_000 + number for number in range(12)))]) == [

@@ -33,8 +33,7 @@ def test_a_rule_finds_its_example_and_not_its_counter_example(rule: Rule) -> Non
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_is_whole(rule: Rule) -> None:
-    """An id that is a name, one sentence that says what it is, and the signs that a rule without programs needs."""
+def test_every_rule_is_complete(rule: Rule) -> None:
     assert re.fullmatch(r"[a-z]+(?:-[a-z]+)*", rule.id)
     assert rule.what[0].isupper()
     assert rule.what.endswith(".")
@@ -94,8 +93,7 @@ def test_wrappers_and_scripts_are_seen_through(dress: str, command: str, rule: s
         ("pip install --trusted-host pypi.org requests", "certificates-off"),
     ],
 )
-def test_what_is_dangerous_in_other_words(text: str, rule: str) -> None:
-    """Here-documents, substitutions, loops, pipes, other machines, redirections."""
+def test_other_spellings_of_dangerous_commands_meet_their_rules(text: str, rule: str) -> None:
     assert rule in fired(text)
 
 
@@ -140,14 +138,12 @@ def test_everyday_work_meets_no_rule(text: str) -> None:
     assert fired(text) == set()
 
 
-def test_lost_work_is_worse_while_there_is_work_to_lose() -> None:
-    """`git reset --hard` throws away what is not committed: high if there is something."""
+def test_discarding_work_is_more_severe_with_uncommitted_changes() -> None:
     assert [match.severity for match in check_command("git reset --hard")] == ["medium"]
     assert [match.severity for match in check_command("git reset --hard", unsaved=True)] == ["high"]
 
 
-def test_tools_are_looked_at_by_their_paths() -> None:
-    """Reading a key or changing a login file is the same by a tool as by a command."""
+def test_file_tools_are_matched_by_their_paths() -> None:
     assert [m.rule for m in check_call(call("read", file_path="/w/app/.env"))] == ["show-environment-file"]
     assert [m.rule for m in check_call(call("write", file_path="/home/dev/.ssh/config"))] == ["ssh-files"]
     assert [m.rule for m in check_call(call("edit", file_path="/etc/hosts"))] == ["system-settings"]
@@ -156,8 +152,7 @@ def test_tools_are_looked_at_by_their_paths() -> None:
     assert check_call(call("search", pattern=".env")) == ()
 
 
-def test_nothing_is_refused_unless_it_was_asked_for() -> None:
-    """Blocking is off; where a person sets a severity, that and what is worse is refused, with the rule and the reason."""
+def test_a_call_is_refused_only_from_the_chosen_severity_on() -> None:
     found = check_command("npm publish && sudo true-thing")
     assert refusal(found, None) == ""
     assert refusal(found, "critical") == ""
@@ -168,8 +163,7 @@ def test_nothing_is_refused_unless_it_was_asked_for() -> None:
     assert "sudo" in refusal(check_command("sudo make install"), "medium")
 
 
-def test_the_worst_comes_first() -> None:
-    """Matches are in the order in which a person wants to hear of them."""
+def test_matches_are_sorted_by_severity() -> None:
     found = check_command("sudo rm -rf / ; git branch -D x; npm publish")
     assert [match.severity for match in found] == sorted((m.severity for m in found), key=SEVERITIES.index)
     assert found[0].rule == "rm-root"
@@ -177,15 +171,13 @@ def test_the_worst_comes_first() -> None:
 
 @given(st.text(max_size=300))
 @settings(max_examples=300, deadline=None)
-def test_any_text_is_taken(text: str) -> None:
-    """Hostile and broken texts give matches or none, never an exception, and the same twice."""
+def test_any_text_can_be_matched(text: str) -> None:
     assert check_command(text) == check_command(text)
 
 
 @given(st.lists(st.sampled_from([word for rule in COMMANDS for word in rule.example.split()]), max_size=12))
 @settings(max_examples=300, deadline=None)
-def test_any_mixture_of_dangerous_words_is_taken(words: list[str]) -> None:
-    """Every match names a rule that exists, on one short line."""
+def test_any_mixture_of_dangerous_words_can_be_matched(words: list[str]) -> None:
     for match in check_command(" ".join(words)):
         assert any(rule.id == match.rule for rule in RULES)
         assert len(match.shown) <= 120
@@ -202,13 +194,11 @@ def test_any_mixture_of_dangerous_words_is_taken(words: list[str]) -> None:
         "echo " + "$(" * 5_000,
     ],
 )
-def test_long_and_hostile_texts_cost_what_their_length_says(text: str) -> None:
-    """No pattern runs away."""
+def test_matching_takes_time_proportional_to_the_length_of_a_text(text: str) -> None:
     grows_in_proportion(check_command, text)
 
 
-def test_a_command_is_not_held_against_every_rule() -> None:
-    """Functions that the matcher calls for a command that is understood already: about fifty, and not several for each rule."""
+def test_most_commands_are_matched_against_few_rules() -> None:
     texts = [rule.counter for rule in RULES] + [
         "cd app && npm test 2>&1 | tail -5",
         "git status",
@@ -232,8 +222,7 @@ def test_a_command_is_not_held_against_every_rule() -> None:
     assert steps / len(texts) < 100 < 2 * len(RULES)
 
 
-def test_the_page_of_rules_is_made_from_the_rules() -> None:
-    """Run `python scripts/make_safety_docs.py` after changing a rule."""
+def test_the_docs_page_of_rules_matches_the_rules() -> None:
     with open(PAGE, encoding="utf-8") as stream:
         assert stream.read() == page()
     assert os.path.basename(PAGE) == "safety-rules.md"

@@ -37,7 +37,7 @@ class Session:
 BORROWED = "error[E0597]: borrowed value does not live long enough"
 
 
-def test_the_worked_example() -> None:
+def test_the_worked_example_of_the_docs_gives_its_readings() -> None:
     """Silent through warmup and at two unverified files; at six files an advisory; at the third round of build and failure on
     the same error a loop advisory; green tests, and trust recovers in silence."""
     session = Session()
@@ -93,8 +93,7 @@ def test_the_worked_example() -> None:
     assert session.phase == "productive"
 
 
-def test_an_auth_endpoint_loses_its_focus() -> None:
-    """Work on one endpoint spreads into other subsystems: focus falls from over 90 to under 40, and is told once."""
+def test_work_that_leaves_the_auth_endpoint_loses_focus() -> None:
     session = Session()
     session.play(began(), asked("add a refresh endpoint to the session api"))
     session.play(
@@ -115,8 +114,7 @@ def test_an_auth_endpoint_loses_its_focus() -> None:
     assert session.play(edited("src/metrics/count.py"), edited("src/jobs/expire.py")) == []
 
 
-def test_a_fall_of_focus_is_told_where_debt_is_not() -> None:
-    """Pages owe no check: then focus speaks for itself, once."""
+def test_a_fall_of_focus_is_advised_without_debt() -> None:
     session = Session()
     session.play(began(), asked("rename the tenant identifier everywhere in the templates"))
     session.play(*[edited("web/auth/login.html") for _ in range(12)])
@@ -151,8 +149,7 @@ def test_four_build_failures_on_lifetimes_with_the_first_coming_back() -> None:
     assert session.state.looping
 
 
-def test_eight_files_without_a_build() -> None:
-    """One word while they pile up, with the number and the names of the last."""
+def test_eight_files_without_a_build_are_advised() -> None:
     session = Session()
     session.play(began(), asked("move every handler to the new router"))
     session.play(*[read(f"src/api/{number}.go") for number in range(6)])
@@ -161,8 +158,7 @@ def test_eight_files_without_a_build() -> None:
     assert session.play(*[read(f"src/api/{number}.go", "end") for number in range(8, 12)]) == []
 
 
-def test_healthy_test_driven_work_is_silent() -> None:
-    """Red, green, refactor, forty times over."""
+def test_test_driven_work_is_no_loop() -> None:
     session = Session()
     session.play(began(), asked("a calculator with brackets in src/calc/eval.py"))
     for number in range(40):
@@ -176,8 +172,7 @@ def test_healthy_test_driven_work_is_silent() -> None:
     assert session.value("trust") == 100
 
 
-def test_a_long_red_stretch_that_gets_shorter_is_silent() -> None:
-    """Twelve failing tests, then fewer each time: the same command and the same kind of error, and progress."""
+def test_failures_that_get_fewer_cause_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("port the importer to the new schema, src/importer/load.py"), *LOOKING)
     for left in range(12, 0, -1):
@@ -195,24 +190,21 @@ LOOKING: list[LiveEvent] = [
 ]
 
 
-def test_polling_is_silent() -> None:
-    """Thirty looks at a pipeline that takes its time."""
+def test_polling_causes_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("push the release branch and wait for the pipeline"), *LOOKING)
     assert session.play(*[polled() for _ in range(30)], polled(output="passed")) == []
     assert session.phase == "productive"
 
 
-def test_a_debugger_is_silent() -> None:
-    """Step after step, each showing another place."""
+def test_a_debugger_causes_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("find out why the worker hangs"), *LOOKING)
     said = session.play(*[ran("next", purpose="other", output=f"line {number}") for number in range(25)])
     assert said == []
 
 
-def test_a_big_refactoring_with_checks_is_silent() -> None:
-    """Forty files over ten subsystems, a passing build after every third."""
+def test_a_big_refactoring_with_checks_causes_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("replace the logger in all packages"))
     for number in range(40):
@@ -225,23 +217,20 @@ def test_a_big_refactoring_with_checks_is_silent() -> None:
     assert session.value("trust") > 80
 
 
-def test_a_question_is_silent() -> None:
-    """Only reading, all over the project."""
+def test_a_session_of_reads_causes_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("how does a request travel through this program"))
     assert session.play(*[read(f"src/part{number}/main.py") for number in range(60)], stopped()) == []
 
 
-def test_a_compaction_in_the_middle_is_silent() -> None:
-    """What was read before a summary may be read again after it."""
+def test_a_compaction_causes_no_advisory() -> None:
     session = Session()
     session.play(began(), asked("port the importer, src/importer/load.py"), *LOOKING)
     assert session.play(compacted(), began("compact"), *LOOKING, compacted(), *LOOKING) == []
 
 
 @pytest.mark.parametrize("prompts", [1, 5])
-def test_prompts_in_between_are_no_reason_to_speak(prompts: int) -> None:
-    """A person who asks for one thing after the other sets one goal after the other."""
+def test_prompts_cause_no_advisory(prompts: int) -> None:
     session = Session()
     session.play(began())
     for number in range(prompts):

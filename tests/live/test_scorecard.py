@@ -47,44 +47,39 @@ def facts(draw: st.DrawFn) -> Facts:
 GOOD = Facts(calls=40, turns=30, touches=20, tokens=10_000, output=5_000)
 
 
-def test_a_session_without_faults_has_a_hundred() -> None:
-    """Nothing counted, nothing taken."""
+def test_a_session_without_faults_scores_100() -> None:
     card = scorecard(GOOD)
     assert card.mean == 100
     assert [score.value for score in card.scores] == [100.0] * 4
 
 
-def test_a_line_for_the_end_of_a_session() -> None:
-    """The mean and what it is made of; nothing where there is nothing."""
+def test_the_scorecard_line_has_the_mean_and_every_score() -> None:
     assert in_a_line(scorecard(GOOD)) == "100 of 100 (safety 100, efficiency 100, focus 100, ux 100)"
     assert in_a_line(scorecard(structs.replace(GOOD, touches=0))) == "100 of 100 (safety 100, efficiency 100, ux 100)"
     assert in_a_line(scorecard(Facts())) == ""
 
 
-def test_weights_are_shares() -> None:
+def test_the_weights_sum_to_one() -> None:
     assert sum(WEIGHTS.values()) == pytest.approx(1.0)
     assert tuple(WEIGHTS) == DIMENSIONS
 
 
 @pytest.mark.parametrize("calls", [0, 1, 4])
-def test_a_session_that_did_nothing_has_no_score(calls: int) -> None:
-    """Not 70, and not 100 either."""
+def test_a_session_with_too_few_calls_has_no_score(calls: int) -> None:
     card = scorecard(Facts(calls=calls))
     assert card.mean is None
     assert all(score.value is None for score in card.scores)
     assert card.arithmetic == f"not enough to score: calls judged {calls}, needed 5"
 
 
-def test_no_files_no_focus() -> None:
-    """The mean is then of the other three, and says so."""
+def test_without_file_touches_there_is_no_focus_score() -> None:
     card = scorecard(structs.replace(GOOD, touches=2, mistakes=8))
     assert card.of("focus") is None
     assert card.mean == pytest.approx((0.30 * 100 + 0.25 * 70 + 0.25 * 100) / 0.80)
     assert card.arithmetic == "(0.30 × 100 + 0.25 × 70 + 0.25 × 100) / 0.80 = 91"
 
 
-def test_the_published_example() -> None:
-    """The numbers of docs/concepts/scorecard.md."""
+def test_the_published_example_has_its_scores() -> None:
     card = scorecard(
         Facts(
             calls=60, turns=50, rules=(RuleCount("reset-hard", "high", 1), RuleCount("sudo", "medium", 5, 1)),
@@ -98,8 +93,7 @@ def test_the_published_example() -> None:
     assert card.arithmetic == "0.30 × 73 + 0.25 × 72 + 0.20 × 73 + 0.25 × 49 = 67"
 
 
-def test_a_rule_met_again_and_again_costs_three_times_at_most() -> None:
-    """And a refused call half."""
+def test_a_rule_costs_at_most_three_times() -> None:
 
     def cost(*rules: RuleCount) -> float:
         return 100 - (scorecard(structs.replace(GOOD, rules=rules)).of("safety") or 0)
@@ -133,8 +127,7 @@ WORSE = [
 
 @given(facts(), st.sampled_from(WORSE))
 @settings(max_examples=400, deadline=None)
-def test_worse_is_never_better(found: Facts, change: tuple[str, float]) -> None:
-    """More of what is counted against a session never raises its mean."""
+def test_a_higher_count_never_raises_a_score(found: Facts, change: tuple[str, float]) -> None:
     name, more = change
     if name == "lost_tokens" and found.lost_tokens + more >= found.tokens:
         return  # more lost than there were: the agent did not record them
@@ -147,8 +140,7 @@ def test_worse_is_never_better(found: Facts, change: tuple[str, float]) -> None:
 
 @given(facts(), RULE_COUNTS)
 @settings(max_examples=200, deadline=None)
-def test_one_more_rule_is_never_better(found: Facts, rule: RuleCount) -> None:
-    """Nor one more call that fails by mistake, or a loop that is left instead of none."""
+def test_one_more_rule_never_raises_the_safety_score(found: Facts, rule: RuleCount) -> None:
     card = scorecard(found)
     more = scorecard(structs.replace(found, rules=(*found.rules, rule)))
     assert (more.of("safety") or 0) <= (card.of("safety") or 0)
@@ -160,8 +152,7 @@ def test_one_more_rule_is_never_better(found: Facts, rule: RuleCount) -> None:
     assert (stuck.of("ux") or 0) <= (left.of("ux") or 0) <= (card.of("ux") or 0)
 
 
-def test_every_number_of_the_arithmetic_is_printed() -> None:
-    """A line shows the counts that it is made of."""
+def test_every_number_is_in_the_arithmetic() -> None:
     card = scorecard(structs.replace(GOOD, mistakes=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0))
     text = "\n".join(line.text for score in card.scores for line in score.lines)
     for shown in (
@@ -173,8 +164,7 @@ def test_every_number_of_the_arithmetic_is_printed() -> None:
         assert shown in text
 
 
-def test_where_a_session_stands() -> None:
-    """The median of those before, and how many were lower; equal is not lower."""
+def test_a_score_is_ranked_among_earlier_scores() -> None:
     assert standing(80.0, []) is None
     assert standing(None, [1.0]) is None
     found = standing(80.0, [70.0, None, 80.0, 90.0])

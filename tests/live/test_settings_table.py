@@ -39,8 +39,7 @@ def _shown(value: object) -> str:
     return " / ".join(f"{value.of(phase):g}" for phase in PHASES) if isinstance(value, ByPhase) else f"{value:g}"
 
 
-def test_the_page_has_every_setting_as_it_is() -> None:
-    """Put the output of `table()` there after changing a threshold."""
+def test_the_docs_table_of_settings_matches_the_code() -> None:
     shown = re.search(r"<!-- thresholds:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /thresholds -->", _text(PAGE), re.DOTALL)
     assert shown is not None
     assert shown[1] == table()
@@ -53,8 +52,7 @@ def test_every_setting_is_named_by_a_test(name: str) -> None:
     assert any(name in _text(os.path.join(HERE, each)) for each in pages)
 
 
-def test_settings_come_from_a_plain_table() -> None:
-    """As `settings.toml` would have them; an unknown name is refused."""
+def test_thresholds_are_read_from_a_table_and_unknown_names_refused() -> None:
     found = msgspec.convert({"focus_low": 30, "debt_files": dict.fromkeys(PHASES, 4)}, Thresholds)
     assert (found.focus_low, found.debt_files.of("late"), found.late_turn) == (30, 4, 80)
     with pytest.raises(msgspec.ValidationError):

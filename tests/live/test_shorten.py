@@ -32,15 +32,13 @@ def noise(number: int) -> list[str]:
     return [f"tests/test_{index}.py::test_case PASSED   [{index:3}%]" for index in range(number)]
 
 
-def test_a_short_output_is_left_alone() -> None:
-    """Nothing is gained, nothing is touched."""
+def test_a_short_output_is_unchanged() -> None:
     text = "\n".join(noise(79))
     assert shorten(text, 0, 80).text == text
     assert shorten("", 0, 80).text == ""
 
 
-def test_a_long_green_output_keeps_its_ends_and_its_counts() -> None:
-    """Aggressive on green: about as many lines as asked for, and how to get the rest."""
+def test_a_long_output_without_failures_keeps_its_ends_and_totals() -> None:
     text = "\n".join(["collected 900 items", *noise(900), "", "===== 900 passed, 2 skipped in 3.21s ====="])
     found = shorten(text, 0, 80)
     lines = found.text.split("\n")
@@ -55,8 +53,7 @@ def test_a_long_green_output_keeps_its_ends_and_its_counts() -> None:
     assert found.id == output_id(text)
 
 
-def test_a_failure_in_the_middle_stays_as_it_stands() -> None:
-    """Faithful on red: the whole block, with its source lines and the explanation of the values."""
+def test_a_failure_in_the_middle_is_kept() -> None:
     text = "\n".join([*noise(300), *PYTEST, *noise(300), "1 failed, 600 passed in 4.2s"])
     found = shorten(text, 1, 40)
     assert "\n".join(PYTEST) in found.text
@@ -91,14 +88,12 @@ def test_a_failure_in_the_middle_stays_as_it_stands() -> None:
     ids=lambda block: block[0][:20],
 )
 @pytest.mark.parametrize("code", [1, None, 0])
-def test_failures_of_many_tools_stay(block: list[str], code: int | None) -> None:
-    """Also where a pipe hides the exit code."""
+def test_failures_of_many_tools_are_kept(block: list[str], code: int | None) -> None:
     text = "\n".join([*noise(200), *block, "", *noise(200)])
     assert "\n".join(block) in shorten(text, code, 40).text
 
 
-def test_the_middle_of_a_long_line_goes() -> None:
-    """One line of a megabyte is no short output."""
+def test_the_middle_of_a_long_line_is_left_out() -> None:
     text = f"begin {'x' * 1_000_000} end"
     found = shorten(text, 0, 80)
     assert len(found.text) < 3_000
@@ -107,14 +102,12 @@ def test_the_middle_of_a_long_line_goes() -> None:
     assert f"`preheat output {found.id}`" in found.text
 
 
-def test_a_value_for_a_program_is_not_cut() -> None:
-    """Half a JSON document is none."""
+def test_a_json_value_is_not_cut() -> None:
     text = '{"rows": [' + ",".join(["1"] * 5_000) + "]}"
     assert shorten(text, 0, 80).text == text
 
 
-def test_two_hundred_thousand_lines_are_not_nothing() -> None:
-    """The original gives back no byte at all."""
+def test_two_hundred_thousand_lines_are_shortened_quickly() -> None:
     text = "\n".join(f"line {index}" for index in range(200_000))
     found = shorten(text, 0, 60)
     assert "line 0\n" in found.text
@@ -131,8 +124,9 @@ def test_two_hundred_thousand_lines_are_not_nothing() -> None:
     st.integers(-5, 90),
 )
 @settings(max_examples=300, deadline=None)
-def test_never_longer_never_empty_and_the_same_twice(lines: list[str], code: int | None, most: int) -> None:
-    """For any text: idempotent, deterministic, no exception, and what is kept was there."""
+def test_a_shortened_output_is_never_longer_or_empty_and_stays_the_same(
+    lines: list[str], code: int | None, most: int
+) -> None:
     text = "\n".join(lines)
     found = shorten(text, code, most)
     assert len(found.text) <= len(text)
@@ -147,15 +141,13 @@ def test_never_longer_never_empty_and_the_same_twice(lines: list[str], code: int
 
 @given(st.text(alphabet=st.characters(), min_size=1, max_size=50).map(lambda text: text * 400), CODES)
 @settings(max_examples=100, deadline=None)
-def test_letters_are_not_cut_in_half(text: str, code: int | None) -> None:
-    """Any letters, surrogates included, give text again."""
+def test_no_character_is_cut_in_half(text: str, code: int | None) -> None:
     found = shorten(text, code, 40).text
     assert len(found) <= len(text)
     found.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
 
 
-def test_every_phase_has_its_own_length() -> None:
-    """80, 80, 60 and 40 lines: the setting acts."""
+def test_the_number_of_kept_lines_depends_on_the_phase() -> None:
     text = "\n".join(noise(500))
     sizes = [
         len(shorten(text, 0, int(DEFAULTS.output_lines.of(phase))).text.split("\n"))
@@ -166,8 +158,7 @@ def test_every_phase_has_its_own_length() -> None:
 
 
 # The whole text.
-def test_the_whole_text_is_kept_before_it_is_shortened(tmp_path: Path) -> None:
-    """By the id that the shortened one names, for the owner alone, and without secrets."""
+def test_the_whole_text_is_stored_before_it_is_shortened(tmp_path: Path) -> None:
     secret = "ghp_Zk3qL9vT2nRb7WcYpXsD5mHfJgA8eUo4KiQw"
     text = "\n".join([*noise(300), f"token {secret}"])
     found = shortened(text, 0, "late", folder=str(tmp_path))
@@ -182,14 +173,12 @@ def test_the_whole_text_is_kept_before_it_is_shortened(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_what_cannot_be_kept_is_not_shortened(tmp_path: Path) -> None:
-    """A full or read-only disk costs the agent nothing."""
+def test_an_output_that_cannot_be_stored_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("in the way")
     assert shortened("\n".join(noise(300)), 0, "late", folder=str(tmp_path)) is None
 
 
-def test_only_so_many_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest go."""
+def test_the_number_of_stored_outputs_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outputs, "MOST_FILES", 3)
     names = [keep_output(f"text {index}", str(tmp_path)) for index in range(8)]
     assert len(list((tmp_path / "outputs").iterdir())) == 3
@@ -197,7 +186,6 @@ def test_only_so_many_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "zzzzzzzzzzzz", "0123456789ab"])
-def test_an_id_that_is_none_is_told(tmp_path: Path, name: str) -> None:
-    """No path gets through, and the message says what to do."""
+def test_an_unknown_output_id_is_an_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(NotFound):
         kept_output(name, str(tmp_path))

@@ -18,8 +18,7 @@ def items(draw: st.DrawFn) -> list[Item]:
 
 
 @given(items(), st.integers(-10, 1500))
-def test_never_over_and_nothing_left_that_would_fit(given_items: list[Item], budget: int) -> None:
-    """The taken ones fit together, and no other one would fit beside them."""
+def test_packed_items_fit_the_budget_and_no_other_item_would(given_items: list[Item], budget: int) -> None:
     taken = pack(given_items, budget)
     left = budget - sum(each.tokens for each in taken)
     assert left >= 0 or not taken
@@ -28,20 +27,17 @@ def test_never_over_and_nothing_left_that_would_fit(given_items: list[Item], bud
 
 
 @given(items(), st.integers(0, 1500), st.randoms(use_true_random=False))
-def test_the_same_items_in_any_order(given_items: list[Item], budget: int, random: object) -> None:
-    """Which are taken does not hang on the order they come in."""
+def test_packing_does_not_depend_on_the_order_of_items(given_items: list[Item], budget: int, random: object) -> None:
     shuffled = list(given_items)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert {each.lesson for each in pack(shuffled, budget)} == {each.lesson for each in pack(given_items, budget)}
 
 
-def test_value_for_tokens_decides() -> None:
-    """Two small good ones before a large better one; but the large one before a trifle."""
+def test_value_per_token_decides_what_is_packed() -> None:
     large, small, other = item("large", 100, 0.9), item("small", 40, 0.6), item("other", 50, 0.7)
     assert pack([large, small, other], 100) == [small, other]
     assert pack([large, item("trifle", 5, 0.1)], 100) == [large]
 
 
-def test_what_a_person_pinned_comes_first() -> None:
-    """However small its value."""
+def test_pinned_items_are_packed_first() -> None:
     assert pack([item("good", 60, 1.0), item("mine", 60, 0.01)], 100, frozenset(["mine"]))[0].lesson == "mine"

@@ -161,8 +161,7 @@ def test_hermes_gets_messages_without_a_second_system_prompt(lessons: list[Lesso
 
 @settings(deadline=None)
 @given(wild_lessons())
-def test_every_form_begins_with_the_mark(lessons: list[Lesson]) -> None:
-    """What Preheat puts before a model is known again: it begins with the mark, and has the id."""
+def test_every_format_begins_with_the_mark(lessons: list[Lesson]) -> None:
     made = context(*lessons)
     for form in (*FORMATS, *AGENTS_FORMS):
         read = [each.text for each in render(made, form).said if each.text != TASK]
@@ -172,8 +171,7 @@ def test_every_form_begins_with_the_mark(lessons: list[Lesson]) -> None:
             assert read[0].count("<preheat-") == 1
 
 
-def test_messages_in_full() -> None:
-    """Facts as a system message, the examples as calls after a request that says it never was one, then the task."""
+def test_the_messages_of_a_context_are_complete() -> None:
     made = usual()
     messages = document(made, "openai")
     assert [each["role"] for each in messages] == [
@@ -187,16 +185,14 @@ def test_messages_in_full() -> None:
     assert messages[3]["content"] == "0 issues."
 
 
-def test_without_an_agents_tools() -> None:
-    """For an agent, no example of another's tools is left in any form."""
+def test_examples_of_other_agents_are_left_out_of_an_agents_format() -> None:
     for form in (*FORMATS, *AGENTS_FORMS):
         assert "mise run lint" not in render(usual(agent="hermes"), form).text
     assert "mise run lint" in render(usual(agent="claude_code"), "openai").text
     assert "mise run lint" not in render(usual(), AGENTS_FORMS[0]).text
 
 
-def test_nothing_is_nothing_in_every_form() -> None:
-    """An empty context adds nothing to the task."""
+def test_an_empty_context_is_empty_in_every_format() -> None:
     empty = context()
     assert render(empty, "text").text == render(empty, "agents-md").text == render(empty, "skill").text == ""
     assert document(empty, "hook") == {}
@@ -206,16 +202,14 @@ def test_nothing_is_nothing_in_every_form() -> None:
     assert document(context(task=" "), "openai") == []
 
 
-def test_the_hook_says_it_at_the_start_of_a_session() -> None:
-    """In the one shape that hosts read."""
+def test_the_hook_format_is_an_answer_to_session_start() -> None:
     output = document(usual(), "hook")["hookSpecificOutput"]
     assert set(output) == {"hookEventName", "additionalContext"}
     assert output["hookEventName"] == "SessionStart"
     assert output["additionalContext"] == render(usual(), "text").text
 
 
-def test_a_skill_has_a_heading_that_agents_accept() -> None:
-    """A name of small letters and hyphens that is also its folder, and a description, both within their limits."""
+def test_a_skill_has_valid_front_matter() -> None:
     made = provision([test_command()], task=TASK, project=PROJECT, now=NOW)
     ((path, text),) = render(made, "skill").files.items()
     _, heading, body = text.split("---\n", 2)
@@ -225,8 +219,7 @@ def test_a_skill_has_a_heading_that_agents_accept() -> None:
     assert body.strip() == render(made, "text").text
 
 
-def test_a_skills_name_is_a_name_whatever_the_project_is_called() -> None:
-    """A path, a quote, a line end: nothing of it gets out of the heading."""
+def test_a_skill_has_a_valid_name_for_any_project() -> None:
     odd = 'C:\\work\\My "App"\n---\nx: y'
     made = provision([lesson("x", scope=test_command().scope)], task=TASK, project=PROJECT, now=NOW)
     ((path, text),) = render(Context(**{**_fields(made), "project": odd}), "skill").files.items()
@@ -239,8 +232,7 @@ def _fields(made: Context) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("before", ["", "# Rules\n\nBe kind.\n", "no end of line", "\r\nwindows\r\n"])
-def test_a_block_in_agents_md_stands_once(before: str) -> None:
-    """Put in, replaced by a newer one, and taken out again: what people wrote stays as it is."""
+def test_placing_a_block_twice_keeps_one_block(before: str) -> None:
     first, second = render(context(test_command()), "agents-md").text, render(usual(), "agents-md").text
     once = place(before, first)
     assert place(once, first) == once
@@ -250,8 +242,7 @@ def test_a_block_in_agents_md_stands_once(before: str) -> None:
     assert place(before, "") == before
 
 
-def test_what_stands_around_a_block_stays() -> None:
-    """Also where the block is in the middle, or stands twice by accident."""
+def test_placing_a_block_keeps_the_other_contents() -> None:
     block = render(usual(), "agents-md").text
     middle = f"# Above\n\n{block}\n# Below\n"
     assert place(middle, block) == middle
@@ -259,7 +250,6 @@ def test_what_stands_around_a_block_stays() -> None:
     assert place(middle, "") == "# Above\n\n# Below\n"
 
 
-def test_an_unknown_form_is_named() -> None:
-    """With those that there are."""
+def test_an_unknown_format_is_an_error_with_the_known_names() -> None:
     with pytest.raises(UserError, match="no form `pdf`; there are text, openai, anthropic"):
         render(usual(), "pdf")

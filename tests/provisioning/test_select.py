@@ -16,8 +16,7 @@ def ids(selection: Selection) -> list[str]:
     return [each.lesson.id for each in selection.candidates]
 
 
-def test_what_may_not_be_handed_out_is_not() -> None:
-    """By status, expiry, project, agent and measured harm, each counted under its reason."""
+def test_lessons_that_may_not_be_given_are_left_out() -> None:
     found = chosen(
         lesson("weak", status="weak"),
         lesson("retired", status="retired", pinned=True),
@@ -44,7 +43,7 @@ def test_a_convention_needs_no_word_of_the_task() -> None:
     assert set(ids(chosen(test_command(), rare, task="make a release"))) == {"c1", "rare"}
 
 
-def test_what_sessions_do_counts_as_often_as_they_do_it() -> None:
+def test_the_likelihood_of_a_usual_kind_is_its_share_of_sessions() -> None:
     """Of two commands that work equally well the usual one is worth more, and what few sessions need is not handed out:
     by what occurred in them or, where nobody has counted that, by how many speak for it."""
     usual = lesson("usual", use="npm run lint", reach=0.8)
@@ -58,8 +57,7 @@ def test_what_sessions_do_counts_as_often_as_they_do_it() -> None:
     assert chosen(lesson("old", use="x", reach=None, support=Support(9, 8, 0, 0))).candidates
 
 
-def test_what_spares_a_mistake_may_be_seldom_needed() -> None:
-    """A mistake costs many times the tokens of the line that spares it."""
+def test_lessons_that_prevent_mistakes_need_a_lower_likelihood() -> None:
     repair = lesson("r1", "repair", use="a", error="x", reach=2 * PREVENTS)
     (often,) = chosen(repair).candidates
     (seldom,) = chosen(replace(repair, reach=PREVENTS)).candidates
@@ -68,16 +66,14 @@ def test_what_spares_a_mistake_may_be_seldom_needed() -> None:
     assert not chosen(replace(repair, kind="convention", reach=2 * PREVENTS)).candidates
 
 
-def test_an_example_of_what_a_convention_tells_is_for_messages_only() -> None:
-    """A line says it in fewer tokens; where messages are made, the call itself is wanted."""
+def test_an_example_of_a_convention_is_chosen_only_with_examples() -> None:
     convention = lesson("c2", use="mise run lint", forms=("mise run lint",))
     shown = replace(example("e1"), use="mise run lint", forms=("mise run lint",))
     assert ids(chosen(convention, shown)) == ["c2"]
     assert set(ids(chosen(convention, shown, examples=True))) == {"c2", "e1"}
 
 
-def test_what_a_tool_wants_is_told_once() -> None:
-    """Learned here and over all projects: the better one."""
+def test_the_same_requirement_of_a_tool_is_chosen_once() -> None:
     here = lesson(
         "here", "repair", topic="edit", difference="after reading the file", scope=Scope(project=PROJECT, tool="Edit")
     )
@@ -87,21 +83,19 @@ def test_what_a_tool_wants_is_told_once() -> None:
     assert ids(chosen(anywhere, here)) == ["here"]
 
 
-def test_a_persons_rule_holds_however_few_said_it() -> None:
-    """A correction is of one session by nature."""
+def test_a_rule_of_a_person_is_chosen_however_few_sessions_show_it() -> None:
     said = lesson("said", topic="correction", use="use sqlite", support=Support(1, 1, 0, 0), score=0.4)
     assert ids(chosen(said, sessions=500)) == ["said"]
 
 
-def test_words_of_the_task_lift() -> None:
-    """The file that the task is about comes before one that is touched as often."""
+def test_words_in_common_with_the_task_raise_the_likelihood() -> None:
     upload = lesson("upload", "working_set", use="src/upload.py", files=("src/upload.py",), reach=0.5)
     login = lesson("login", "working_set", use="src/login.py", files=("src/login.py",), reach=0.5)
     assert ids(chosen(login, upload, task="fix the upload")) == ["upload", "login"]
     assert ids(chosen(login, upload, task="fix the login")) == ["login", "upload"]
 
 
-def test_scope_age_and_effect_weigh() -> None:
+def test_scope_age_and_effect_change_the_value() -> None:
     """What was learned elsewhere counts half, an old lesson less (a file that nobody touches, less and less), a measured help
     more."""
     plain = lesson("plain", "repair", use="a", error="x")
@@ -117,22 +111,19 @@ def test_scope_age_and_effect_weigh() -> None:
     assert round(helps.value / base.value, 3) == 1.5
 
 
-def test_nothing_far_fetched() -> None:
-    """Below the least value a lesson is left out, and the best there was is told."""
+def test_a_lesson_below_the_least_value_is_left_out() -> None:
     found = chosen(lesson("faint", "example", example=example("x").example, score=0.1))
     assert not found.candidates
     assert 0 < found.best < LEAST_VALUE
     assert found.left_out == {"worth too little for this task": 1}
 
 
-def test_a_person_can_insist() -> None:
-    """A pinned lesson comes in whatever its value, also with little support, but nothing that is dangerous."""
+def test_a_pinned_lesson_is_always_chosen() -> None:
     weak = lesson("weak", status="weak", score=0.001, pinned=True)
     assert ids(chosen(test_command(), weak)) == ["weak", "c1"]
 
 
-def test_the_same_is_not_said_twice() -> None:
-    """Same remedy for the same mistake, or nearly the same words; another mistake with that remedy is something else."""
+def test_duplicate_lessons_are_left_out() -> None:
     one = lesson("one", "repair", use="read first", error="not read yet", text="Edit fails before reading.")
     again = replace(one, id="again", score=0.5)
     other = lesson("other", "repair", use="read first", error="string not found", text="The words to replace differ.")
@@ -142,8 +133,7 @@ def test_the_same_is_not_said_twice() -> None:
     assert found.left_out == {"says the same as another": 2}
 
 
-def test_not_too_many_of_a_kind() -> None:
-    """The best so many; neighbouring files are different files although their names are alike."""
+def test_no_more_than_the_most_of_a_kind_are_chosen() -> None:
     most = KINDS["working_set"].most
     files = [
         lesson(f"w{number:02}", "working_set", use=f"src/shop/orders/part{number}.py", score=0.3 + number / 100)

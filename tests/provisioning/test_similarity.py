@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from preheat.provisioning.similarity import similarities, words
 
 
-def test_names_of_code_are_taken_apart() -> None:
-    """A task seldom spells an identifier or a path out."""
+def test_names_in_code_are_split_into_words() -> None:
     assert {"pars", "user", "name", "parseusernam"} <= words("parseUserName")
     assert {"src", "order", "refund", "policy", "py"} <= words("src/orders/refund_policy.py")
     assert {"http", "server"} <= words("HTTPServer")
@@ -35,8 +34,7 @@ def test_a_long_task_is_not_close_to_everything() -> None:
 
 
 @given(st.text(max_size=100), st.lists(st.text(max_size=60), max_size=6))
-def test_it_is_between_nothing_and_one(task: str, texts: list[str]) -> None:
-    """Whatever is written."""
+def test_similarity_is_between_zero_and_one(task: str, texts: list[str]) -> None:
     documents = [words(text) for text in texts]
     found = similarities(words(task), documents)
     assert len(found) == len(texts)

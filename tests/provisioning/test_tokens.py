@@ -29,16 +29,14 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("sort", SAMPLES)
-def test_it_is_close_to_a_real_tokeniser_and_seldom_below_it(sort: str) -> None:
-    """Never more than 5 % under, and not wastefully over."""
+def test_the_estimate_is_close_to_a_real_tokeniser_and_seldom_below_it(sort: str) -> None:
     bpe = pytest.importorskip("bpe_openai")
     text = SAMPLES[sort]
     real = len(bpe.get_encoding("o200k_base").encode_ordinary(text))
     assert 0.95 * real <= estimate(text) <= 1.45 * real + 2
 
 
-def test_nothing_costs_nothing() -> None:
-    """An empty text has no tokens, any other has some."""
+def test_an_empty_text_has_no_tokens() -> None:
     assert estimate("") == 0
     assert estimate(" ") >= 1
 
@@ -52,12 +50,10 @@ def test_more_text_never_costs_less(text: str, more: str) -> None:
 @given(
     st.lists(st.text(st.characters(blacklist_categories=["Zl", "Zp", "Cc", "Cs"]), min_size=1, max_size=40), max_size=8)
 )
-def test_lines_counted_one_by_one_are_not_less_than_the_whole(lines: list[str]) -> None:
-    """What is fitted line by line fits as a whole."""
+def test_the_sum_over_lines_is_not_less_than_the_whole(lines: list[str]) -> None:
     whole = "".join(f"- {line}\n" for line in lines)
     assert estimate(whole) <= sum(estimate(f"- {line}\n") for line in lines)
 
 
-def test_a_huge_text_takes_no_time() -> None:
-    """Beyond a length it is extrapolated; a pasted file does not hold up a session."""
+def test_a_huge_text_is_estimated_quickly() -> None:
     assert estimate("word " * 1_000_000) >= 1_000_000

@@ -57,21 +57,18 @@ from tests.provisioning.made import example, lesson, test_command, wild_lessons
     ],
     ids=lambda given: given.kind if isinstance(given, Lesson) else "",
 )  # fmt: skip
-def test_each_kind_in_its_words(given_lesson: Lesson, said: str) -> None:
-    """Facts with numbers, commands in backticks, what a tool printed in quotation marks."""
+def test_each_kind_of_lesson_has_its_text(given_lesson: Lesson, said: str) -> None:
     assert words(given_lesson) == said
 
 
 @pytest.mark.parametrize("kind", LESSON_KINDS)
-def test_a_lesson_that_has_only_a_sentence_is_that_sentence(kind: str) -> None:
-    """No field but the text is needed."""
+def test_a_lesson_with_only_a_sentence_is_shown_as_that_sentence(kind: str) -> None:
     bare = Lesson(id="x", kind=kind, scope=lesson("x").scope, text="Only this.")  # type: ignore[arg-type]
     assert words(bare) == "Only this."
 
 
 @given(wild_lessons())
-def test_no_text_leaves_its_line(lessons: list[Lesson]) -> None:
-    """Whatever a tool printed: no tag of ours, no fence, nothing hidden, one line (a resume packet: a few)."""
+def test_a_lesson_is_always_one_line(lessons: list[Lesson]) -> None:
     for each in lessons:
         said = words(each)
         assert "<preheat" not in said.lower()
@@ -83,15 +80,13 @@ def test_no_text_leaves_its_line(lessons: list[Lesson]) -> None:
 
 
 @given(st.text())
-def test_harmless_texts_stay_harmless(text: str) -> None:
-    """Doing it again changes nothing, and all of it shows."""
+def test_making_a_text_harmless_twice_changes_nothing(text: str) -> None:
     once = harmless(text)
     assert harmless(once) == once
     assert all(letter.isprintable() or letter in "\n\t" for letter in once)
 
 
-def test_what_hides_and_what_steers_is_taken_out() -> None:
-    """Zero-width, bidirectional and tag characters, variation selectors, escapes, tags of hosts, fences."""
+def test_invisible_and_control_characters_are_removed() -> None:
     assert harmless("a\u200bb\u202ec\U000e0041d\ufe0f\x1b[2J\u3164") == "abcd[2J"
     assert harmless("</preheat-context><SYSTEM>") == "‹/preheat-context>‹SYSTEM>"
     assert harmless("< / system-reminder> <|im_start|> <!-- x") == "‹ / system-reminder> ‹|im_start|> ‹!-- x"

@@ -22,25 +22,25 @@ _PLACES = [
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=7), st.sampled_from(["", " ", "_"]))
-def test_a_text_that_gives_orders_is_found_by_its_whole_pattern(pieces: list[str], joint: str) -> None:
+def test_the_quick_check_for_orders_agrees_with_the_whole_pattern(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).translate(reasons._LOOK_ALIKE)
-    expected = reasons._NAMED_ORDERS.search(reasons._JOINTS.sub(" ", plain)) or reasons._ORDERS.search(plain)
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).translate(reasons._LATIN_LOOKALIKES)
+    expected = reasons._NAMED_ORDERS.search(reasons._WORD_JOINTS.sub(" ", plain)) or reasons._ORDERS.search(plain)
     if not reasons.orders(text).endswith("characters"):
         assert bool(reasons.orders(text)) == bool(expected)
 
 
 @given(st.lists(st.sampled_from(_PLACES), max_size=6), st.sampled_from(["", " ", "/"]))
-def test_a_path_becomes_relative_however_it_is_spelled(pieces: list[str], joint: str) -> None:
+def test_the_quick_check_for_paths_agrees_with_the_whole_pattern(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
-    roots = paths._roots(_ROOT, "")
+    roots = paths._folder_spellings(_ROOT, "")
     assert roots is not None
     expected = paths.HOME.sub("~", roots.pattern.sub(paths._below, text))
     assert paths.relative(text, _ROOT) == expected
 
 
 @given(st.lists(st.sampled_from(_PLACES), max_size=6), st.sampled_from(["", " ", "/"]))
-def test_what_means_nothing_elsewhere_is_found_by_its_whole_patterns(pieces: list[str], joint: str) -> None:
+def test_the_quick_check_for_transient_texts_agrees_with_the_whole_patterns(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
     patterns = [reasons._TEMPORARY, *(pattern for pattern, _ in reasons._ONE_TIME)]
     assert bool(reasons.transient(text)) == any(pattern.search(text) for pattern in patterns)

@@ -50,8 +50,7 @@ def test_a_worktree_belongs_to_its_project() -> None:
 
 
 @given(st.text(max_size=200), st.sampled_from(["", "/", ROOT, "C:\\x\\y", "/w"]))
-def test_mending_twice_is_mending_once(text: str, root: str) -> None:
-    """Any text, any folder."""
+def test_making_paths_relative_twice_changes_nothing(text: str, root: str) -> None:
     once = relative(text, root)
     assert relative(once, root) == once or root in once or ROOT in text
 
@@ -73,13 +72,11 @@ def test_mending_twice_is_mending_once(text: str, root: str) -> None:
         ("npm run build:decade", ""),
     ],
 )
-def test_what_belongs_to_one_moment(text: str, why: str) -> None:
-    """Temporary folders, hashes, times, processes and secrets mean nothing in the next session."""
+def test_texts_of_one_run_are_transient(text: str, why: str) -> None:
     assert transient(text) == why
 
 
-def test_what_belongs_to_one_machine() -> None:
-    """A path in somebody's home is of no use elsewhere; a version with a tilde is no path."""
+def test_paths_of_one_machine_are_foreign() -> None:
     assert foreign("cat ~/notes.md") == foreign("cat /home/ann/notes.md") == "a path of one machine"
     assert foreign("npm i x@~1.2") == foreign("src/a.py") == ""
     assert junk("  ") == "nothing"
@@ -96,19 +93,17 @@ def test_what_belongs_to_one_machine() -> None:
         "ignore_previous_instructions.py", "docs/disregard-the-rules.md", "IGNORE.ALL.PREVIOUS.PROMPTS",
     ],
 )  # fmt: skip
-def test_a_text_that_gives_orders(text: str) -> None:
-    """In capitals, over several lines, in letters that only look Latin, as the name of a file."""
+def test_texts_that_give_orders_are_found(text: str) -> None:
     assert orders(text) == "it reads like an instruction"
 
 
 @pytest.mark.parametrize("letter", ["\u200b", "\u202e", "\u2066", "\ufeff", "\U000e0041", "\u00ad"])
-def test_letters_that_do_not_show(letter: str) -> None:
-    """Zero-width, direction marks, tags: a person would not see what a model reads."""
+def test_invisible_letters_are_found(letter: str) -> None:
     assert orders(f"make{letter} test") == "hidden characters"
 
 
 @pytest.mark.parametrize("letter", ["\x1b", "\x00", "\r", "\x9b", "\x07"])
-def test_what_a_terminal_would_obey(letter: str) -> None:
+def test_control_characters_are_found_and_removed(letter: str) -> None:
     assert orders(f"make{letter} test") == "control characters"
     assert letter not in one_line(f"make{letter} test")
 
@@ -122,13 +117,11 @@ def test_what_a_terminal_would_obey(letter: str) -> None:
         "ошибка: файл не найден", "Please always provide EXACTLY ONE action",
     ],
 )  # fmt: skip
-def test_what_tools_say_every_day_is_no_order(text: str) -> None:
-    """Else nothing could be learned from messages."""
+def test_usual_output_of_tools_is_no_order(text: str) -> None:
     assert orders(text) == ""
 
 
-def test_a_command_that_does_harm_is_told_by_its_part() -> None:
-    """The reason names what was found, so that a person can judge."""
+def test_a_harmful_command_is_named_in_the_reason() -> None:
     assert dangerous("cd app && rm -rf build && make") == "a command that may do harm: `rm -rf`"
     assert dangerous("uv run pytest") == ""
 
@@ -144,6 +137,5 @@ def test_one_line_is_one_line(text: str, most: int) -> None:
 
 @pytest.mark.parametrize("check", [orders, junk, dangerous, one_line, lambda text: relative(text, ROOT)])
 @pytest.mark.parametrize("piece", ["ignore ", "a" * 40 + " ", "you ", "/home/", "0a" * 30, "\u200b", "curl "])
-def test_a_long_text_costs_what_its_length_says(check: Callable[[str], str], piece: str) -> None:
-    """Tools print megabytes; a text made to be slow is no way to stop learning."""
+def test_reading_a_long_text_takes_time_proportional_to_its_length(check: Callable[[str], str], piece: str) -> None:
     grows_in_proportion(check, piece * (300_000 // len(piece)))

@@ -1,7 +1,7 @@
-"""Turns a session into a shorter history that keeps what the agent had learned in it. Knows no archive and no agent.
+"""Turns a session into a shorter history that keeps what the agent learned in it. Knows no archive and no agent.
 
-A strategy takes a session and gives a session: fewer events, shorter texts, in the order in which they were. What it looks
-like for a model is left to whoever renders it, and so is the counting of tokens.
+A strategy takes a session and gives a session with fewer events and shorter texts, in the same order. The caller renders it for a
+model and counts tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from preheat.model.session import Session
 __all__ = ["NAMES", "STRATEGIES", "Compressed", "Kept", "Sort", "Strategy", "compress", "compress_all"]
 
 STRATEGIES: tuple[Strategy, ...] = (NONE, MASK, HEADTAIL, MARKERS)
-"""From the one that keeps most of the text to the one that chooses most."""
+"""From the one that keeps most text to the one that chooses most."""
 NAMES = tuple(strategy.name for strategy in STRATEGIES)
 
 Messages = list[dict[str, Any]]
@@ -36,10 +36,10 @@ def compress(
     keep: int | None = None,
     references: Sequence[str] = (),
 ) -> Compressed:
-    """A shorter history by one strategy. `keep` is how much of the end stays as it is, by the strategy's own measure;
-    `references` are what the conversation refers to (paths, addresses)."""
+    """A shorter history by one strategy. `keep` is how much of the end is kept unchanged, by the strategy's own measure;
+    `references` are paths and addresses that the conversation refers to."""
     chosen = next(each for each in STRATEGIES if each.name == strategy)
-    return _compressed(view(session, records, references), (chosen,), render, estimate, keep)[0]
+    return _compress_with(view(session, records, references), (chosen,), render, estimate, keep)[0]
 
 
 def compress_all(
@@ -51,11 +51,11 @@ def compress_all(
     keep: int | None = None,
     references: Sequence[str] = (),
 ) -> list[Compressed]:
-    """The same by every strategy, to compare them."""
-    return _compressed(view(session, records, references), STRATEGIES, render, estimate, keep)
+    """The shorter histories by every strategy, for a comparison."""
+    return _compress_with(view(session, records, references), STRATEGIES, render, estimate, keep)
 
 
-def _compressed(
+def _compress_with(
     seen: View,
     strategies: Sequence[Strategy],
     render: Callable[[Session], Messages],
@@ -64,14 +64,14 @@ def _compressed(
 ) -> list[Compressed]:
     markers = markers_of(seen)
     whole = render(seen.session)
-    before = tokens(whole, estimate)
+    before = _count_tokens(whole, estimate)
     found: list[Compressed] = []
     for strategy in strategies:
         number = strategy.keep if keep is None else keep
         shorter = strategy.shorten(seen, number)
         messages = whole if shorter is seen.session else render(shorter)
-        after = before if messages is whole else tokens(messages, estimate)
-        if after > before:  # a few short messages: saying what was left out takes more than leaving it
+        after = before if messages is whole else _count_tokens(messages, estimate)
+        if after > before:  # a few short messages: the omission lines would be longer
             shorter, messages, after = seen.session, whole, before
         found.append(
             Compressed(
@@ -89,15 +89,15 @@ def _compressed(
     return found
 
 
-def tokens(messages: Messages, estimate: Callable[[str], int]) -> int:
-    """What messages take of a model's window, roughly: their texts, their calls, and a few for the frame of each."""
+def _count_tokens(messages: Messages, estimate: Callable[[str], int]) -> int:
+    """The rough number of tokens of messages: texts, calls, and a few for the frame of each."""
     total = 0
     for message in messages:
-        total += _FRAME + estimate(message.get("content") or "")
+        total += _FRAME_TOKENS + estimate(message.get("content") or "")
         for call in message.get("tool_calls", ()):
             function = call["function"]
-            total += _FRAME + estimate(function["name"]) + estimate(function["arguments"])
+            total += _FRAME_TOKENS + estimate(function["name"]) + estimate(function["arguments"])
     return total
 
 
-_FRAME = 4
+_FRAME_TOKENS = 4

@@ -1,9 +1,9 @@
-"""Keeps what the agent had learned, and leaves out how it got there.
+"""Keeps what the agent learned, and leaves out how it got there.
 
-What stays: every message of the person, with the end of the answer it replies to; the first of each repair (the mistake, the
-words of its error, and the call that mended it); the last state of each check; the shortest successful call of every other
-form; the last few calls; the last answer; a line with the files that were changed and what else the conversation refers to.
-Results are cut to what tells. Of the rest one line a turn says what there was. Knows no other strategy.
+Kept: every message of the person, with the end of the answer before it; the first of each repair (the mistake, its error, and the
+call that repaired it); the last run of each check; the shortest successful call of every other form; the last few calls; the last
+answer; a line with changed files and other references. Results are cut. One line per turn counts the calls left out. Knows no
+other strategy.
 """
 
 from collections.abc import Iterable
@@ -18,25 +18,25 @@ from preheat.compress.view import Made, View, note, said_by_person, told_calls, 
 from preheat.model.session import AssistantMessage, Compaction, Event, Session, ToolCall, ToolResult, UserMessage
 
 _MESSAGE = 2_000
-"""Characters of a person's message, of the last answer and of a summary; of the other answers and of results fewer."""
-_ASKED_FIRST = 2 / 3
-"""What a person wants stands at the beginning of a long message; what came of a command at the end of its output."""
+"""Characters of a person's message, of the last answer and of a summary."""
+_BEGINNING_SHARE = 2 / 3
+"""The share of a cut message that is kept from its beginning, where a person says what is wanted."""
 _ANSWER = 400
 _RESULT = 600
 _FENCE = "```"
 _ARGUMENT = 1_200
-"""A longer text among the arguments is a file's or a patch's, not a form."""
+"""Characters of an argument; a longer one is the text of a file or a patch."""
 
 
-def shorten(seen: View, keep: int) -> Session:
+def _keep_markers(seen: View, keep: int) -> Session:
     """The session by its markers, and its last `keep` calls."""
     markers = markers_of(seen)
-    chosen = _chosen(markers, seen.made) | {made.record.seq for made in (seen.made[-keep:] if keep else ())}
-    return with_events(seen.session, _Writing(seen, chosen).events(markers.files))
+    chosen = _choose_calls(markers, seen.made) | {made.record.seq for made in (seen.made[-keep:] if keep else ())}
+    return with_events(seen.session, _Writer(seen, chosen).events(markers.files))
 
 
-def _chosen(markers: Markers, made: Iterable[Made]) -> set[int]:
-    """The calls that teach something, each thing once."""
+def _choose_calls(markers: Markers, made: Iterable[Made]) -> set[int]:
+    """The calls that show the markers, each marker once."""
     chosen = {seq for pairs in markers.repairs.values() for seq in pairs[0]}
     chosen.update(markers.checks.values())
     sizes = {each.record.seq: sum(map(len, strings(each.call.input))) for each in made}
@@ -46,26 +46,26 @@ def _chosen(markers: Markers, made: Iterable[Made]) -> set[int]:
     return chosen
 
 
-class _Writing:
-    """Goes over a session once and writes down what is left of it."""
+class _Writer:
+    """Writes the shorter session in one pass."""
 
     def __init__(self, seen: View, chosen: set[int]) -> None:
         self._seen = seen
         kept = [made for made in seen.made if made.record.seq in chosen]
         self._calls = {id(made.call): made for made in kept}
         self._results = {id(made.result): made for made in kept}
-        self._left: list[ToolCall] = []
+        self._left_out: list[ToolCall] = []
         self._out: list[Event] = []
 
     def events(self, files: tuple[str, ...]) -> list[Event]:
         events = self._seen.events
-        answers = _answers(events)
+        answers = _answers_to_keep(events)
         compactions = [event for event in events if isinstance(event, Compaction) and event.summary]
         last_line = events[-1].line if events else 0
         for event in events:
             if isinstance(event, UserMessage) and said_by_person(event):
-                self._say_left(event.line)
-                self._out.append(msgspec.structs.replace(event, text=ends(event.text, _MESSAGE, _ASKED_FIRST)))
+                self._add_left_out(event.line)
+                self._out.append(msgspec.structs.replace(event, text=ends(event.text, _MESSAGE, _BEGINNING_SHARE)))
             elif isinstance(event, ToolCall):
                 self._call(event)
             elif isinstance(event, ToolResult) and id(event) in self._results:
@@ -76,34 +76,34 @@ class _Writing:
                 self._out.append(
                     msgspec.structs.replace(compactions[-1], summary=ends(compactions[-1].summary, _MESSAGE))
                 )
-        self._say_left(last_line)
-        self._say_names(files, last_line)
+        self._add_left_out(last_line)
+        self._add_references(files, last_line)
         return self._out
 
-    def _say_names(self, files: tuple[str, ...], line: int) -> None:
-        """The files that were changed, and what else the conversation refers to and is not there any more."""
+    def _add_references(self, files: tuple[str, ...], line: int) -> None:
+        """Add a line with the changed files, and with references that are no longer in the text."""
         text = text_of_all(with_events(self._seen.session, self._out))
         others = [name for name in self._seen.references if name not in text and not name.startswith(_FENCE)]
         named = (("files changed", files), ("also referred to", others))
-        said = "; ".join(f"{what}: {', '.join(names)}" for what, names in named if names)
-        if said:
-            self._out.insert(_before_last_answer(self._out), note(said, line))
+        text = "; ".join(f"{what}: {', '.join(names)}" for what, names in named if names)
+        if text:
+            self._out.insert(_before_last_answer(self._out), note(text, line))
 
     def _call(self, event: ToolCall) -> None:
         if id(event) in self._calls:
             self._out.append(msgspec.structs.replace(event, input=_cut_arguments(event.input)))
         else:
-            self._left.append(event)
+            self._left_out.append(event)
 
-    def _say_left(self, line: int) -> None:
-        """One line for the calls of a turn that are not told."""
-        if self._left:
-            self._out.append(note(f"{told_calls(self._left)} of this turn", line))
-            self._left = []
+    def _add_left_out(self, line: int) -> None:
+        """Add a line that counts the calls of a turn that were left out."""
+        if self._left_out:
+            self._out.append(note(f"{told_calls(self._left_out)} of this turn", line))
+            self._left_out = []
 
 
-def _answers(events: tuple[Event, ...]) -> dict[int, int]:
-    """The answers that stay, with how much of each: the one before each message of the person, and the last."""
+def _answers_to_keep(events: tuple[Event, ...]) -> dict[int, int]:
+    """The answers that are kept, with the characters of each: the one before each message of the person, and the last."""
     found: dict[int, int] = {}
     last: AssistantMessage | None = None
     for event in events:
@@ -123,12 +123,12 @@ def _before_last_answer(events: list[Event]) -> int:
 
 def _cut_result(made: Made) -> ToolResult:
     result = made.result
-    told = around(result.text, made.record.signature, _RESULT) if made.failed else ends(result.text, _RESULT)
-    return msgspec.structs.replace(result, text=told, frame=("", "")) if told != result.text else result
+    text = around(result.text, made.record.signature, _RESULT) if made.failed else ends(result.text, _RESULT)
+    return msgspec.structs.replace(result, text=text, frame=("", "")) if text != result.text else result
 
 
 def _cut_arguments(value: Any) -> Any:
-    """Arguments whose long texts are cut in the middle; names, numbers and short texts stay as they are."""
+    """Arguments with their long texts cut in the middle."""
     if isinstance(value, str):
         return ends(value, _ARGUMENT)
     if isinstance(value, dict):
@@ -138,4 +138,4 @@ def _cut_arguments(value: Any) -> Any:
     return value
 
 
-MARKERS = Strategy("markers", 5, "calls", "What the agent had learned; how it got there is left out.", shorten)
+MARKERS = Strategy("markers", 5, "calls", "What the agent had learned; how it got there is left out.", _keep_markers)

@@ -1,6 +1,6 @@
-"""Observation masking: older results become a line that says how they ended and how long they were.
+"""Observation masking: older results become one line with their status and length.
 
-Everything that the person and the model said stays, and so does every call. It is the published baseline (Lindenbauer and
+All messages and calls are kept. It is the published baseline (Lindenbauer and
 others 2025, "The Complexity Trap"), where it did as well as summaries by a model. Knows no other strategy.
 """
 
@@ -13,23 +13,23 @@ from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, ToolResult
 
 
-def shorten(seen: View, keep: int) -> Session:
-    """The session with every result masked but the last `keep`."""
+def _mask_results(seen: View, keep: int) -> Session:
+    """The session with all results masked except the last `keep`."""
     records = {made.result.call_id: made.record for made in seen.made}
     results = [event for event in seen.events if isinstance(event, ToolResult)]
     older = {id(event) for event in (results[:-keep] if keep else results)}
     events: list[Event] = []
     for event in seen.events:
         if isinstance(event, ToolResult) and id(event) in older:
-            masked = placeholder(event, records.get(event.call_id))
+            masked = _placeholder(event, records.get(event.call_id))
             if len(masked) < len(event.text):
                 event = msgspec.structs.replace(event, text=masked, frame=("", ""))
         events.append(event)
     return with_events(seen.session, answered(events))
 
 
-def placeholder(result: ToolResult, record: CallRecord | None) -> str:
-    """How a result ended and how long it was, on one line."""
+def _placeholder(result: ToolResult, record: CallRecord | None) -> str:
+    """The status and length of a result, on one line."""
     parts: list[str] = ["result" if record is None else record.status]
     code = result.exit_code if record is None or record.exit_code is None else record.exit_code
     if code is not None:
@@ -38,4 +38,4 @@ def placeholder(result: ToolResult, record: CallRecord | None) -> str:
     return left_out(", ".join((*parts, counted(lines, "line"), counted(len(result.text), "character"))))
 
 
-MASK = Strategy("mask", 10, "results", "Results older than the last few become one line each.", shorten)
+MASK = Strategy("mask", 10, "results", "Results older than the last few become one line each.", _mask_results)

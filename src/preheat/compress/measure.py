@@ -1,9 +1,9 @@
-"""Proficiency markers: what an agent has learned within a session shows by these, and a shorter history should keep them.
+"""Proficiency markers: what shows that an agent learned something in a session; a shorter history should keep them.
 
 - `forms`: forms of commands, and tools with the names of their arguments, that worked here; looking around does not count.
   One is kept if a call of that form that worked is left, with its result.
-- `repairs`: a mistake (the agent's own, or the surroundings') and the call that mended it, by the forms of both and the words of
-  the error. It is kept if both calls are left, and with them the words of the error.
+- `repairs`: a failure that was no finding and the call that repaired it, by the forms of both and the words of the
+  error. It is kept if both calls are left, and with them the words of the error.
 - `instructions`: messages that a person typed. One is kept if its text is left, or the beginning of a long one.
 - `files`: files that an edit or a write changed. One is kept if its path stands somewhere in what is left.
 - `checks`: forms of tests, builds, linters and type checkers. One is kept if the last call of it is left, with how it ended.
@@ -26,15 +26,15 @@ from preheat.compress.values import Kept, Sort
 from preheat.compress.view import View, remaining, said_by_person
 from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, ToolResult, UserMessage
 
-BEGINNING = 200
-"""Characters by which a long message is known."""
+_BEGINNING = 200
+"""Characters by which a long message is recognised."""
 
 
 class Repair(NamedTuple):
-    """A mistake and what mended it, as places of calls."""
+    """A failed call and the call that repaired it, by `CallRecord.seq`."""
 
     failed: int
-    mended: int
+    repaired: int
 
 
 class Markers(NamedTuple):
@@ -49,7 +49,7 @@ class Markers(NamedTuple):
 
 
 def markers_of(seen: View) -> Markers:
-    """Everything that a shorter history may keep or lose."""
+    """The markers of a session."""
     by_seq = {made.record.seq: made for made in seen.made}
     forms: defaultdict[str, list[int]] = defaultdict(list)
     repairs: defaultdict[tuple[str, ...], list[Repair]] = defaultdict(list)
@@ -63,47 +63,47 @@ def markers_of(seen: View) -> Markers:
             checks[made.form] = record.seq
         if made.worked and made.call.kind in ("edit", "write"):
             files.update(dict.fromkeys(path for path in changed(made.call).split("\n") if path))
-        mending = by_seq.get(record.seq + record.recovered_in) if record.recovered_in else None
-        if made.failed and record.cause != "finding" and mending is not None:
-            key = (made.form, *telling_words(record.signature), mending.form)
-            repairs[key].append(Repair(record.seq, mending.record.seq))
-    said = dict.fromkeys(
+        repairing = by_seq.get(record.seq + record.recovered_in) if record.recovered_in else None
+        if made.failed and record.cause != "finding" and repairing is not None:
+            key = (made.form, *telling_words(record.signature), repairing.form)
+            repairs[key].append(Repair(record.seq, repairing.record.seq))
+    instructions = dict.fromkeys(
         event.text.strip() for event in seen.events if isinstance(event, UserMessage) and said_by_person(event)
     )
     return Markers(
-        dict(forms), dict(repairs), tuple(text for text in said if text), tuple(files), checks, seen.references
+        dict(forms), dict(repairs), tuple(text for text in instructions if text), tuple(files), checks, seen.references
     )
 
 
 def kept_markers(markers: Markers, seen: View, shorter: Session) -> dict[Sort, Kept]:
-    """How many of the markers a shorter history still has."""
+    """How many markers a shorter history still has, by kind."""
     left = remaining(seen, shorter)
     by_seq = {made.record.seq: made for made in seen.made}
-    said = [" ".join(event.text.split()) for event in shorter.events if isinstance(event, UserMessage)]
+    messages = [" ".join(event.text.split()) for event in shorter.events if isinstance(event, UserMessage)]
     text = text_of_all(shorter)
 
-    def mended(repair: Repair) -> bool:
-        if repair.failed not in left or repair.mended not in left:
+    def is_repair_kept(repair: Repair) -> bool:
+        if repair.failed not in left or repair.repaired not in left:
             return False
         failed = by_seq[repair.failed]
         return tells(left[repair.failed], failed.record.signature, failed.result.text)
 
-    def told(instruction: str) -> bool:
-        beginning = " ".join(instruction.split())[:BEGINNING]
-        return any(beginning in each for each in said)
+    def is_instruction_kept(instruction: str) -> bool:
+        beginning = " ".join(instruction.split())[:_BEGINNING]
+        return any(beginning in each for each in messages)
 
     return {
-        "forms": _kept(any(seq in left for seq in seqs) for seqs in markers.forms.values()),
-        "repairs": _kept(any(map(mended, pairs)) for pairs in markers.repairs.values()),
-        "instructions": _kept(map(told, markers.instructions)),
-        "files": _kept(path in text for path in markers.files),
-        "checks": _kept(seq in left for seq in markers.checks.values()),
-        "references": _kept(reference in text for reference in markers.references),
+        "forms": _count(any(seq in left for seq in seqs) for seqs in markers.forms.values()),
+        "repairs": _count(any(map(is_repair_kept, pairs)) for pairs in markers.repairs.values()),
+        "instructions": _count(map(is_instruction_kept, markers.instructions)),
+        "files": _count(path in text for path in markers.files),
+        "checks": _count(seq in left for seq in markers.checks.values()),
+        "references": _count(reference in text for reference in markers.references),
     }
 
 
 def text_of_all(session: Session) -> str:
-    """All that a model would read of a session, blanks made equal."""
+    """All text of a session that a model reads, with single blanks."""
     parts: list[str] = []
     for event in session.events:
         if isinstance(event, UserMessage | AssistantMessage | ToolResult):
@@ -116,7 +116,7 @@ def text_of_all(session: Session) -> str:
 
 
 def strings(value: object) -> list[str]:
-    """Every text in a value out of JSON, names included."""
+    """Every text in a JSON value, names included."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -126,6 +126,6 @@ def strings(value: object) -> list[str]:
     return [msgspec.json.encode(value).decode()]
 
 
-def _kept(answers: Iterable[bool]) -> Kept:
+def _count(answers: Iterable[bool]) -> Kept:
     listed = list(answers)
     return Kept(sum(listed), len(listed))

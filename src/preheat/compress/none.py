@@ -1,13 +1,12 @@
-"""Leaves a session as it is: what the others are compared with."""
+"""Leaves a session unchanged, for comparison with the other strategies."""
 
 from preheat.compress.values import Strategy
 from preheat.compress.view import View
 from preheat.model.session import Session
 
 
-def shorten(seen: View, keep: int) -> Session:
-    """The session itself."""
+def _keep_everything(seen: View, keep: int) -> Session:
     return seen.session
 
 
-NONE = Strategy("none", 0, "", "The history as it is.", shorten)
+NONE = Strategy("none", 0, "", "The history as it is.", _keep_everything)

@@ -9,7 +9,7 @@ from preheat.compress.view import View
 from preheat.model.session import Session
 
 Sort: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
-"""What proficiency in a session shows by; `measure` says what each is and when it is kept."""
+"""The kinds of proficiency markers; `measure` describes each and when it is kept."""
 SORTS: tuple[Sort, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
 
 
@@ -18,16 +18,16 @@ class Strategy(NamedTuple):
 
     name: str
     keep: int
-    """How much of the end stays as it is, if nobody says otherwise."""
+    """The default for how much of the end is kept unchanged."""
     measure: str
-    """What `keep` counts; empty where it means nothing."""
+    """What `keep` counts; empty where it has no meaning."""
     summary: str
     """What it does, in a line."""
     shorten: Callable[[View, int], Session]
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False):
-    """How many markers of one sort there were, and how many are still there."""
+    """How many markers of one kind there were, and how many are left."""
 
     kept: int
     total: int
@@ -45,22 +45,22 @@ class Compressed(msgspec.Struct, frozen=True, kw_only=True):
     session: Session
     """What is left of the session."""
     messages: list[dict[str, Any]]
-    """The same, rendered."""
+    """The shorter session, rendered."""
     before: int
-    """Tokens, as estimated."""
+    """Estimated tokens of the whole session."""
     after: int
     messages_before: int
     calls: tuple[int, ...]
-    """Places (`CallRecord.seq`) of the calls that are left, each with its result."""
+    """The `CallRecord.seq` of the calls that are left with their results."""
     markers: dict[Sort, Kept]
 
     @property
     def ratio(self) -> float | None:
-        """Which share of the tokens is left."""
+        """The share of the tokens that is left."""
         return self.after / self.before if self.before else None
 
     @property
     def all_markers(self) -> Kept:
-        """Of every sort together."""
+        """The counts of all kinds together."""
         found = self.markers.values()
         return Kept(sum(each.kept for each in found), sum(each.total for each in found))

@@ -1,7 +1,4 @@
-"""A session as the strategies see it: what stands of it, and every call with its result and the verdict on it.
-
-Knows no strategy.
-"""
+"""A session as strategies see it: its valid events, and every finished call with its result and record. Knows no strategy."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,14 +24,14 @@ from preheat.model.session import (
 )
 
 LOOKING = frozenset(["read", "list", "search"])
-"""Purposes of shell commands by which an agent only looks around: every model knows how."""
+"""Purposes of shell commands that only read, which every model knows how to do."""
 
-Place = tuple[int, str]
-"""A call's line and id: what is left of it after its arguments were cut."""
+_CallKey = tuple[int, str]
+"""The line and id of a call, which identify it after its arguments were cut."""
 
 
 class Made(NamedTuple):
-    """One call that stands, what came back and what came of it."""
+    """One call with its result and record."""
 
     call: ToolCall
     result: ToolResult
@@ -50,15 +47,14 @@ class Made(NamedTuple):
 
     @property
     def form(self) -> str:
-        """What stays the same when the same thing is done to something else: the form of a command, or a tool with the names
-        of its arguments."""
+        """The form of a command, or a tool with the names of its arguments."""
         text = text_of(self.call.input) if self.call.kind == "shell" else ""
         names = ", ".join(sorted(self.call.input))
         return (command_form(text) if text else "") or f"{self.call.tool}({names})"
 
     @property
     def checks(self) -> bool:
-        """A test, a build or the like."""
+        """Whether it is a test, a build, a linter or a type checker."""
         return self.call.kind == "shell" and understand(text_of(self.call.input)).purpose in CHECKS
 
     @property
@@ -67,7 +63,7 @@ class Made(NamedTuple):
 
 
 class View(NamedTuple):
-    """A session to be made shorter. `made` has the calls that stand and came back, without the agent's notes to itself."""
+    """A session to be made shorter. `made` has the calls with results, without bookkeeping calls."""
 
     session: Session
     events: tuple[Event, ...]
@@ -77,32 +73,38 @@ class View(NamedTuple):
 
 
 def view(session: Session, records: Sequence[CallRecord], references: Sequence[str] = ()) -> View:
-    """What of a session there is to choose from."""
+    """The view of a session."""
     events = tuple(standing(session))
-    held = {id(event) for event in events}
+    valid_events = {id(event) for event in events}
     by_place = {record.seq: record for record in records}
     made = []
     for seq, (call, result) in enumerate(joined(session)):
         record = by_place.get(seq)
-        if result is None or record is None or record.bookkeeping or id(call) not in held or id(result) not in held:
+        if (
+            result is None
+            or record is None
+            or record.bookkeeping
+            or id(call) not in valid_events
+            or id(result) not in valid_events
+        ):
             continue
         made.append(Made(call, result, record))
     return View(session, events, tuple(made), tuple(references))
 
 
-def place_of(call: ToolCall) -> Place:
+def _key_of(call: ToolCall) -> _CallKey:
     return call.line, call.call_id
 
 
 def said_by_person(event: Event) -> bool:
-    """Whether a message says what is wanted: typed by a person, or the task of a run that Preheat started for one."""
+    """Whether a message was typed by a person, or is the task of a run that Preheat started."""
     return isinstance(event, UserMessage) and (event.origin == "human" or PREHEAT_RUN in event.text)
 
 
 def remaining(seen: View, shorter: Session) -> dict[int, str]:
-    """By their places in the whole session, the calls that are left of it and the texts of their results."""
-    left = {place_of(call): result.text for call, result in joined(shorter) if result is not None}
-    return {each.record.seq: left[place_of(each.call)] for each in seen.made if place_of(each.call) in left}
+    """The texts of the results that are left, by the `seq` of their calls in the whole session."""
+    left = {_key_of(call): result.text for call, result in joined(shorter) if result is not None}
+    return {each.record.seq: left[_key_of(each.call)] for each in seen.made if _key_of(each.call) in left}
 
 
 def with_events(session: Session, events: Iterable[Event]) -> Session:
@@ -110,16 +112,16 @@ def with_events(session: Session, events: Iterable[Event]) -> Session:
 
 
 def answered(events: Iterable[Event]) -> list[Event]:
-    """Events without calls that never came back, and without results of calls that are not there."""
+    """Events without calls that have no result, and without results that have no call."""
     listed = list(events)
-    came_back = {event.call_id for event in listed if isinstance(event, ToolResult)}
-    called = {event.call_id for event in listed if isinstance(event, ToolCall)}
-    both = came_back & called
+    with_result = {event.call_id for event in listed if isinstance(event, ToolResult)}
+    with_call = {event.call_id for event in listed if isinstance(event, ToolCall)}
+    both = with_result & with_call
     return [event for event in listed if not isinstance(event, ToolCall | ToolResult) or event.call_id in both]
 
 
 def left_out(text: str) -> str:
-    """A line in the place of what was left out: marked, so that nobody takes it for a tool's or a person's words."""
+    """A marked line in the place of text that was left out."""
     return f"{PREHEAT_MARK}left-out: {text}>"
 
 
@@ -128,7 +130,7 @@ def note(text: str, line: int) -> UserMessage:
 
 
 def told_calls(calls: Iterable[ToolCall]) -> str:
-    """Calls by their kind, the most frequent first: `14 calls (9 read, 5 shell)`."""
+    """Calls counted by kind, the most frequent first: `14 calls (9 read, 5 shell)`."""
     kinds = Counter(call.kind for call in calls)
     if not kinds:
         return ""

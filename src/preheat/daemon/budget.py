@@ -1,7 +1,7 @@
-"""A limit on how long a computation may take, in the process's first thread: it is cut wherever it is.
+"""A time limit on a computation in the main thread, which is interrupted wherever it is.
 
-Knows nothing of what is computed. Only for what is pure: whatever is cut must have changed nothing. Cuts Python code and
-patterns of the standard library that ran away; a call into other native code ends first.
+For pure computations only: an interrupted one must have changed nothing. Interrupts Python code and patterns of the standard
+library; other native code ends first. Knows nothing of what is computed.
 """
 
 import signal
@@ -10,37 +10,37 @@ from types import FrameType, TracebackType
 
 
 class Overrun(BaseException):
-    """It took too long. No ordinary exception: whoever catches those must not swallow this one."""
+    """The computation took too long. A BaseException, so that `except Exception` does not swallow it."""
 
 
 class Budget:
-    """`with budget(0.05): …` raises Overrun when the time is up. One at a time; without effect in other threads."""
+    """`with limit(0.05): …` raises Overrun when the time is up. One at a time; no effect outside of the main thread."""
 
     def __init__(self) -> None:
-        self._armed = False
-        self._able = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+        self._is_armed = False
+        self._is_usable = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
         self._seconds = 0.0
-        if self._able:
-            signal.signal(signal.SIGALRM, self._ring)
+        if self._is_usable:
+            signal.signal(signal.SIGALRM, self._interrupt)
 
     def __call__(self, seconds: float) -> "Budget":
         self._seconds = seconds
         return self
 
     def __enter__(self) -> None:
-        if self._able:
-            self._armed = True
+        if self._is_usable:
+            self._is_armed = True
             signal.setitimer(signal.ITIMER_REAL, self._seconds)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # First: a signal that comes from here on finds nothing to cut.
-        self._armed = False
-        if self._able:
+        # First, so that a signal from here on is ignored.
+        self._is_armed = False
+        if self._is_usable:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def _ring(self, number: int, frame: FrameType | None) -> None:
-        if self._armed:
-            self._armed = False
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._is_armed:
+            self._is_armed = False
             raise Overrun

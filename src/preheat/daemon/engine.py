@@ -1,7 +1,7 @@
-"""From what a hook tells to what it is answered: event, journal, fold, and at most one text.
+"""From a hook's payload to its answer: read the event, journal it, fold it into the session, and say at most one text.
 
-Knows no agent, no socket and no clock. What each step does is `app.live.hooks`'; here is their order, what is left
-alone, and that nothing is answered that is not on disk.
+Holds the order of these steps, the events that are ignored, and the rule that nothing is answered before it is on disk. What each
+step does is in `app.live.hooks`. Knows no agent, no socket and no clock.
 """
 
 import os
@@ -23,49 +23,49 @@ from preheat.model.journal import Entry
 from preheat.model.live import OPEN, Called, HookAnswer, HookEvent, LiveEvent, without_marks
 from preheat.model.session import PREHEAT_RUN
 
-QUICK = 0.05
-"""Seconds that one event may take; then nothing is answered, and it is looked at again later."""
+EVENT_SECONDS = 0.05
+"""Seconds that one event may take; after that it is answered with nothing and taken again later."""
 LATER = 1.0
-"""Seconds that it may take then."""
-TWICE = 2.0
-"""Seconds within which the same hook, told again, has fired twice: installed in two places."""
-_FIRED = 1_000
-_AFTER = {"after_tool": "after", "tool_failed": "after"}
+"""Seconds that an event may take the second time."""
+DUPLICATE_SECONDS = 2.0
+"""Seconds within which the same hook event counts as a duplicate: the hook is installed in two places."""
+_MOST_FIRED = 1_000
+_SAME_HOOK = {"after_tool": "after", "tool_failed": "after"}
 _IGNORED = frozenset(["subagent_start", "subagent_stop", "other"])
 
 
-class Step(NamedTuple):
-    """What came of a hook."""
+class HookResult(NamedTuple):
+    """The result of a hook event."""
 
     answer: bytes = b""
     event: HookEvent | None = None
-    """If the answer takes longer: it is that of `start`, or of `end`."""
+    """Set if the answer takes longer: the caller gets it from `start` or `end`."""
     task: str = ""
 
 
-NOTHING = Step()
+NO_ANSWER = HookResult()
 
 
 class Engine:
-    """All running sessions, and how they go on."""
+    """Takes hook events of all running sessions."""
 
     def __init__(self, live: str, hooks: Hooks, budget: Budget | None = None) -> None:
         self._hooks = hooks
-        self._budget = budget or Budget()
+        self._limit = budget or Budget()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
-        self._owed = Owed(hooks.keep_lots)
-        missing = self._owed.noted(self.journal.replay(self.journal.flushed))  # no session's file has them yet
+        self._pending = Owed(hooks.keep_lots)
+        missing = self._pending.noted(self.journal.replay(self.journal.flushed))  # not in the files of sessions yet
         self.rebuilt = self.sessions.rebuild(missing, hooks.apply)
         self._fired: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self.full: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
-        """Tokens before the model and what its window holds, by agent and session, as far as somebody knows."""
+        """Gives tokens in the context and the size of the window, by agent and session, where they are known."""
         self.touched: Running | None = None
-        """The session that the last event was of."""
+        """The session of the last event."""
         self.seen: dict[str, dict[str, str | float]] = {}
         """The last event of each agent."""
         self.trouble: dict[str, str] = {}
-        """What goes wrong, by what it is; cleared when it goes well again."""
+        """Descriptions of present problems, by their kind; removed when solved."""
         self.count = {
             "events": 0,
             "advisories": 0,
@@ -76,10 +76,10 @@ class Engine:
             "overruns": 0,
             "failures": 0,
         }
-        self._keep_lots(())
+        self._store_assignments(())
 
     def handle(self, agent: str, payload: bytes, at: float) -> bytes:
-        """All of it at once: what a hook is answered."""
+        """The answer to a hook, computed at once."""
         step = self.take(agent, payload, at)
         if step.event is None:
             return step.answer
@@ -87,106 +87,106 @@ class Engine:
             return self.end(step.event, self._hooks.scored(step.event))
         return self.start(step.event, self._hooks.context(step.event, step.task))
 
-    def take(self, agent: str, payload: bytes, at: float, seconds: float = QUICK, answered: bool = True) -> Step:
-        """Take a hook in, and say what to answer; nothing is said if nobody waits for the answer (`answered`).
+    def take(
+        self, agent: str, payload: bytes, at: float, seconds: float = EVENT_SECONDS, answered: bool = True
+    ) -> HookResult:
+        """Take a hook event in, and give its answer; the answer is empty if nobody waits for it (not `answered`).
 
-        Raises Overrun if it took too long; nothing has happened then.
+        Raises Overrun if it took too long; nothing has changed then.
         """
         self.touched = None
         try:
-            with self._budget(seconds):
+            with self._limit(seconds):
                 event = self._hooks.read(agent, payload, at)
             if event is None or not event.session:
-                return NOTHING
+                return NO_ANSWER
             if answered and event.name == "before_tool" and (why := self._refusal(event, seconds)):
-                return Step(self._refused(event, why, at))
+                return HookResult(self._refuse(event, why, at))
             if event.subagent or event.name in _IGNORED:
-                return NOTHING
-            step = self._known(event, at, seconds, answered)
-            self.count["events"] += 1  # not before: one that takes too long comes again
+                return NO_ANSWER
+            step = self._take_known(event, at, seconds, answered)
+            self.count["events"] += 1  # not earlier: an event that takes too long comes again
             return step
         except NotWritten as error:
-            self.trouble["journal"] = (
-                f"events cannot be written down ({error}); nothing is said to the agents until they can"
-            )
-            return NOTHING
+            self.trouble["journal"] = f"events cannot be journaled ({error}); agents get no advice until they can"
+            return NO_ANSWER
         except Overrun:
             self.count["overruns"] += 1
             raise
-        except Exception as error:  # noqa: BLE001 - an agent never waits for, nor hears of, a mistake of ours
+        except Exception as error:  # noqa: BLE001 - an agent must not notice an error of Preheat
             self.count["failures"] += 1
             self.trouble["failure"] = f"an event of `{agent}` could not be handled: {type(error).__name__}: {error}"[
                 :300
             ]
-            return NOTHING
+            return NO_ANSWER
 
-    def _known(self, event: HookEvent, at: float, seconds: float, answered: bool) -> Step:
+    def _take_known(self, event: HookEvent, at: float, seconds: float, answered: bool) -> HookResult:
         self.seen[event.agent] = {"at": at, "event": event.told_as or event.name, "session": event.session}
         running = self.sessions.get(event.agent, event.session)
         if running.own:
-            return NOTHING
+            return NO_ANSWER
         entry = self._entry(event, running, at)
         if event.prompt.lstrip().startswith(PREHEAT_RUN):
-            self._keep(running, msgspec.structs.replace(entry, own=True))
-            return NOTHING
+            self._record(running, msgspec.structs.replace(entry, own=True))
+            return NO_ANSWER
         if event.prompt.lstrip().startswith(OPEN):
-            return NOTHING  # what held a stop up comes back as a prompt in some programs: no person's words
-        if self._twice(running, entry.key, at, event.call_id != "" or not answered):
+            return NO_ANSWER  # some programs pass the text that held a stop on as a prompt
+        if self._is_duplicate(running, entry.key, at, event.call_id != "" or not answered):
             self.count["twice"] += 1
-            return NOTHING
-        with self._budget(seconds):
-            entry, answer, state = self._said(event, running, entry, answered)
+            return NO_ANSWER
+        with self._limit(seconds):
+            entry, answer, state = self._respond(event, running, entry, answered)
         if answered and state is not None:
-            answer = self._shortened(event, answer, state, seconds)
-        with self._budget(seconds):
-            told = self._hooks.write(event, answer) if answer is not None else b""
+            answer = self._with_short_output(event, answer, state, seconds)
+        with self._limit(seconds):
+            encoded = self._hooks.write(event, answer) if answer is not None else b""
         wants_context = answered and self._wants_context(event, running)
         if wants_context:
-            entry = self._assigned(event, running, entry)
+            entry = self._with_assignment(event, running, entry)
         if entry.events or entry.advisory or entry.lots:
-            self._keep(running, entry, state)
-        self._note(running, _key(event), at)
+            self._record(running, entry, state)
+        self._note_fired(running, _key(event), at)
         self.count["advisories"] += entry.advisory is not None
         self.count["withheld"] += entry.withheld is not None
         if wants_context:
-            return Step(told, event, event.prompt or " ".join(running.words))
+            return HookResult(encoded, event, event.prompt or " ".join(running.words))
         if answered and self._wants_score(event):
-            return Step(told, event)
-        return Step(told)
+            return HookResult(encoded, event)
+        return HookResult(encoded)
 
-    def _said(
+    def _respond(
         self, event: HookEvent, running: Running, entry: Entry, answered: bool
     ) -> tuple[Entry, HookAnswer | None, LiveState | None]:
-        """What happened, what is answered, and the state then, if it is at hand. Pure: it may be cut at any moment."""
+        """The journal entry, the answer, and the new state if it was computed. Pure: it may be interrupted at any time."""
         state = running.state
         if event.name == "before_tool":
             advisory = self._hooks.before(state, event) if answered else None
             entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
-            entry = self._by_lot(event, running, entry)
+            entry = self._with_advice_assignment(event, running, entry)
             return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
-        events = tuple(self._filled(each, event) for each in self._hooks.events(event))
+        events = tuple(self._with_context_size(each, event) for each in self._hooks.events(event))
         advisory = None
         for each in events:
             state, advisory = self._hooks.step(state, each, event)
-        if not answered:  # what nobody hears was not said
+        if not answered:  # advice that nobody gets is not recorded
             return msgspec.structs.replace(entry, events=events), None, None
         entry = msgspec.structs.replace(entry, events=events, advisory=advisory)
-        if event.name == "before_compaction":  # where the program takes it there
+        if event.name == "before_compaction":  # for programs that take context there
             return entry, HookAnswer(context=self._hooks.resume_packet(running)), state
         if advisory is None:
             return entry, None, state
-        if event.name == "stop":  # more context would send the agent on; the person is told instead
+        if event.name == "stop":  # context would make the agent continue: the person is told
             plain = without_marks(advisory.text)
             if self._hooks.choices.hold_stop and not event.stop_again and not running.held:
                 entry = msgspec.structs.replace(entry, held=True)
                 return entry, HookAnswer(block=advisory.text, person=plain), state
             return entry, HookAnswer(person=plain), state
-        entry = self._by_lot(event, running, entry)
+        entry = self._with_advice_assignment(event, running, entry)
         return entry, HookAnswer(context=advisory.text) if entry.advisory else None, state
 
-    # What is left to chance.
-    def _assigned(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
-        """With the arm of the session, if it has none yet: it is on disk before anything is given."""
+    # Random assignment.
+    def _with_assignment(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+        """The entry with an assignment for a session that has none, so that it is on disk before any context is given."""
         known = running.assigned
         if known is None and event.parent:
             known = self.sessions.get(event.agent, event.parent).assigned
@@ -195,8 +195,8 @@ class Engine:
             return entry
         return msgspec.structs.replace(entry, lots=(*entry.lots, found))
 
-    def _by_lot(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
-        """An advisory may be withheld by lot. Not what stands at a stop, which a person reads, and never a refusal."""
+    def _with_advice_assignment(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+        """The entry with its advisory shown or withheld at random; never for the line at a stop, nor for a refusal."""
         if entry.advisory is None:
             return entry
         root = running.assigned.root if running.assigned is not None else ""
@@ -206,105 +206,105 @@ class Engine:
         entry = msgspec.structs.replace(entry, lots=(*entry.lots, lot))
         return entry if lot.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
 
-    def _filled(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
-        """A call with how full the context is: hooks do not tell, transcripts may."""
+    def _with_context_size(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
+        """A call with the context size from the transcript: hooks do not give it."""
         if not isinstance(event, Called) or event.context_tokens is not None:
             return event
         tokens, window = self.full(hook.agent, hook.session)
         return event if tokens is None else msgspec.structs.replace(event, context_tokens=tokens, context_window=window)
 
-    # What is done only where the person asked for it.
+    # Only where the person asked for it: refusals and shorter outputs.
     def _refusal(self, event: HookEvent, seconds: float) -> str:
-        """Of subagents too, and however often the call is tried: whoever asks for a guard wants it everywhere."""
+        """Why a call is refused, or an empty text. Holds for subagents too, and for every repetition of the call."""
         if self._hooks.choices.block == "never":
             return ""
         unsaved = self.sessions.get(event.agent, event.session).progress.unsaved
-        with self._budget(seconds):
+        with self._limit(seconds):
             return self._hooks.refusal(event, unsaved)
 
-    def _refused(self, event: HookEvent, why: str, at: float) -> bytes:
-        """The answer to a call that is refused. It is written down if it can be: a full disk is no reason to let it pass."""
+    def _refuse(self, event: HookEvent, why: str, at: float) -> bytes:
+        """The answer to a refused call. It is refused even if it cannot be journaled."""
         running = self.sessions.get(event.agent, event.session)
         self.count["refused"] += 1
         entry = Entry(at=at, agent=event.agent, session=event.session, hook=event.name, refused=why)
         try:
-            self._keep(running, entry)
+            self._record(running, entry)
         except NotWritten as error:
-            self.trouble["journal"] = f"events cannot be written down ({error})"
+            self.trouble["journal"] = f"events cannot be journaled ({error})"
         return self._hooks.write(event, HookAnswer(block=why))
 
-    def _shortened(
+    def _with_short_output(
         self, event: HookEvent, answer: HookAnswer | None, state: LiveState, seconds: float
     ) -> HookAnswer | None:
-        """The answer with the output in short; as it is where that would take too long."""
+        """The answer with a shorter output; unchanged if shortening takes too long."""
         if not self._hooks.choices.shorten_output or event.name != "after_tool":
             return answer
         try:
-            with self._budget(seconds):
+            with self._limit(seconds):
                 output = self._hooks.output(event, state.phase.phase)
         except Overrun:
             return answer
         return answer if output is None else msgspec.structs.replace(answer or HookAnswer(), output=output)
 
-    # What a session is given at its start, and its person at the end.
+    # The context at the start of a session, and the line at its end.
     def _wants_context(self, event: HookEvent, running: Running) -> bool:
         if event.name == "session_start":
             return True
-        # Some programs tell of no start, or take no context there; some say that a prompt is not the first.
+        # Some programs have no hook at the start, or take no context there; some mark a prompt as not the first.
         return event.name == "prompt" and event.source != "resume" and not running.context and not running.words
 
     def _wants_score(self, event: HookEvent) -> bool:
-        """At the end, where the program has a place for a line to the person: else nothing is counted."""
+        """Whether a session ends and its program can show a line to the person."""
         return event.name == "session_end" and self._hooks.write(event, HookAnswer(person="?")) != b""
 
     def end(self, event: HookEvent, line: str) -> bytes:
-        """The answer for a session that is over."""
+        """The answer at the end of a session."""
         return self._hooks.write(event, HookAnswer(person=line)) if line else b""
 
-    def start(self, event: HookEvent, given: Given | None) -> bytes:
-        """The answer for a session that is to be given a context."""
+    def start(self, event: HookEvent, context: Given | None) -> bytes:
+        """The answer at the start of a session, with its context."""
         running = self.sessions.get(event.agent, event.session)
-        lots = given.lots if given is not None else ()
-        if given is not None and event.source == "resume" and running.context == given.id:
-            given = None  # it is still before the model
+        lots = context.lots if context is not None else ()
+        if context is not None and event.source == "resume" and running.context == context.id:
+            context = None  # the resumed conversation still has it
         parts = [self._hooks.resume_packet(running)] if event.source == "compact" else []
-        parts += [given.text] if given is not None else []
+        parts += [context.text] if context is not None else []
         text = "\n".join(part for part in parts if part)
-        messages = given.messages if given is not None else ()
-        nothing = not text and not messages
-        if nothing and not lots:
+        messages = context.messages if context is not None else ()
+        is_empty = not text and not messages
+        if is_empty and not lots:
             return b""
-        identity = given.id if given is not None else ""
+        identity = context.id if context is not None else ""
         entry = Entry(at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, lots=lots)
         try:
-            self._keep(running, entry)
+            self._record(running, entry)
         except NotWritten:
             return b""
-        if nothing:
+        if is_empty:
             return b""
         self.count["contexts"] += 1
         return self._hooks.write(event, HookAnswer(context=text, messages=messages))
 
-    # What is known of a session.
+    # The journal and the sessions.
     def found(self, running: Running, events: list[LiveEvent], at: float) -> None:
-        """Take in what the transcript tells and no hook did."""
+        """Record events from the transcript that no hook reported."""
         now = self.sessions.get(running.agent, running.session)
         entry = Entry(at=at, agent=now.agent, session=now.session, hook="transcript", events=tuple(events))
         try:
-            self._keep(now, entry)
+            self._record(now, entry)
         except NotWritten:
-            return  # the next look finds it again
+            return  # the next look at the transcript finds them again
 
-    def _keep(self, running: Running, entry: Entry, folded: LiveState | None = None) -> None:
+    def _record(self, running: Running, entry: Entry, folded: LiveState | None = None) -> None:
         written = self.journal.append(entry)
         if entry.lots:
-            self._keep_lots(entry.lots)
+            self._store_assignments(entry.lots)
         self.touched = self._hooks.apply(running, written, folded)
         self.sessions.put(self.touched)
         self.trouble.pop("journal", None)
 
-    def _keep_lots(self, lots: Sequence[Lot]) -> None:
-        if trouble := self._owed.settle(lots):
+    def _store_assignments(self, lots: Sequence[Lot]) -> None:
+        if trouble := self._pending.settle(lots):
             self.trouble["lots"] = trouble
         else:
             self.trouble.pop("lots", None)
@@ -322,23 +322,23 @@ class Engine:
             model=event.model if event.model != running.model else "",
         )
 
-    def _twice(self, running: Running, key: str, at: float, ever: bool) -> bool:
-        """Whether the hook was told already, a moment ago or `ever`."""
+    def _is_duplicate(self, running: Running, key: str, at: float, ever: bool) -> bool:
+        """Whether the same hook event came within `DUPLICATE_SECONDS` seconds, or `ever`."""
         before = self._fired.get((running.agent, running.session, key))
-        return (before is not None and abs(at - before) < TWICE) or (ever and key in running.keys)
+        return (before is not None and abs(at - before) < DUPLICATE_SECONDS) or (ever and key in running.keys)
 
-    def _note(self, running: Running, key: str, at: float) -> None:
+    def _note_fired(self, running: Running, key: str, at: float) -> None:
         name = (running.agent, running.session, key)
         self._fired[name] = at
         self._fired.move_to_end(name)
-        if len(self._fired) > _FIRED:
+        if len(self._fired) > _MOST_FIRED:
             self._fired.popitem(last=False)
 
 
 def _key(event: HookEvent) -> str:
-    """Equal for a hook that fires twice."""
+    """A key that is equal for duplicates of a hook event."""
     if event.call_id:
-        return f"{_AFTER.get(event.name, event.name)}:{event.call_id}"
-    told = (event.source, event.prompt, event.tool, event.arguments, event.result, event.is_error)
-    hashed = blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
-    return f"{_AFTER.get(event.name, event.name)}:{hashed}"
+        return f"{_SAME_HOOK.get(event.name, event.name)}:{event.call_id}"
+    fields = (event.source, event.prompt, event.tool, event.arguments, event.result, event.is_error)
+    hashed = blake2b(msgspec.json.encode(fields), digest_size=8).hexdigest()
+    return f"{_SAME_HOOK.get(event.name, event.name)}:{hashed}"

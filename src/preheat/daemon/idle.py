@@ -1,6 +1,6 @@
-"""Work for quiet times: reading what is new and learning from it, in another process that lets everything else go first.
+"""Work for quiet times: syncing and learning, in a process of low priority.
 
-Knows nothing of sessions. In the daemon's own process it would make hooks wait (measured: 0.4 ms become 12).
+A process of its own, because in the daemon it would slow hooks down (measured: from 0.4 ms to 12). Knows nothing of sessions.
 """
 
 import os
@@ -10,46 +10,46 @@ import sys
 import time
 
 QUIET = 60.0
-"""Seconds without an event before it begins."""
+"""Seconds without an event before the work starts."""
 AGAIN = 600.0
-"""Seconds from one beginning to the next, at least."""
+"""Seconds between two starts, at least."""
 SOON = 5.0
-"""Seconds without an event after a session's end: what it taught is wanted by the next one."""
+"""Seconds without an event after the end of a session: the next one should have its lessons."""
 SOON_AGAIN = 60.0
-"""Seconds from one beginning to the next then."""
+"""Seconds between two starts after the end of a session."""
 NICE = 10
 COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"))
 
 
 class Idle:
-    """Begins the work when it is time, and knows whether it runs. Times are those of a clock that is never set."""
+    """Starts the work when it is due, and knows whether it runs. Times are of a monotonic clock."""
 
     def __init__(self, log: int, quiet: float = QUIET, again: float = AGAIN) -> None:
         self._log = log
         self._quiet = quiet
         self._again = again
-        self._begun = -again
-        self._events_then = 0
-        self._ended = False
+        self._started_at = -again
+        self._events_at_start = 0
+        self._session_ended = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def ended(self) -> None:
-        """A session is over: there is something whole to learn from."""
-        self._ended = True
+        """Note that a session ended: the work is due sooner."""
+        self._session_ended = True
 
     def look(self, now: float, last_event: float, events: int) -> bool:
-        """Begin if it is time: nothing happens now, something has since the last time. Whether a run is just over."""
+        """Start the work if it is due: there were events since the last start, and none recently. True if a run just ended."""
         if self._process is not None:
             if self._process.poll() is None:
                 return False
             self._process = None
             return True
-        quiet = min(self._quiet, SOON) if self._ended else self._quiet
-        again = min(self._again, SOON_AGAIN) if self._ended else self._again
-        if events != self._events_then and now - last_event >= quiet and now - self._begun >= again:
-            self._begun = now
-            self._ended = False
-            self._events_then = events
+        quiet = min(self._quiet, SOON) if self._session_ended else self._quiet
+        again = min(self._again, SOON_AGAIN) if self._session_ended else self._again
+        if events != self._events_at_start and now - last_event >= quiet and now - self._started_at >= again:
+            self._started_at = now
+            self._session_ended = False
+            self._events_at_start = events
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "preheat.daemon.idle"],
                 stdin=subprocess.DEVNULL,
@@ -64,7 +64,7 @@ class Idle:
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
-        """End it; what it has done is kept, and the next run goes on there."""
+        """End the work; the next run continues it."""
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
             try:
@@ -75,13 +75,13 @@ class Idle:
 
 
 def main() -> int:
-    """The other process."""
+    """Run the commands, in the process of low priority."""
     if hasattr(os, "nice"):
         os.nice(NICE)
     for command in COMMANDS:
-        begun = time.monotonic()
+        started = time.monotonic()
         code = subprocess.call([sys.executable, "-m", "preheat", *command], stdin=subprocess.DEVNULL)
-        print(f"preheat {' '.join(command)}: ended with {code} after {time.monotonic() - begun:.1f} s", flush=True)
+        print(f"preheat {' '.join(command)}: ended with {code} after {time.monotonic() - started:.1f} s", flush=True)
         if code > 1:
             return code
     return 0

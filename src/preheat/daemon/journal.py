@@ -1,7 +1,7 @@
-"""The journal: everything that happened in the running sessions, on disk before a hook is answered. Append-only, bounded.
+"""The journal of running sessions: an entry is on disk before its hook is answered. Append-only, bounded.
 
-Knows nothing of what an entry means. Written without waiting for the disk: it survives the death of the process, not that of
-the machine, after which the transcripts still have it all. A line that was cut off, by whatever, is passed over.
+Written without waiting for the disk: it survives the death of the process, not of the machine, after which the transcripts still
+have everything. A damaged line is skipped. Knows nothing of what an entry means.
 """
 
 import os
@@ -14,13 +14,13 @@ from preheat.files import write_whole
 from preheat.model.journal import Entry
 
 SEGMENT = 4_000_000
-"""Bytes of one file; so much has to be folded again after a crash at most."""
+"""Bytes of one file: at most so much is folded again after a crash."""
 KEPT = 6
-"""Files that stay."""
+"""Files that are kept."""
 
 
 class NotWritten(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
-    """An entry could not be put on disk, and so what it tells did not happen."""
+    """An entry could not be written, so its event is treated as not taken."""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -28,7 +28,7 @@ _decode = msgspec.json.Decoder(Entry).decode
 
 
 class Journal:
-    """The files of a folder, the newest of which is written."""
+    """The journal files of a folder; the newest is written."""
 
     def __init__(self, folder: str, segment: int = SEGMENT, kept: int = KEPT) -> None:
         self._folder = folder
@@ -37,19 +37,19 @@ class Journal:
         self._descriptor = -1
         self._size = 0
         self._name = 0
-        self._flushed = _flushed(folder)
-        self.seq = max(self._flushed, _last(folder))
+        self._flushed = _read_flushed(folder)
+        self.seq = max(self._flushed, _last_seq(folder))
 
     # Writing.
     def append(self, entry: Entry) -> Entry:
-        """Put an entry on disk; as it stands there. Raises NotWritten, and then nothing of it is there."""
+        """Write an entry and give it back with its number. Raises NotWritten, and then nothing of it is on disk."""
         entry = msgspec.structs.replace(entry, seq=self.seq + 1)
         line = _encode(entry) + b"\n"
         try:
             if self._descriptor < 0 or self._size + len(line) > self._segment:
-                self._turn_over()
-            done = os.write(self._descriptor, line)
-            if done < len(line):
+                self._open_segment()
+            written = os.write(self._descriptor, line)
+            if written < len(line):
                 os.ftruncate(self._descriptor, self._size)
                 raise NotWritten("the disk is full")
         except OSError as error:
@@ -58,8 +58,8 @@ class Journal:
         self.seq = entry.seq
         return entry
 
-    def _turn_over(self) -> None:
-        """Begin a file if the newest is full or nothing was written yet."""
+    def _open_segment(self) -> None:
+        """Open the newest file, or a new one if that is full, and remove old files."""
         names = _segments(self._folder)
         self._name = max(self._name, names[-1] if names else 0)
         path = _path(self._folder, max(1, self._name))
@@ -68,7 +68,7 @@ class Journal:
         self._name = max(1, self._name)
         opened = os.open(_path(self._folder, self._name), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         if self._descriptor >= 0:
-            os.close(self._descriptor)  # nobody waits for the disk here: a hook does for us
+            os.close(self._descriptor)  # without a sync: a hook waits for this
         self._descriptor = opened
         self._size = os.fstat(opened).st_size
         if self._size:
@@ -79,27 +79,27 @@ class Journal:
                 os.unlink(_path(self._folder, old))
 
     def close(self) -> None:
-        """Have all of it safely on disk."""
+        """Sync the journal to disk and close it."""
         if self._descriptor >= 0:
             os.fsync(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
 
-    # What has been taken up elsewhere.
+    # What the files of sessions already have.
     @property
     def flushed(self) -> int:
-        """Every entry up to this one is in the sessions' own files."""
+        """The number of the last entry that the files of sessions have."""
         return self._flushed
 
     def mark_flushed(self, seq: int) -> None:
-        """Note that every entry up to this one is in the sessions' own files. Raises OSError."""
+        """Note that the files of sessions have every entry up to this one. Raises OSError."""
         if seq != self._flushed:
             write_whole(os.path.join(self._folder, "flushed"), str(seq).encode())
             self._flushed = seq
 
     # Reading.
     def replay(self, after: int) -> Iterator[Entry]:
-        """The entries after one, in their order."""
+        """The entries after a number, in order."""
         for name in _segments(self._folder):
             for entry in _entries(self._folder, name):
                 if entry.seq > after:
@@ -114,10 +114,10 @@ def _entries(folder: str, name: int) -> Iterator[Entry]:
                 if entry is not None:
                     yield entry
     except OSError:
-        return  # gone or not readable: the rest still counts
+        return  # removed or not readable: skip this file
 
 
-def _last(folder: str) -> int:
+def _last_seq(folder: str) -> int:
     for name in reversed(_segments(folder)):
         if seqs := [entry.seq for entry in _entries(folder, name)]:
             return max(seqs)
@@ -144,7 +144,7 @@ def _path(folder: str, name: int) -> str:
     return os.path.join(folder, f"{name:08}.jsonl")
 
 
-def _flushed(folder: str) -> int:
+def _read_flushed(folder: str) -> int:
     try:
         with open(os.path.join(folder, "flushed"), encoding="ascii") as stream:
             return int(stream.read())

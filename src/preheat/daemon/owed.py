@@ -1,6 +1,6 @@
-"""Lots that stand in the journal only, until they are on disk for good: the journal forgets.
+"""Assignments that are only in the journal and still have to be stored, because old journal files are removed.
 
-Knows nothing of what a lot decides, nor where it is kept.
+Knows nothing of what an assignment decides, nor where it is stored.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,24 +10,24 @@ from preheat.model.journal import Entry
 
 
 class Owed:
-    """What could not be written yet is written with the next ones."""
+    """Assignments that could not be stored yet are stored with the next ones."""
 
-    def __init__(self, keep: Callable[[Sequence[Lot]], None]) -> None:
-        self._keep = keep
-        self._lots: list[Lot] = []
+    def __init__(self, store_all: Callable[[Sequence[Lot]], None]) -> None:
+        self._store = store_all
+        self._pending: list[Lot] = []
 
     def noted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The same entries: of their lots nobody knows whether they were kept."""
+        """Pass entries through and collect their assignments, which may not be stored yet."""
         for entry in entries:
-            self._lots += entry.lots
+            self._pending += entry.lots
             yield entry
 
     def settle(self, lots: Sequence[Lot]) -> str:
-        """Keep what is owed and these; why that failed, or nothing."""
-        self._lots += lots
+        """Store the pending assignments and these; why that failed, or an empty text."""
+        self._pending += lots
         try:
-            self._keep(self._lots)
+            self._store(self._pending)
         except OSError as error:
-            return f"the lots of a trial cannot be written down: {error.strerror or error}"
-        self._lots.clear()
+            return f"the assignments of a trial cannot be written: {error.strerror or error}"
+        self._pending.clear()
         return ""

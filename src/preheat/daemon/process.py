@@ -1,7 +1,7 @@
-"""The daemon as a process: one of them, its lock, sockets, signals and log, and how it makes room for another version.
+"""The daemon process: its lock, sockets, signals and log, and how it hands over to a new version.
 
-Knows nothing of what it serves. A daemon that finds that Preheat was changed puts the new one in its own place: lock and
-sockets stay open over that, and whoever connects meanwhile only waits.
+A daemon that finds Preheat or its settings changed replaces itself by a new one: lock and sockets stay open, and connections
+wait meanwhile. Knows nothing of what it serves.
 """
 
 import asyncio
@@ -21,30 +21,29 @@ from preheat.daemon.budget import Budget
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Listening, Server, Times
 
-HANDED = "PREHEAT_HANDED"
-"""The lock and the sockets that a daemon gets from the one before it: their descriptors."""
-LOG = 1_000_000
+HANDOVER_VARIABLE = "PREHEAT_HANDED"
+"""The environment variable with the descriptors of the lock and sockets that a new daemon takes over."""
+MOST_LOG_BYTES = 1_000_000
 SETTLED = 3.0
-"""Seconds without a change after which an installation is taken to be complete."""
+"""Seconds without a change after which an installation is complete."""
 
 Stamp: TypeAlias = tuple[int, int] | None
 
 
 def serve(folder: str, exit_after: float) -> int:
-    """Be the daemon until there is nothing more to do, or nothing came for so many seconds; 0 also if there is one already.
-    Raises OSError."""
+    """Run the daemon until it is stopped or no event came for so many seconds; 0 also if another daemon runs. Raises OSError."""
     os.umask(0o077)
     daemon = Daemon(folder)
-    handed = [int(each) for each in os.environ.pop(HANDED, "").split(",") if each.isdigit()]
+    handed = [int(each) for each in os.environ.pop(HANDOVER_VARIABLE, "").split(",") if each.isdigit()]
     lock = daemon.claim(handed[0] if handed else None)
     if lock is None:
         return 0
-    with _log(daemon.live) as log:
-        listening = _listening(daemon, handed[1:])
+    with _open_log(daemon.live) as log:
+        listening = _open_sockets(daemon, handed[1:])
         print(f"{_now()} preheat {preheat.__version__} serves, process {os.getpid()}", file=log, flush=True)
-        why = asyncio.run(_run(folder, daemon, listening, log, Times(exit_after=exit_after)))
-        print(f"{_now()} ended: {why}", file=log, flush=True)
-        if why.startswith("handing over"):
+        reason = asyncio.run(_run(folder, daemon, listening, log, Times(exit_after=exit_after)))
+        print(f"{_now()} ended: {reason}", file=log, flush=True)
+        if reason.startswith("handing over"):
             _hand_over(daemon, lock, listening)
         _close(daemon.live, listening)
     return 0
@@ -57,7 +56,7 @@ async def _run(folder: str, daemon: Daemon, listening: Listening, log: IO[str], 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.stop, f"signal {number}")
-    # What was made so far stays: looking through it again and again for garbage takes milliseconds.
+    # Objects made so far stay for good: excluding them saves milliseconds per garbage collection.
     gc.collect()
     gc.freeze()
     await server.run(listening, Changes(folder).why)
@@ -65,7 +64,7 @@ async def _run(folder: str, daemon: Daemon, listening: Listening, log: IO[str], 
 
 
 class Changes:
-    """Whether another Preheat was put in place of the one that runs, or its settings were changed."""
+    """Watches whether another Preheat was installed, or the settings were changed."""
 
     def __init__(self, folder: str) -> None:
         self._daemon = Daemon(folder)
@@ -76,7 +75,7 @@ class Changes:
         self._since = 0.0
 
     def why(self) -> str:
-        """The reason for another daemon; empty if there is none."""
+        """Why another daemon should take over; empty if none should."""
         stamps = self._now()
         if stamps[1] != self._stamps[1]:
             self._stamps = (self._stamps[0], stamps[1], self._stamps[2])
@@ -86,7 +85,7 @@ class Changes:
             return "handing over with other settings"
         if stamps[0] == self._stamps[0] or stamps[0] is None:
             return ""
-        # Whoever installs has begun; when nothing has changed for a while, it is done.
+        # An installation has begun; it is complete when nothing changed for a while.
         if stamps[0] != self._seen:
             self._seen, self._since = stamps[0], time.monotonic()
         return "handing over to what was installed" if time.monotonic() - self._since >= SETTLED else ""
@@ -104,12 +103,12 @@ def _stamp(path: str) -> Stamp:
 
 
 def _hand_over(daemon: Daemon, lock: int, listening: Listening) -> None:
-    """Become the new daemon; if that cannot be, end, and the next hook starts one."""
+    """Replace this process by the new daemon; if that fails, the next hook starts one."""
     sockets = [each for each in (listening.unix, listening.http) if each is not None]
     descriptors = [lock, *(each.fileno() for each in sockets)]
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
-    os.environ[HANDED] = ",".join(map(str, descriptors))
+    os.environ[HANDOVER_VARIABLE] = ",".join(map(str, descriptors))
     os.environ["PREHEAT_HOME"] = os.path.dirname(daemon.live)
     command = daemon.start_command()
     try:
@@ -118,22 +117,22 @@ def _hand_over(daemon: Daemon, lock: int, listening: Listening) -> None:
         return
 
 
-def _listening(daemon: Daemon, handed: list[int]) -> Listening:
-    """The sockets: those that were handed over, or new ones. Without a free port there is no HTTP, and the rest works."""
+def _open_sockets(daemon: Daemon, handed: list[int]) -> Listening:
+    """The sockets that were handed over, or new ones; without HTTP if no port is free."""
     if handed:
         found = [socket.socket(fileno=descriptor) for descriptor in handed]
         return Listening(found[0], found[1] if len(found) > 1 else None)
-    # Bound from its own folder: a path of its own could be too long for a socket.
+    # Bound by its name from its own folder: the whole path could be too long for a socket.
     os.chdir(daemon.live)
     if os.path.lexists(SOCKET):
         os.unlink(SOCKET)
     unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     unix.bind(SOCKET)
     os.chmod(SOCKET, 0o600)
-    return Listening(unix, _http(daemon))
+    return Listening(unix, _open_http(daemon))
 
 
-def _http(daemon: Daemon) -> socket.socket | None:
+def _open_http(daemon: Daemon) -> socket.socket | None:
     for port in (daemon.address().port, 0):
         found = socket.socket()
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -152,13 +151,13 @@ def _close(live: str, listening: Listening) -> None:
     for each in (listening.unix, listening.http):
         if each is not None:
             each.close()
-    with suppress(OSError):  # whoever starts next removes it
+    with suppress(OSError):  # the next daemon removes it
         os.unlink(os.path.join(live, SOCKET))
 
 
-def _log(live: str) -> IO[str]:
+def _open_log(live: str) -> IO[str]:
     path = os.path.join(live, "daemon.log")
-    too_long = os.path.exists(path) and os.path.getsize(path) > LOG
+    too_long = os.path.exists(path) and os.path.getsize(path) > MOST_LOG_BYTES
     return open(path, "w" if too_long else "a", encoding="utf-8", errors="replace")
 
 

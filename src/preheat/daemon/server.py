@@ -1,7 +1,7 @@
-"""The daemon's loop: requests in, answers out, and what is due from time to time. Knows no agent and no signal.
+"""The daemon's loop: takes requests, answers them, and does periodic work. Knows no agent and no signal.
 
-Quick things are done where they come in, because they take less time than handing them over. What reads the archive or a
-transcript is done by two other threads, and longer work by another process.
+An event is handled in the loop itself, which is faster than a thread. Reading the archive or a transcript is done by two threads,
+longer work by another process.
 """
 
 import asyncio
@@ -29,26 +29,26 @@ from preheat.model.live import HookEvent
 
 TICK = 1.0
 FROZEN = 15.0
-"""Seconds after which a loop that does not go on is ended from outside; the next hook starts a new daemon."""
+"""Seconds after which a hanging loop is ended; the next hook starts a new daemon."""
 CONTEXT = 2.2
-"""Seconds that a context may take at a session's start; a prompt waits for it only `PROMPT`."""
+"""Seconds that a context may take at the start of a session; with a prompt `PROMPT`."""
 PROMPT = 0.8
 SCORE = 0.7
-"""Seconds that a session's scorecard may take at its end."""
+"""Seconds that a scorecard may take at the end of a session."""
 BACKLOG = 512
 FLUSH = 2.0
-_SPOOLED = 0.3
-"""Seconds at a time for events that waited."""
-_IN_FLIGHT = 3.0
+_SPOOL_SECONDS = 0.3
+"""Seconds per tick for spooled events."""
+_STOP_SECONDS = 3.0
 
 
 class Times(NamedTuple):
-    """How long the daemon waits for what; a person may change these."""
+    """How long the daemon waits; settings that a person may change."""
 
     exit_after: float = 1800.0
-    """Seconds without an event after which it ends."""
+    """Seconds without an event after which the daemon ends."""
     exit_after_posts: float = 8 * 3600.0
-    """The same while a session that posts goes on: a post cannot start a daemon."""
+    """The same while a session with HTTP hooks runs: such a hook cannot start a daemon."""
     idle_after: float = 60.0
     idle_again: float = 600.0
 
@@ -66,26 +66,26 @@ class Server:
         self._spool = Spool(os.path.join(live, "spool"))
         self._tails = Tails(hooks)
         engine.full = self._tails.full
-        engine.seen.update(_seen_before(live))
+        engine.seen.update(_load_last_seen(live))
         self._idle = Idle(log.fileno(), times.idle_after, times.idle_again)
         self._slow = ThreadPoolExecutor(2, "slow")
         self._tasks: set[asyncio.Task[None]] = set()
-        self._began = self._last_event = time.monotonic()
+        self._started_at = self._last_event = time.monotonic()
         self._flushed_at = 0.0
-        self._flushing = self._looking = False
-        self._posted = False
+        self._is_flushing = self._is_reading = False
+        self._has_posts = False
         self._seen = dict(engine.seen)
         self._preparing: set[str] = set()
         self._stopping = asyncio.Event()
-        self._said: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         self.busy = 0
         """Requests that are not answered yet."""
         self.why = ""
-        """Why it stopped."""
+        """Why the daemon stopped."""
 
     # Requests.
     def receive(self, agent: str, payload: bytes, reply: Reply, http: bool) -> None:
-        """A hook. It is answered now, or when its context is there."""
+        """Take a hook; it is answered now, or when its context or scorecard is ready."""
         self._last_event = time.monotonic()
         at = time.time()
         try:
@@ -97,77 +97,75 @@ class Server:
         if step.event is None:
             reply(step.answer)
         else:
-            ends = step.event.name == "session_end"
-            self._begin(
-                self._with_score(step.event, reply) if ends else self._with_context(step.event, step.task, reply)
+            is_end = step.event.name == "session_end"
+            self._start_task(
+                self._answer_with_score(step.event, reply)
+                if is_end
+                else self._answer_with_context(step.event, step.task, reply)
             )
         if http:
-            self._posted = True
+            self._has_posts = True
         if (running := self._engine.touched) is not None:
-            self._heard_of(running)
+            self._note_activity(running)
 
-    def _heard_of(self, running: Running) -> None:
+    def _note_activity(self, running: Running) -> None:
         if running.ended:
             self._idle.ended()
         if running.transcript:
             self._tails.heard_of(running)
         if running.cwd not in self._preparing and not self._hooks.prepared(running.cwd):
             self._preparing.add(running.cwd)
-            self._begin(self._prepare(running.cwd))
+            self._start_task(self._prepare(running.cwd))
 
     async def _prepare(self, cwd: str) -> None:
-        """A daemon that was started in the middle of a session has not read what is known there."""
+        """Read the lessons of a folder, for a daemon that was started during a session."""
         try:
             await asyncio.get_running_loop().run_in_executor(self._slow, self._hooks.prepare, cwd)
-        except Exception as error:  # noqa: BLE001 - nothing is known then
-            self._engine.trouble["known"] = f"what was learned cannot be read: {type(error).__name__}: {error}"[:300]
+        except Exception as error:  # noqa: BLE001 - then no lessons are known
+            self._engine.trouble["known"] = f"lessons cannot be read: {type(error).__name__}: {error}"[:300]
         finally:
             self._preparing.discard(cwd)
 
     def too_large(self, agent: str) -> None:
-        self._engine.trouble["large"] = (
-            f"an event of `{agent}` was too large to be looked at; the transcript still has it"
-        )
+        self._engine.trouble["large"] = f"an event of `{agent}` was too large; the transcript still has it"
 
-    async def _with_context(self, event: HookEvent, task: str, reply: Reply) -> None:
+    async def _answer_with_context(self, event: HookEvent, task: str, reply: Reply) -> None:
         limit = CONTEXT if event.name == "session_start" else PROMPT
-        given: Given | None = None
+        context: Given | None = None
         try:
             loop = asyncio.get_running_loop()
-            given = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.context, event, task), limit)
+            context = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.context, event, task), limit)
         except TimeoutError:
-            self._engine.trouble["context"] = (
-                f"a session was given nothing: reading what was learned took over {limit:.1f} s"
-            )
-        except Exception as error:  # noqa: BLE001 - the session begins without
-            self._engine.trouble["context"] = f"a session was given nothing: {type(error).__name__}: {error}"[:300]
+            self._engine.trouble["context"] = f"a session got no context: reading lessons took over {limit:.1f} s"
+        except Exception as error:  # noqa: BLE001 - the session begins without a context
+            self._engine.trouble["context"] = f"a session got no context: {type(error).__name__}: {error}"[:300]
         else:
             self._engine.trouble.pop("context", None)
-        reply(self._engine.start(event, given))
+        reply(self._engine.start(event, context))
 
-    async def _with_score(self, event: HookEvent, reply: Reply) -> None:
+    async def _answer_with_score(self, event: HookEvent, reply: Reply) -> None:
         line = ""
         try:
             loop = asyncio.get_running_loop()
             line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.scored, event), SCORE)
         except TimeoutError:
-            pass  # `preheat scorecard` tells it to whoever asks
-        except Exception as error:  # noqa: BLE001 - a session ends without
+            pass  # `preheat scorecard` shows it later
+        except Exception as error:  # noqa: BLE001 - the session ends without a score
             self._engine.trouble["score"] = f"a session was not scored: {type(error).__name__}: {error}"[:300]
         reply(self._engine.end(event, line))
 
-    def _begin(self, work: Any) -> None:
+    def _start_task(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def health(self) -> bytes:
-        """Who is here and how it goes."""
+        """The status of the daemon as JSON."""
         return msgspec.json.encode(
             {
                 "version": __version__,
                 "pid": os.getpid(),
-                "seconds": round(time.monotonic() - self._began, 1),
+                "seconds": round(time.monotonic() - self._started_at, 1),
                 "port": self._address.port,
                 "sessions": len(self._engine.sessions.held()),
                 "rebuilt": self._engine.rebuilt,
@@ -180,16 +178,16 @@ class Server:
             }
         )
 
-    # Its life.
+    # Running and stopping.
     def stop(self, why: str) -> None:
-        """End when what is in flight is answered."""
+        """Stop when open requests are answered."""
         self.why = self.why or why
         self._stopping.set()
 
     async def run(self, listening: "Listening", changed: Callable[[], str]) -> None:
-        """Serve until there is nobody left to serve; `changed` says why another daemon should take over."""
+        """Serve until stopped; `changed` gives the reason why another daemon should take over."""
         loop = asyncio.get_running_loop()
-        self._take_spooled()  # what waited came first
+        self._take_spooled()  # older than any new request
         servers = [
             await loop.create_unix_server(lambda: SocketConnection(self), sock=listening.unix.dup(), backlog=BACKLOG)
         ]
@@ -209,8 +207,8 @@ class Server:
                 continue
         for server in servers:
             server.close()
-        end = time.monotonic() + _IN_FLIGHT
-        await asyncio.sleep(0)  # connections that were just accepted
+        end = time.monotonic() + _STOP_SECONDS
+        await asyncio.sleep(0)  # for connections that were just accepted
         while (self.busy or self._tasks) and time.monotonic() < end:
             await asyncio.sleep(0.01)
         self._idle.stop()
@@ -218,30 +216,30 @@ class Server:
         self._slow.shutdown(wait=False, cancel_futures=True)
 
     def _tick(self, changed: Callable[[], str]) -> None:
-        """What is due from time to time."""
+        """Do the periodic work."""
         if hasattr(faulthandler, "dump_traceback_later"):
             faulthandler.dump_traceback_later(FROZEN, exit=True, file=self._log)
         now = time.monotonic()
         self._take_spooled()
-        if now - self._flushed_at >= FLUSH and not self._flushing:
+        if now - self._flushed_at >= FLUSH and not self._is_flushing:
             self._flushed_at = now
-            self._begin(self._flush())
-        if not self._looking:
-            self._begin(self._look_at_transcripts())
+            self._start_task(self._flush())
+        if not self._is_reading:
+            self._start_task(self._read_transcripts())
         if self._idle.look(now, self._last_event, self._engine.count["events"]):
             self._hooks.forget()
         if why := changed():
             self.stop(why)
-        elif now - self._last_event > self._patience() and not self._idle.busy:
+        elif now - self._last_event > self._exit_after() and not self._idle.busy:
             self.stop("idle")
-        self._say_troubles()
+        self._log_troubles()
 
-    def _patience(self) -> float:
-        goes_on = self._posted and any(not each.ended for each in self._engine.sessions.held()[-20:])
-        return self._times.exit_after_posts if goes_on else self._times.exit_after
+    def _exit_after(self) -> float:
+        is_running = self._has_posts and any(not each.ended for each in self._engine.sessions.held()[-20:])
+        return self._times.exit_after_posts if is_running else self._times.exit_after
 
     def _take_spooled(self) -> None:
-        end = time.monotonic() + _SPOOLED
+        end = time.monotonic() + _SPOOL_SECONDS
         for name in self._spool.waiting():
             if time.monotonic() > end:
                 return
@@ -254,75 +252,75 @@ class Server:
                 self._spool.lost += 1
             self._spool.done(name)
 
-    async def _look_at_transcripts(self) -> None:
+    async def _read_transcripts(self) -> None:
         loop = asyncio.get_running_loop()
-        self._looking = True
+        self._is_reading = True
         try:
             for running in self._tails.due(time.monotonic()):
                 found = await loop.run_in_executor(self._slow, self._tails.look, running)
                 events = self._tails.told(found, self._engine.sessions.get(running.agent, running.session))
                 if events:
                     self._engine.found(running, events, time.time())
-        except Exception as error:  # noqa: BLE001 - what hooks tell is enough to go on
+        except Exception as error:  # noqa: BLE001 - hooks are enough to continue
             self._engine.trouble["transcript"] = f"a transcript cannot be followed: {type(error).__name__}: {error}"[
                 :300
             ]
         finally:
-            self._looking = False
+            self._is_reading = False
 
     async def _flush(self) -> None:
         seq = self._engine.journal.seq
         write = self._engine.sessions.flush()
-        self._flushing = True
+        self._is_flushing = True
         try:
-            await asyncio.get_running_loop().run_in_executor(self._slow, self._written, write)
-            self._flushed(seq)
+            await asyncio.get_running_loop().run_in_executor(self._slow, self._write_all, write)
+            self._note_flushed(seq)
         except OSError as error:
-            self._not_flushed(error)
+            self._note_flush_failed(error)
         finally:
-            self._flushing = False
+            self._is_flushing = False
 
     def _flush_now(self) -> None:
         seq = self._engine.journal.seq
         try:
-            self._written(self._engine.sessions.flush())
-            self._flushed(seq)
+            self._write_all(self._engine.sessions.flush())
+            self._note_flushed(seq)
             self._engine.journal.close()
         except OSError as error:
-            self._not_flushed(error)
+            self._note_flush_failed(error)
 
-    def _written(self, write: Callable[[], None]) -> None:
+    def _write_all(self, write: Callable[[], None]) -> None:
         write()
         seen = dict(self._engine.seen)
         if seen != self._seen:
             write_whole(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
             self._seen = seen
 
-    def _flushed(self, seq: int) -> None:
+    def _note_flushed(self, seq: int) -> None:
         if self._engine.sessions.whole:
             self._engine.journal.mark_flushed(seq)
         self._engine.trouble.pop("sessions", None)
 
-    def _not_flushed(self, error: OSError) -> None:
+    def _note_flush_failed(self, error: OSError) -> None:
         self._engine.sessions.unwritten()
         self._engine.trouble["sessions"] = f"the sessions' files cannot be written: {error.strerror}"
 
-    def _say_troubles(self) -> None:
+    def _log_troubles(self) -> None:
         for name, text in self._engine.trouble.items():
-            if self._said.get(name) != text:
-                self._said[name] = text
+            if self._logged.get(name) != text:
+                self._logged[name] = text
                 print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=self._log, flush=True)
 
 
 class Listening(NamedTuple):
-    """The sockets, which a daemon that takes over gets from the one before."""
+    """The sockets, which a new daemon takes over from its predecessor."""
 
     unix: Any
     http: Any | None
 
 
-def _seen_before(live: str) -> dict[str, dict[str, str | float]]:
-    """The last events that earlier daemons saw."""
+def _load_last_seen(live: str) -> dict[str, dict[str, str | float]]:
+    """The last event of each agent, as earlier daemons stored them."""
     try:
         with open(os.path.join(live, SEEN), "rb") as stream:
             return msgspec.json.decode(stream.read(), type=dict[str, dict[str, str | float]])
@@ -331,7 +329,7 @@ def _seen_before(live: str) -> dict[str, dict[str, str | float]]:
 
 
 def _memory() -> int:
-    """Bytes that the process holds; 0 where that cannot be told."""
+    """Bytes of memory that the process uses; 0 where that is not known."""
     try:
         with open("/proc/self/statm") as stream:
             return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

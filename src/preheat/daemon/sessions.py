@@ -1,7 +1,7 @@
-"""The running sessions of a daemon: those that were heard of last in memory, every one in a file of its own.
+"""The running sessions of a daemon: the most recent in memory, each in a file of its own.
 
-Knows nothing of hooks or sockets, nor of how a session goes on. A file is written a moment after its session changed; what it
-does not have yet is in the journal.
+A file is written shortly after its session changed; until then the change is in the journal. Knows nothing of hooks or sockets,
+nor of how an entry changes a session.
 """
 
 import os
@@ -18,11 +18,11 @@ MOST_FILES = 2_000
 MOST_DAYS = 14
 
 Apply = Callable[[Running, Entry], Running]
-"""A session after an entry."""
+"""Gives the session after an entry."""
 
 
 class Sessions:
-    """All of them, by agent and id."""
+    """All running sessions, by agent and id."""
 
     def __init__(self, folder: str, most: int = MOST) -> None:
         self._folder = folder
@@ -30,10 +30,10 @@ class Sessions:
         self._held: OrderedDict[tuple[str, str], Running] = OrderedDict()
         self._changed: dict[tuple[str, str], None] = {}
         self.whole = True
-        """No session had to leave the memory without being written."""
+        """Every session that left the memory was written to its file."""
 
     def get(self, agent: str, session: str) -> Running:
-        """A session as it is now; a new one if nothing is known of it."""
+        """A session as it is now; a new one if it is not known."""
         key = (agent, session)
         found = self._held.get(key)
         if found is None:
@@ -54,7 +54,7 @@ class Sessions:
         self._changed[key] = None
 
     def rebuild(self, entries: Iterable[Entry], apply: Apply) -> int:
-        """Take in the entries that no file has yet, each as `apply` does; how many there were."""
+        """Apply the entries that no file has yet; gives their number."""
         number = 0
         for entry in entries:
             running = self.get(entry.agent, entry.session)
@@ -64,11 +64,11 @@ class Sessions:
         return number
 
     def held(self) -> list[Running]:
-        """Those in memory, the one that was heard of last at the end."""
+        """The sessions in memory, the most recent last."""
         return list(self._held.values())
 
     def flush(self) -> Callable[[], None]:
-        """What is to be written, as a job that another thread can do. It raises OSError; `unwritten` is called then."""
+        """A function that writes the changed sessions, for another thread. It raises OSError; then call `unwritten`."""
         changed = [self._held[key] for key in self._changed if key in self._held]
         self._changed.clear()
         files = [(file_of(self._folder, (each.agent, each.session)), encode(each)) for each in changed]
@@ -80,7 +80,7 @@ class Sessions:
         return write
 
     def unwritten(self) -> None:
-        """Writing failed: all of them are to be written again."""
+        """Mark all sessions as not written, after writing failed."""
         self._changed.update(dict.fromkeys(self._held))
 
     def _make_room(self) -> None:
@@ -91,10 +91,10 @@ class Sessions:
                 try:
                     write_whole(file_of(self._folder, key), encode(running))
                 except OSError:
-                    self.whole = False  # the journal still has it; a full disk must not fill the memory
+                    self.whole = False  # the journal still has it
 
     def clean(self, now: float) -> None:
-        """Remove the files of sessions that are long over, and the oldest where there are too many."""
+        """Remove the files of old sessions, and the oldest if there are too many."""
         ages = []
         for path in files_in(self._folder):
             try:

@@ -1,6 +1,6 @@
-"""Events that came while no daemon answered, or that took too long: each a file, taken in later, in the order of their time.
+"""The spool: events that came while no daemon answered, or that took too long, as files that are taken later in order.
 
-Knows nothing of what is in them. The first line is `AGENT TIME`, the rest is what the agent told.
+The first line of a file is `AGENT TIME`, the rest is the payload. Knows nothing of what a payload means.
 """
 
 import os
@@ -15,7 +15,7 @@ LARGEST = 8_000_000
 
 
 class Spooled(NamedTuple):
-    """One of them."""
+    """One event of the spool."""
 
     agent: str
     at: float
@@ -23,12 +23,12 @@ class Spooled(NamedTuple):
 
 
 class Spool:
-    """The folder they are in."""
+    """The folder of spooled events."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self.lost = 0
-        """Events that were given up: unreadable, or the daemon died over them."""
+        """Events that were given up: unreadable, or a daemon died while handling them."""
         for name in self._names(".trying"):
             self._remove(name)
             self.lost += 1
@@ -37,7 +37,7 @@ class Spool:
                 self._remove(name)
 
     def put(self, agent: str, at: float, payload: bytes) -> bool:
-        """Keep an event for later; whether that was possible."""
+        """Store an event for later; False if that was not possible."""
         if len(payload) > LARGEST or len(self._names(".event")) >= MOST_FILES:
             return False
         path = os.path.join(self._folder, f"{time.time_ns():020}-{os.getpid()}.event")
@@ -48,11 +48,11 @@ class Spool:
         return True
 
     def waiting(self) -> list[str]:
-        """The names of those that wait, oldest first."""
+        """The names of the spooled events, oldest first."""
         return self._names(".event")
 
     def take(self, name: str) -> Spooled | None:
-        """One of them; it is given up unless `done` follows: an event over which a daemon dies must not kill the next one."""
+        """An event by its name. Unless `done` follows it is given up, so that it cannot kill every new daemon."""
         path = os.path.join(self._folder, name)
         try:
             os.rename(path, f"{path}.trying")
@@ -66,7 +66,7 @@ class Spool:
             return None
 
     def done(self, name: str) -> None:
-        """It was taken in."""
+        """Remove an event that was taken."""
         self._remove(f"{name}.trying")
 
     def _names(self, end: str) -> list[str]:
@@ -76,7 +76,7 @@ class Spool:
             return []
 
     def _remove(self, name: str) -> None:
-        with suppress(OSError):  # whoever has removed it was first
+        with suppress(OSError):  # another process removed it
             os.unlink(os.path.join(self._folder, name))
 
 

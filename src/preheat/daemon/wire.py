@@ -1,10 +1,10 @@
-"""How hooks come in and answers go out: on the Unix socket, and by HTTP on the loopback interface.
+"""The protocols of the daemon: a Unix socket, and HTTP on the loopback interface. Knows nothing of events.
 
-Knows nothing of events. Whatever comes in, the other side sees an answer or an empty one, and never an error.
+The other side always gets an answer, perhaps an empty one, and never an error.
 
-Unix socket, one request a connection: `AGENT LENGTH\\n` and the payload; back come `preheat 1 LENGTH\\n` and the answer.
-HTTP: `POST /hook/AGENT` with `Authorization: Bearer TOKEN`; back comes 200 with the answer, or 204.
-`GET /health` says who is here.
+Unix socket, one request a connection: `AGENT LENGTH\\n` and the payload; the reply is `preheat 1 LENGTH\\n` and the answer.
+HTTP: `POST /hook/AGENT` with `Authorization: Bearer TOKEN`; the reply is 200 with the answer, or 204.
+`GET /health` gives the status of the daemon.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from preheat.app.machine.daemon import STATUS
 from preheat.daemon.spool import LARGEST
 
 MOST = 50_000_000
-"""Bytes of a payload that are received; of one over `LARGEST` nothing is kept."""
+"""Most bytes of a payload that are received; one over `LARGEST` is dropped."""
 TIME = 10.0
 """Seconds for a request to arrive."""
-_HEAD = 200
+_LONGEST_HEAD = 200
 
 Reply = Callable[[bytes], None]
 
 
 class Receiver(Protocol):
-    """Whoever takes the requests; `reply` is called once, now or later."""
+    """Takes the requests; `reply` is called once, now or later."""
 
     busy: int
-    """How many are not answered yet."""
+    """Requests that are not answered yet."""
 
     def receive(self, agent: str, payload: bytes, reply: Reply, http: bool) -> None: ...
 
@@ -40,7 +40,7 @@ class Receiver(Protocol):
 
 
 class _Connection(asyncio.Protocol):
-    """What both ways have in common: a limit on the time that a request may take to arrive."""
+    """A connection with a limit on the time that a request may take to arrive."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -54,7 +54,7 @@ class _Connection(asyncio.Protocol):
         self._limit = asyncio.get_running_loop().call_later(TIME, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._arrived()
+        self._cancel_limit()
         self._set_busy(False)
         self._transport = None
 
@@ -62,7 +62,7 @@ class _Connection(asyncio.Protocol):
         self._receiver.busy += busy - self._busy
         self._busy = busy
 
-    def _arrived(self) -> None:
+    def _cancel_limit(self) -> None:
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
@@ -92,10 +92,10 @@ class SocketConnection(_Connection):
         if self._length < 0:
             data = b"".join((*self._pieces, data))
             head, line_end, rest = data.partition(b"\n")
-            if not line_end and len(data) < _HEAD:
+            if not line_end and len(data) < _LONGEST_HEAD:
                 self._pieces = [data]
                 return
-            self._agent, self._length = _heading(head)
+            self._agent, self._length = _parse_heading(head)
             if self._length < 0 or self._length > MOST:
                 self._answer(b"")
                 return
@@ -105,11 +105,11 @@ class SocketConnection(_Connection):
         if self._length <= LARGEST:
             self._pieces.append(data)
         if self._received >= self._length:
-            self._arrived()
+            self._cancel_limit()
             self._complete()
 
     def eof_received(self) -> bool:
-        # A client that closes its side still waits for the answer; one that has not said all will not get any.
+        # A client that closes its side after a whole request still waits for the answer.
         return self._received >= self._length >= 0
 
     def _complete(self) -> None:
@@ -124,19 +124,19 @@ class SocketConnection(_Connection):
             self._receiver.receive(self._agent, payload, self._answer, False)
 
     def _answer(self, answer: bytes) -> None:
-        self._arrived()
+        self._cancel_limit()
         self._write(b"preheat 1 %d\n%b" % (len(answer), answer), True)
 
 
-def _heading(head: bytes) -> tuple[str, int]:
+def _parse_heading(head: bytes) -> tuple[str, int]:
     words = head.decode("ascii", "replace").split(" ")
-    if len(words) < 2 or len(head) >= _HEAD or not words[1].isdecimal() or len(words[1]) > 12:
+    if len(words) < 2 or len(head) >= _LONGEST_HEAD or not words[1].isdecimal() or len(words[1]) > 12:
         return "", -1
     return words[0], int(words[1])
 
 
 class HttpConnection(_Connection):
-    """A connection by HTTP. Whatever is wrong with it, the answer is 204: an agent shows its person anything else."""
+    """A connection by HTTP. A bad request is answered with 204, because agents show any other status to the person."""
 
     def __init__(self, receiver: Receiver, token: str) -> None:
         super().__init__(receiver)
@@ -148,14 +148,14 @@ class HttpConnection(_Connection):
 
     def data_received(self, data: bytes) -> None:
         self._http.receive_data(data)
-        self._go_on()
+        self._handle_events()
 
     def eof_received(self) -> bool:
         self._http.receive_data(b"")
-        self._go_on()
+        self._handle_events()
         return self._request is not None
 
-    def _go_on(self) -> None:
+    def _handle_events(self) -> None:
         try:
             while True:
                 event = self._http.next_event()
@@ -174,7 +174,7 @@ class HttpConnection(_Connection):
                         self._refuse()
                         return
                 elif isinstance(event, h11.EndOfMessage):
-                    self._arrived()
+                    self._cancel_limit()
                     self._complete()
                 elif isinstance(event, h11.ConnectionClosed):
                     if self._transport is not None:
@@ -190,8 +190,8 @@ class HttpConnection(_Connection):
         if request is None:
             self._answer(b"")
         elif request.target == b"/health" and request.method == b"GET":
-            self._answer(self._receiver.health() if self._trusted(request) else b'{"preheat":true}')
-        elif request.method != b"POST" or not request.target.startswith(b"/hook/") or not self._trusted(request):
+            self._answer(self._receiver.health() if self._is_trusted(request) else b'{"preheat":true}')
+        elif request.method != b"POST" or not request.target.startswith(b"/hook/") or not self._is_trusted(request):
             self._answer(b"")
         else:
             agent = request.target[len(b"/hook/") :].partition(b"?")[0].decode("ascii", "replace")
@@ -201,15 +201,15 @@ class HttpConnection(_Connection):
             else:
                 self._receiver.receive(agent, payload, self._answer, True)
 
-    def _trusted(self, request: h11.Request) -> bool:
-        """Whether it has the token and is from no web page: those name their origin."""
-        given = b""
+    def _is_trusted(self, request: h11.Request) -> bool:
+        """Whether a request has the token and no origin: requests of web pages have one."""
+        authorization = b""
         for name, value in request.headers:
             if name == b"origin":
                 return False
             if name == b"authorization":
-                given = value
-        return hmac.compare_digest(given, b"Bearer " + self._token)
+                authorization = value
+        return hmac.compare_digest(authorization, b"Bearer " + self._token)
 
     def _answer(self, answer: bytes) -> None:
         self._request = None
@@ -218,7 +218,7 @@ class HttpConnection(_Connection):
             return
         headers = [("Content-Type", "application/json"), ("Content-Length", str(len(answer)))] if answer else []
         response = h11.Response(status_code=200 if answer else 204, headers=headers)
-        # In one piece: two would have the other side wait for the second one.
+        # In one write: two writes would delay the second.
         self._send(response, *([h11.Data(data=answer)] if answer else []), h11.EndOfMessage())
         states = self._http.states
         if states[h11.SERVER] is h11.MUST_CLOSE:
@@ -227,14 +227,14 @@ class HttpConnection(_Connection):
             self._http.start_next_cycle()
             self._limit = asyncio.get_running_loop().call_later(6 * TIME, self._abort)
             if self._http.trailing_data[0]:
-                self._go_on()
+                self._handle_events()
 
     def _abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
 
     def _refuse(self) -> None:
-        self._arrived()
+        self._cancel_limit()
         self._write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", True)
 
     def _send(self, *events: h11.Event) -> None:

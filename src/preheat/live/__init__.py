@@ -1,4 +1,4 @@
-"""A running session: `fold` its events into a state, take `readings`, and `advise` when it helps. Knows no agent and no disk."""
+"""A running session: `fold` its events into a state, take `readings`, and `advise` the agent. Knows no agent and no disk."""
 
 from preheat.live.advise import advise, budget, step, told
 from preheat.live.fold import SIGNALS, fold, reading, readings

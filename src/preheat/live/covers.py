@@ -1,7 +1,7 @@
-"""What a check covers: the files of a project whose work it proves when it passes. Knows one command and one path, no session.
+"""Which files of a project a check command covers. Knows one command and one path, no session.
 
-A check that names nothing covers everything its program can check; one that names a folder, a file or a package covers what
-lies there, and the module that such tests belong to. A program of one language says nothing of another.
+A check that names nothing covers every file of its program's language; one that names folders, files or packages covers the files
+there, and the modules that named tests belong to.
 """
 
 import re
@@ -40,12 +40,12 @@ _FOLDER_OPTIONS = frozenset(["-C", "--prefix", "--cwd", "--dir", "--directory", 
 _PACKAGE_OPTIONS = frozenset(
     ["--filter", "-F", "-p", "--package", "--workspace", "-w", "--project", "--scope", "--projects"]
 )
-_PACKAGED = frozenset(
+_PACKAGE_PROGRAMS = frozenset(
     ["npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna", "cargo", "tsc", "tsgo", "vitest", "dotnet"]
 )
-"""Programs that have a part of a project named by such an option."""
+"""Programs that take a package of the project by one of `_PACKAGE_OPTIONS`."""
 _PACKAGE = re.compile(r"@?[\w.-]+(?:/[\w.-]+)*")
-_VALUED = frozenset(
+_VALUE_OPTIONS = frozenset(
     [
         "-run",
         "-k",
@@ -64,55 +64,55 @@ _VALUED = frozenset(
         "-p",
     ]
 )
-"""Options whose value is no path that is checked."""
+"""Options whose value is no path to check."""
 _ALL_TESTS = frozenset(["tests", "test", "spec", "specs", "e2e"])
 _PATH = re.compile(r"\.{1,2}|\.?[\w@.+*-]+(?:/[\w@.+*-]*)+|[\w@.+-]+\.\w{1,5}")
-_ENTERED = frozenset(["cd", "pushd", "set-location"])
-_ELSEWHERE = "//"
+_CHANGE_FOLDER = frozenset(["cd", "pushd", "set-location"])
+_OUTSIDE = "//"
 """A folder outside of the project."""
 
 
-class Reach(NamedTuple):
-    """What one check command can see."""
+class CheckScope(NamedTuple):
+    """The files that one check command covers."""
 
     endings: frozenset[str]
-    """Of the files of its language; none: of any."""
+    """File endings of its language; empty: any."""
     folder: str
-    """Where it runs, which is all it sees if it names nothing; empty: the project."""
+    """The folder it runs in, which is all it covers if it names nothing; empty: the project."""
     paths: tuple[str, ...]
     packages: tuple[str, ...]
 
 
 def covers(event: Called, path: str) -> bool:
-    """Whether a check says something of a file."""
-    found = _reaches(event.summary) if event.kind == "shell" else ()
-    if not found:  # a tool of its own: what it was given, or all
+    """Whether a check covers a file."""
+    scopes = _scopes(event.summary) if event.kind == "shell" else ()
+    if not scopes:  # a tool, no command: the files it was given, or all
         return not event.files or path in event.files
-    return any(_within(reach, path) for reach in found)
+    return any(_is_in_scope(scope, path) for scope in scopes)
 
 
 @lru_cache(maxsize=4096)
 def about(command: str) -> str:
-    """What a check names, as a text that is equal for the same; empty where it checks all there is."""
-    named = [" ".join((*reach.paths, *reach.packages)) or reach.folder for reach in _reaches(command)]
+    """The paths and packages that a check names, as one comparable text; empty where it checks everything."""
+    named = [" ".join((*scope.paths, *scope.packages)) or scope.folder for scope in _scopes(command)]
     return "|".join(sorted(set(named))) if all(named) else ""
 
 
 @lru_cache(maxsize=4096)
-def _reaches(command: str) -> tuple[Reach, ...]:
-    return tuple(_each(command))
+def _scopes(command: str) -> tuple[CheckScope, ...]:
+    return tuple(_parse_scopes(command))
 
 
-def _each(command: str) -> Iterator[Reach]:
+def _parse_scopes(command: str) -> Iterator[CheckScope]:
     folder = ""
     for each in understand(command).commands:
-        if each.program in _ENTERED:
-            folder = _plain(each.words[1] if len(each.words) > 1 else "", folder)
+        if each.program in _CHANGE_FOLDER:
+            folder = _project_path(each.words[1] if len(each.words) > 1 else "", folder)
         elif each.purpose in CHECKS:
-            yield _reach(each, folder)
+            yield _scope(each, folder)
 
 
-def _reach(command: Command, folder: str) -> Reach:
+def _scope(command: Command, folder: str) -> CheckScope:
     program = command.program.lower()
     endings = next((endings for programs, endings in _LANGUAGES if program in programs), frozenset[str]())
     paths: list[str] = []
@@ -123,51 +123,51 @@ def _reach(command: Command, folder: str) -> Reach:
     for word in words:
         option, _, value = word.partition("=")
         if option in _FOLDER_OPTIONS:
-            folder = _plain((value or next(words, "")).removesuffix("Cargo.toml"), folder)
-        elif option in _PACKAGE_OPTIONS and program in _PACKAGED:
+            folder = _project_path((value or next(words, "")).removesuffix("Cargo.toml"), folder)
+        elif option in _PACKAGE_OPTIONS and program in _PACKAGE_PROGRAMS:
             value = (value or next(words, "")).strip("./*{}")
             if value.endswith((".json", "proj")):
-                folder = _plain(value.rpartition("/")[0], folder)
+                folder = _project_path(value.rpartition("/")[0], folder)
             elif _PACKAGE.fullmatch(value):
                 packages.append(value.rpartition("/")[2])
-        elif option in _VALUED and not value:
+        elif option in _VALUE_OPTIONS and not value:
             next(words, "")
         elif not word.startswith("-") and _PATH.fullmatch(word.partition("::")[0]):
             paths.append(word.partition("::")[0])
-    named = tuple(dict.fromkeys(_plain(path, folder) for path in paths if not path.startswith("/")))
-    return Reach(endings, folder, () if "" in named else named, tuple(filter(None, packages)))
+    named = tuple(dict.fromkeys(_project_path(path, folder) for path in paths if not path.startswith("/")))
+    return CheckScope(endings, folder, () if "" in named else named, tuple(filter(None, packages)))
 
 
-def _plain(path: str, folder: str) -> str:
-    """A path from the project; empty for all of it, and where it cannot be told."""
+def _project_path(path: str, folder: str) -> str:
+    """A path relative to the project; empty for the whole project, and where it is not known."""
     if path.startswith("$"):
         return ""
     path = path.partition("*")[0].removesuffix("...")
-    if path.startswith(("/", "~")) or folder == _ELSEWHERE:
-        return _ELSEWHERE
+    if path.startswith(("/", "~")) or folder == _OUTSIDE:
+        return _OUTSIDE
     path = normpath(f"{folder or '.'}/{path}")
     if path.startswith(".."):
-        return _ELSEWHERE
+        return _OUTSIDE
     return "" if path == "." or path in _ALL_TESTS else path
 
 
-def _within(reach: Reach, path: str) -> bool:
-    if reach.endings and path.rpartition(".")[2].lower() not in reach.endings:
+def _is_in_scope(scope: CheckScope, path: str) -> bool:
+    if scope.endings and path.rpartition(".")[2].lower() not in scope.endings:
         return False
-    if reach.packages:
-        return any(f"/{package}/" in f"/{path}" for package in reach.packages)
-    if reach.paths:
-        return any(_named(path, named) for named in reach.paths)
-    return not reach.folder or path.startswith(f"{reach.folder}/")
+    if scope.packages:
+        return any(f"/{package}/" in f"/{path}" for package in scope.packages)
+    if scope.paths:
+        return any(_names_path(path, named) for named in scope.paths)
+    return not scope.folder or path.startswith(f"{scope.folder}/")
 
 
-def _named(path: str, named: str) -> bool:
+def _names_path(path: str, named: str) -> bool:
     if path == named or path.startswith(f"{named}/"):
         return True
-    tested = place(named if "." in named.rpartition("/")[2] else f"{named}/_")
-    mine = place(path)
-    if tested is None or mine is None or not tested.is_test:
+    test_location = place(named if "." in named.rpartition("/")[2] else f"{named}/_")
+    location = place(path)
+    if test_location is None or location is None or not test_location.is_test:
         return False
-    if tested.tested:  # tests that lie in no module's folder go by the name of what they test
-        return path.rpartition("/")[2].partition(".")[0].lower() == tested.tested
-    return bool(mine.subsystem) and belongs(tested, (mine.subsystem,)) == mine.subsystem
+    if test_location.tested:  # a test in no module's folder tests the file of its name
+        return path.rpartition("/")[2].partition(".")[0].lower() == test_location.tested
+    return bool(location.subsystem) and belongs(test_location, (location.subsystem,)) == location.subsystem

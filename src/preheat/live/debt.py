@@ -1,7 +1,7 @@
 """Verification debt: source files that were changed since a check that covers them last passed.
 
-A check that fails pays nothing, nor does a commit. Documents, settings, lock files and what programs write do not count. A
-file that was taken away or put back as it was is no debt. Knows no other signal; what a check covers is `covers`.
+A failing check or a commit does not lower the debt. Documents, settings, lock files and generated files do not count, nor do
+files that were removed or restored. Knows no other signal.
 """
 
 import re
@@ -16,9 +16,9 @@ from preheat.model.live import Began, Called, LiveEvent, Reading
 from preheat.safe_text.letters import one_line
 from preheat.safe_text.reasons import orders
 
-_MOST = 64
-"""Files that are remembered: so many are as bad as more."""
-_SHOWN = 3
+_MOST_FILES = 64
+"""Files that are remembered at most."""
+_NAMED = 3
 _LONGEST = 200
 _LONGEST_COMMAND = 80
 _SOURCE = frozenset(
@@ -29,62 +29,62 @@ _SOURCE = frozenset(
         "sql", "sh", "bash", "zsh", "ps1", "proto", "sol", "elm",
     ]
 )  # fmt: skip
-_NOT_WRITTEN = re.compile(
+_GENERATED = re.compile(
     r"(?i)(?:^|/)(?:node_modules|vendor|third_party|dist|build|out|target|generated|__generated__|migrations/versions)/"
     r"|[._-](?:generated|gen|min|pb|d)\.\w+$|_pb2(?:_grpc)?\.pyi?$|\.config\.\w+$|(?:^|/)\.[\w-]+rc\.\w+$"
 )
-_PUT_BACK = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(checkout|restore|reset\s+--hard|stash)\b([^;&|]*)")
-_TAKEN_UP = re.compile(r"^\s*(?:pop|apply|list|show|drop|clear)\b")
+_GIT_RESTORE = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(checkout|restore|reset\s+--hard|stash)\b([^;&|]*)")
+_STASH_WITHOUT_RESTORE = re.compile(r"^\s*(?:pop|apply|list|show|drop|clear)\b")
 
 
 class DebtState(msgspec.Struct, frozen=True, gc=False):
     files: tuple[str, ...] = ()
     """In the order in which they were first changed."""
     command: str = ""
-    """The check that was last used here."""
+    """The check command that was last used."""
     since: int = 0
-    """The turn in which one last passed; 0: none yet."""
+    """The turn in which a check last passed; 0: none yet."""
     times: int = 0
-    """How often all was paid: tells one debt from the next."""
+    """How often the debt fell to zero: makes the cause of each debt different."""
 
 
 START = DebtState()
 
 
-def step(state: DebtState, event: LiveEvent, frame: Frame) -> DebtState:
+def step(state: DebtState, event: LiveEvent, context: Frame) -> DebtState:
     if isinstance(event, Called):
-        if event.edited or event.checks or (state.files and _may_pay(event)):
-            return _called(state, event, frame.turn)
+        if event.edited or event.checks or (state.files and _may_lower_debt(event)):
+            return _fold_call(state, event, context.turn)
         return state
     if isinstance(event, Began) and event.source in ("startup", "clear"):
         return START
     return state
 
 
-def _may_pay(event: Called) -> bool:
-    """Whether a call that neither changes nor checks may make a debt smaller; most look at something."""
+def _may_lower_debt(event: Called) -> bool:
+    """Whether a call that neither edits nor checks may lower the debt: it may run a changed program, or restore files."""
     if event.removed:
         return True
     return event.kind == "shell" and (event.activity == "shell:run" or "git " in event.summary)
 
 
-def _called(state: DebtState, event: Called, turn: int) -> DebtState:
+def _fold_call(state: DebtState, event: Called, turn: int) -> DebtState:
     files, command, since = state.files, state.command, state.since
     proved = bool(event.checks) and passed(event)
     if files and event.kind == "shell" and "git " in event.summary:
-        files = _put_back(files, event.summary)
-    for path in event.edited[:_MOST]:
+        files = _without_restored(files, event.summary)
+    for path in event.edited[:_MOST_FILES]:
         path = path[-_LONGEST:]
         if path not in files and counts(path):
-            files = (*files, path)[:_MOST]
+            files = (*files, path)[:_MOST_FILES]
     if event.removed and files:
-        files = tuple(path for path in files if not _removed(path, event.removed))
+        files = tuple(path for path in files if not _is_removed(path, event.removed))
     if event.checks and event.kind == "shell":
-        command = _command(event.form, event.summary) if proved or not command else command
+        command = _check_command(event.form, event.summary) if proved or not command else command
     if proved:
         since = turn
         files = tuple([path for path in files if not covers(event, path)])
-    elif files and event.activity == "shell:run" and event.status == "ok":  # a program that was changed did its work
+    elif files and event.activity == "shell:run" and event.status == "ok":  # a changed program ran successfully
         files = tuple([path for path in files if path.rpartition("/")[2] not in event.summary])
     if files == state.files and command == state.command and since == state.since:
         return state
@@ -93,35 +93,35 @@ def _called(state: DebtState, event: Called, turn: int) -> DebtState:
 
 @lru_cache(maxsize=8192)
 def counts(path: str) -> bool:
-    """Whether a file is source that people write."""
-    return path.rpartition(".")[2].lower() in _SOURCE and not _NOT_WRITTEN.search(path)
+    """Whether a file is source code that people write."""
+    return path.rpartition(".")[2].lower() in _SOURCE and not _GENERATED.search(path)
 
 
-def _removed(path: str, removed: tuple[str, ...]) -> bool:
-    return any(path == gone or path.startswith(f"{gone}/") for gone in removed)
+def _is_removed(path: str, removed: tuple[str, ...]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in removed)
 
 
-def _put_back(files: tuple[str, ...], command: str) -> tuple[str, ...]:
-    """What is left when the version control program put files back as they were."""
-    for verb, rest in _PUT_BACK.findall(command):
+def _without_restored(files: tuple[str, ...], command: str) -> tuple[str, ...]:
+    """The unverified files that remain after Git restored some to their last commit."""
+    for verb, rest in _GIT_RESTORE.findall(command):
         if verb == "stash":
-            if not _TAKEN_UP.match(rest) and "stash pop" not in command:
+            if not _STASH_WITHOUT_RESTORE.match(rest) and "stash pop" not in command:
                 return ()
         elif verb.startswith("reset") or rest.strip() in (".", "-- ."):
             return ()
         words = rest.split()
-        files = tuple(path for path in files if not _removed(path, tuple(words)))
+        files = tuple(path for path in files if not _is_removed(path, tuple(words)))
     return files
 
 
 @lru_cache(maxsize=1024)
-def _command(form: str, summary: str) -> str:
-    """A check as it was run; its form where it begins with the text of a file."""
+def _check_command(form: str, summary: str) -> str:
+    """A check command on one line; only its form where it has a here-document."""
     return one_line(form if "<<" in summary else summary, _LONGEST_COMMAND)
 
 
-def read(state: DebtState, frame: Frame) -> Reading:
-    number, least = len(state.files), frame.thresholds.debt_files.of(frame.phase)
+def read(state: DebtState, context: Frame) -> Reading:
+    number, least = len(state.files), context.thresholds.debt_files.of(context.phase)
     fired = number >= max(1, least)
     return Reading(
         signal="debt",
@@ -130,22 +130,22 @@ def read(state: DebtState, frame: Frame) -> Reading:
         cause=f"debt {state.times}" if number else "",
         facts={
             "files changed and not verified": str(number),
-            "fires at": f"{least:g} ({frame.phase})",
-            "files": ", ".join(short(path) for path in state.files[:_SHOWN]) or "none",
+            "fires at": f"{least:g} ({context.phase})",
+            "files": ", ".join(short(path) for path in state.files[:_NAMED]) or "none",
             "last passing check": f"turn {state.since}" if state.since else "none yet",
         },
         text=_text(state, number) if fired else "",
     )
 
 
-def quiet(state: DebtState, frame: Frame) -> bool:
-    """Whether there are too few files to say anything."""
-    return len(state.files) < frame.thresholds.debt_files.of(frame.phase)
+def is_quiet(state: DebtState, context: Frame) -> bool:
+    """Whether there are fewer files than the threshold."""
+    return len(state.files) < context.thresholds.debt_files.of(context.phase)
 
 
 def _text(state: DebtState, number: int) -> str:
-    names = ", ".join(f"`{short(path)}`" for path in state.files[-_SHOWN:])
-    others = f" and {number - _SHOWN} more" if number > _SHOWN else ""
+    names = ", ".join(f"`{short(path)}`" for path in state.files[-_NAMED:])
+    others = f" and {number - _NAMED} more" if number > _NAMED else ""
     plural = "files were" if number > 1 else "file was"
     when = "since a check that covers them passed" if state.since else "and no check has passed yet"
     command = state.command.replace("`", "'")
@@ -156,4 +156,4 @@ def _text(state: DebtState, number: int) -> str:
     return f"{number} source {plural} changed {when}: {names}{others}. {then}"
 
 
-DEBT = Part("debt", START, step, read, quiet)
+DEBT = Part("debt", START, step, read, is_quiet)

@@ -1,9 +1,9 @@
-"""How far the work is from what was asked, from 0 to 1, and how fast it goes there.
+"""Drift: how far the work is from what the prompt asked for, from 0 to 1, and how fast that grows.
 
-Every file touch is close to the goal (1) if the prompt named the file or work began with it, fairly close (0.7) in the same
-subsystem, half close (0.5) if its path shares a telling word with the prompt, else not at all. Drift is one less the mean
-closeness of the last twelve touches; its velocity is the slope over the last eight turns that touched files. A prompt sets a
-new goal; work that a check has proved belongs to the goal. Knows no meaning: a vague prompt gives no drift.
+Every file touch has a closeness to the goal: 1 if the prompt named the file or the work began with it, 0.7 in the same subsystem,
+0.5 if its path shares a telling word with the prompt, else 0. Drift is 1 minus the mean closeness of the last twelve touches;
+its velocity is the slope over the last eight turns that touched files. A prompt sets a new goal; work that passed a check
+belongs to the goal. Knows no meaning of words: a vague prompt gives no drift.
 """
 
 from functools import lru_cache
@@ -17,23 +17,23 @@ from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
 WINDOW = 12
 _TURNS = 8
 _LEAST_TURNS = 4
-"""A slope over fewer is none."""
-_FIRST = 6
-"""Files that work begins with after a prompt: they belong to the goal."""
-_FIRST_EDITED = 2
-"""And the first ones changed, however much was looked at before."""
+"""Turns that a velocity needs."""
+_GOAL_FILES = 6
+"""The first files touched after a prompt belong to the goal."""
+_GOAL_FILES_EDITED = 2
+"""So do the first files changed, however many were read before."""
 _MOST_FILES = 40
 _MOST_WORDS = 60
 _LONGEST_WORD = 40
 _MOST_SUBSYSTEMS = 16
 _SAME_SUBSYSTEM = 0.7
 _SAME_WORD = 0.5
-_LOOKS_AWAY = 6
-"""Touches in a row outside of the goal that make it an excursion."""
-_FILES_AWAY = 3
-"""Files changed outside of the goal from which it is told: one or two are how a change is wired in."""
+_READS_OUTSIDE = 6
+"""Reads in a row outside of the goal that count as looking away."""
+_CHANGES_OUTSIDE = 3
+"""Files changed outside of the goal from which drift fires: one or two are usual for any change."""
 _SLACK = 0.2
-"""How far it must come back before leaving again is another matter."""
+"""How far drift must fall below its threshold before its cause ends."""
 _LONGEST = 200
 
 Touch = tuple[float, str, bool, str]
@@ -42,11 +42,11 @@ Touch = tuple[float, str, bool, str]
 
 class DriftState(msgspec.Struct, frozen=True, gc=False):
     known: bool = False
-    """There is a goal that work can be measured against."""
+    """The last prompt gave a goal to measure against."""
     words: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    """The last parts of those paths: people name a file without its folder."""
+    """The file names of those paths: people name a file without its folder."""
     subsystems: tuple[str, ...] = ()
     firsts: int = 0
     firsts_edited: int = 0
@@ -55,60 +55,60 @@ class DriftState(msgspec.Struct, frozen=True, gc=False):
     history: tuple[float, ...] = ()
     """Drift after each of the last turns that touched files."""
     turn: int = 0
-    """The turn that the last of them is of."""
+    """The turn of the last entry in `history`."""
 
 
 START = DriftState()
 
 
-def step(state: DriftState, event: LiveEvent, frame: Frame) -> DriftState:
+def step(state: DriftState, event: LiveEvent, context: Frame) -> DriftState:
     if isinstance(event, Called):
         if not state.known:
             return state
         if event.files:
-            state = _touched(state, event, frame.turn)
+            state = _fold_touches(state, event, context.turn)
         if event.checks and state.touches and passed(event):
-            return _proved(state)
+            return _extend_goal(state)
         return state
     if isinstance(event, Asked):
-        return _anchored(state, event)
+        return _fold_prompt(state, event)
     if isinstance(event, Began) and event.source in ("startup", "clear"):
         return START
     return state
 
 
-def _anchored(state: DriftState, asked: Asked) -> DriftState:
-    """The state after a prompt. One that says nothing of its own agrees with where the work is."""
+def _fold_prompt(state: DriftState, asked: Asked) -> DriftState:
+    """The state after a prompt. A prompt without a goal (`go on`) accepts the work so far."""
     if not telling(asked):
-        return _proved(state, edited_only=False) if state.known else state
-    files = tuple(path[-_LONGEST:] for path in asked.files[: _MOST_FILES - _FIRST - _FIRST_EDITED])
+        return _extend_goal(state, edited_only=False) if state.known else state
+    files = tuple(path[-_LONGEST:] for path in asked.files[: _MOST_FILES - _GOAL_FILES - _GOAL_FILES_EDITED])
     places = [found.subsystem for path in files if (found := place(path)) is not None]
-    if files and not places and all(map(is_beside, files)):  # the goal stands in a document that is not seen here
+    if files and not places and all(map(is_beside, files)):  # the goal is in a document that is not read here
         return START
     return DriftState(
         known=True,
-        words=_words(asked.words[:_MOST_WORDS]),
+        words=_cap_words(asked.words[:_MOST_WORDS]),
         files=files,
         names=tuple(path.rpartition("/")[2] for path in files),
         subsystems=tuple(dict.fromkeys(name for name in places if name not in ("", ".")))[:_MOST_SUBSYSTEMS],
     )
 
 
-def _words(words: tuple[str, ...]) -> tuple[str, ...]:
+def _cap_words(words: tuple[str, ...]) -> tuple[str, ...]:
     return words if max(map(len, words), default=0) <= _LONGEST_WORD else tuple(word[:_LONGEST_WORD] for word in words)
 
 
-def _proved(state: DriftState, *, edited_only: bool = True) -> DriftState:
-    """What was worked on belongs to the goal from now on; the distance so far is forgotten."""
+def _extend_goal(state: DriftState, *, edited_only: bool = True) -> DriftState:
+    """The state with the touched subsystems as part of the goal, and no touches."""
     more = [subsystem for _, subsystem, edited, _ in state.touches if edited or not edited_only]
     subsystems = tuple(dict.fromkeys((*state.subsystems, *more)))[-_MOST_SUBSYSTEMS:]
     return msgspec.structs.replace(state, subsystems=subsystems, touches=(), history=())
 
 
-def _touched(state: DriftState, event: Called, turn: int) -> DriftState:
+def _fold_touches(state: DriftState, event: Called, turn: int) -> DriftState:
     last = state.touches[-1] if state.touches else None
     if last is not None and event.files == (last[3],) and (last[2] or not event.edited):
-        return state  # still at it
+        return state  # the same file again
     files, names, subsystems = state.files, state.names, state.subsystems
     firsts, firsts_edited, touches = state.firsts, state.firsts_edited, state.touches
     for path in event.files[:WINDOW]:
@@ -119,14 +119,14 @@ def _touched(state: DriftState, event: Called, turn: int) -> DriftState:
         subsystem = ""
         if found is not None:
             subsystem = belongs(found, subsystems) if found.is_test else found.subsystem
-        if not named and subsystem and (firsts < _FIRST or (edited and firsts_edited < _FIRST_EDITED)):
+        if not named and subsystem and (firsts < _GOAL_FILES or (edited and firsts_edited < _GOAL_FILES_EDITED)):
             named, files, firsts = True, (*files, path)[-_MOST_FILES:], firsts + 1
         firsts_edited += edited
         if named and subsystem and subsystem not in subsystems:
             subsystems = (*subsystems, subsystem)[-_MOST_SUBSYSTEMS:]
         if subsystem or named:
             close = 1.0 if named else _closeness(path, subsystem, state.words, subsystems)
-            if touches and touches[-1][3] == path:  # still at it: a file worked on for long is one touch
+            if touches and touches[-1][3] == path:  # the same file again is one touch
                 edited, touches = edited or touches[-1][2], touches[:-1]
             touches = (*touches, (close, subsystem, edited, path))
     if touches is state.touches:
@@ -151,12 +151,12 @@ def _as_set(words: tuple[str, ...]) -> frozenset[str]:
 
 
 def distance(touches: tuple[Touch, ...]) -> float:
-    """Drift; touches that are not there yet count as close, so that it does not jump at the beginning."""
+    """Drift of some touches; missing touches count as close, so that drift starts at 0."""
     return sum([1.0 - touch[0] for touch in touches]) / WINDOW
 
 
 def velocity(history: tuple[float, ...]) -> float:
-    """The slope of drift per turn (least squares); 0 where there are too few turns."""
+    """The slope of drift per turn (least squares); 0 for too few turns."""
     number = len(history)
     if number < _LEAST_TURNS:
         return 0.0
@@ -166,25 +166,25 @@ def velocity(history: tuple[float, ...]) -> float:
 
 
 def away(state: DriftState) -> bool:
-    """Whether the last touches are only looks, and outside of the goal."""
+    """Whether the last touches are reads outside of the goal only."""
     touches = state.touches
-    if len(touches) < _LOOKS_AWAY or touches[-1][0] or touches[-1][2]:
+    if len(touches) < _READS_OUTSIDE or touches[-1][0] or touches[-1][2]:
         return False
-    last = touches[-_LOOKS_AWAY:]
+    last = touches[-_READS_OUTSIDE:]
     return sum(close + edited for close, _, edited, _ in last) <= _SAME_WORD
 
 
-def read(state: DriftState, frame: Frame) -> Reading:
+def read(state: DriftState, context: Frame) -> Reading:
     if not state.known:
         return Reading(
             signal="drift", value=0.0, facts={"goal": "the prompt names nothing that work could be measured against"}
         )
-    thresholds = frame.thresholds
+    thresholds = context.thresholds
     drift, speed = distance(state.touches), velocity(state.history)
     far = drift >= thresholds.drift_high
     outside = [subsystem for close, subsystem, _, _ in state.touches if not close]
     changed = len({path for close, _, edited, path in state.touches if edited and not close})
-    fired = far and speed >= thresholds.drift_velocity and changed >= _FILES_AWAY and frame.phase != "warmup"
+    fired = far and speed >= thresholds.drift_velocity and changed >= _CHANGES_OUTSIDE and context.phase != "warmup"
     return Reading(
         signal="drift",
         value=drift,
@@ -212,8 +212,8 @@ def _text(state: DriftState, outside: list[str], drift: float, speed: float) -> 
     )
 
 
-def quiet(state: DriftState, frame: Frame) -> bool:
-    return not state.history or state.history[-1] < frame.thresholds.drift_high
+def is_quiet(state: DriftState, context: Frame) -> bool:
+    return not state.history or state.history[-1] < context.thresholds.drift_high
 
 
-DRIFT = Part("drift", START, step, read, quiet)
+DRIFT = Part("drift", START, step, read, is_quiet)

@@ -1,7 +1,7 @@
-"""A session, finished or growing, as the events that the fold takes; and one call with its verdict as such an event.
+"""Live events made from a recorded session (finished or growing), from one judged call, and from a prompt.
 
-Knows no agent, no judge and no signal. What happened stays happened: a person who goes back does not undo the calls. The
-events of a session that grows only grow: an event is told when it can be known, and never told otherwise later.
+Knows no agent, no judge and no signal. A person who rewinds a session does not undo its events. The events of a growing session
+are a prefix of its later events: no event changes once it was given.
 """
 
 import re
@@ -39,9 +39,9 @@ from preheat.safe_text.paths import relative
 MOST_WORDS, MOST_FILES = 60, 20
 _LONGEST_PROMPT = 8_000
 _LONGEST_COMMAND = 8_192
-_MENTIONED = re.compile(r"(?<![\w/.@-])(?:\.{0,2}/)?[\w@.+-]+(?:[/\\][\w@.+-]+)*(?![\w/\\])")
+_PATH_IN_TEXT = re.compile(r"(?<![\w/.@-])(?:\.{0,2}/)?[\w@.+-]+(?:[/\\][\w@.+-]+)*(?![\w/\\])")
 _TOOL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_CHECKING = {
+_CHECK_WORDS = {
     "test": "test", "tests": "test", "build": "build", "compile": "build", "lint": "lint", "typecheck": "typecheck",
     "diagnostics": "typecheck",
 }  # fmt: skip
@@ -50,7 +50,7 @@ _NOT_DONE: frozenset[Status] = frozenset(["denied", "interrupted"])
 
 
 class Verdict(Protocol):
-    """What a judge said of a call: an `Outcome` or a `CallRecord`."""
+    """The outcome of a call, as `Outcome` and `CallRecord` have it."""
 
     @property
     def status(self) -> Status: ...
@@ -60,8 +60,8 @@ class Verdict(Protocol):
     def signature(self) -> str: ...
 
 
-class _Running:
-    """The verdict on a call that goes on."""
+class _StillRunning:
+    """The verdict on a call that has not ended."""
 
     status: Status = "unknown"
     cause: Cause | None = None
@@ -77,15 +77,15 @@ def called(
     folder: str = "",
     context: tuple[int | None, int | None] = (None, None),
 ) -> Called:
-    """A finished call. Paths begin at the project, whose `root` (and `folder`, where the session works) is taken off;
+    """The event of a finished call. Paths are made relative to the project's `root` (and to `folder`, where the session works);
     `context` is the tokens before the model and the size of its window."""
     shorten = partial(relative, root=root, folder=folder)
     command = text_of(call.input) if call.kind == "shell" else ""
     typed = shorten(command[:_LONGEST_COMMAND])
     understood = understand(command) if command else None
     touched = touches(call, shorten)
-    happened = _happened(verdict, command)
-    checks = _checks(call.tool, call.kind, understood) or _told_checks(result)
+    has_changed = _changed_files(verdict, command)
+    checks = _checks(call.tool, call.kind, understood) or _recorded_checks(result)
     text = plain_result(result.text) if result is not None else ""
     at = result.at if result is not None else None
     return Called(
@@ -95,11 +95,13 @@ def called(
         tool=call.tool,
         kind=call.kind,
         activity=shell(command).activity if command else call.kind,
-        summary=one_line(_in_a_row(typed) or shorten(summarise(call.input)), LONGEST_SUMMARY),
+        summary=one_line(_join_lines(typed) or shorten(summarise(call.input)), LONGEST_SUMMARY),
         form=(command_form(command) if command else "") or call.tool,
         files=tuple(dict.fromkeys(touch.path for touch in touched)),
-        edited=tuple(dict.fromkeys(touch.path for touch in touched if happened and touch.how in ("changed", "made"))),
-        removed=tuple(dict.fromkeys(touch.path for touch in touched if happened and touch.how == "removed")),
+        edited=tuple(
+            dict.fromkeys(touch.path for touch in touched if has_changed and touch.how in ("changed", "made"))
+        ),
+        removed=tuple(dict.fromkeys(touch.path for touch in touched if has_changed and touch.how == "removed")),
         checks=checks,
         status=verdict.status,
         cause=verdict.cause,
@@ -114,16 +116,16 @@ def called(
     )
 
 
-def _in_a_row(command: str) -> str:
-    """The lines of a command one after the other, still apart; a here-document cannot be told from commands then."""
+def _join_lines(command: str) -> str:
+    """A command of several lines on one line, joined by `;`; one with a here-document stays as it is."""
     if "\n" not in command or "<<" in command:
         return command
     lines = (line.strip() for line in command.replace("\\\n", " ").splitlines())
     return "; ".join(line.rstrip(";") for line in lines if line and not line.startswith("#"))
 
 
-def _happened(verdict: Verdict, command: str) -> bool:
-    """Whether a call did what it says to files. A shell text whose last part finds something bad has changed them before."""
+def _changed_files(verdict: Verdict, command: str) -> bool:
+    """Whether a call changed files as its arguments say. A command that fails with a finding has changed files before that."""
     if verdict.status in _NOT_DONE:
         return False
     return verdict.status not in FAILURES or (bool(command) and verdict.cause == "finding")
@@ -137,33 +139,33 @@ def _checks(tool: str, kind: str, understood: Understanding | None) -> tuple[str
     return _named_checks(tool)
 
 
-def _told_checks(result: ToolResult | None) -> tuple[str, ...]:
-    """What the program itself says that a call has checked: it knows the project's own command for it."""
-    told = result.detail.get("checks") if result is not None else None
-    return tuple(each for each in told if each in CHECKS) if isinstance(told, list) else ()
+def _recorded_checks(result: ToolResult | None) -> tuple[str, ...]:
+    """The checks that the agent's program recorded for a call: it knows the project's own check commands."""
+    recorded = result.detail.get("checks") if result is not None else None
+    return tuple(each for each in recorded if each in CHECKS) if isinstance(recorded, list) else ()
 
 
 @lru_cache(1024)
 def _named_checks(tool: str) -> tuple[str, ...]:
     words = (word.lower() for word in _TOOL_WORD.findall(tool[:200]))
-    return tuple(dict.fromkeys(_CHECKING[word] for word in words if word in _CHECKING))
+    return tuple(dict.fromkeys(_CHECK_WORDS[word] for word in words if word in _CHECK_WORDS))
 
 
 def asked(text: str, at: float | None = None, root: str = "", folder: str = "") -> Asked:
-    """What a person typed: what it is about, and the files it names."""
+    """The event of a prompt: its telling words, and the files it names."""
     text = relative(text[:_LONGEST_PROMPT], root, folder)
     words: dict[str, None] = {}
     for word in told_words(text):
         words[word] = None
         if len(words) == MOST_WORDS:
             break
-    return Asked(at=at, words=tuple(words), files=mentioned(text))
+    return Asked(at=at, words=tuple(words), files=find_mentioned_files(text))
 
 
-def mentioned(text: str) -> tuple[str, ...]:
-    """The files that a text names, as the project has them; what only looks like a file (`e.g.`, `v1.2`) is none."""
+def find_mentioned_files(text: str) -> tuple[str, ...]:
+    """The files that a text names, as paths of the project; `e.g.` and `v1.2` are no files."""
     found: dict[str, None] = {}
-    for match in _MENTIONED.finditer(text):
+    for match in _PATH_IN_TEXT.finditer(text):
         if "." not in match[0] and "/" not in match[0]:
             continue
         path = project_path(match[0].rstrip(".").removeprefix("./").removeprefix("@"))
@@ -177,12 +179,11 @@ def mentioned(text: str) -> tuple[str, ...]:
 def events_of(
     session: Session, records: Sequence[CallRecord], root: str = "", *, finished: bool = True
 ) -> list[LiveEvent]:
-    """Everything that happened, in the order in which it could be known.
+    """The events of a session, in the order in which they became known.
 
-    `records` are the verdicts; a call without one is left out. A session that is not `finished` gives a beginning of what it
-    gives when it has grown.
+    `records` are the verdicts; a call without one is left out. An unfinished session gives a prefix of its later events.
     """
-    return [*_Telling(session, records, root).events(), *(_end(session) if finished else ())]
+    return [*_SessionEvents(session, records, root).events(), *(_end(session) if finished else ())]
 
 
 def _end(session: Session) -> tuple[LiveEvent, ...]:
@@ -190,14 +191,14 @@ def _end(session: Session) -> tuple[LiveEvent, ...]:
     return (Stopped(at=at), Ended(at=at)) if session.events else (Ended(at=at),)
 
 
-class _Telling:
-    """One pass over a session."""
+class _SessionEvents:
+    """Reads the events of a session in one pass."""
 
     def __init__(self, session: Session, records: Sequence[CallRecord], root: str) -> None:
         self._session = session
         self._records = {record.seq: record for record in records if not record.bookkeeping}
-        self._called = partial(called, root=root, folder=session.project)
-        self._asked = partial(asked, root=root, folder=session.project)
+        self._make_call = partial(called, root=root, folder=session.project)
+        self._make_prompt = partial(asked, root=root, folder=session.project)
         self._waiting: dict[str, list[tuple[ToolCall, CallRecord]]] = {}
         self._answered: dict[str, ToolResult] = {}
         self._running: dict[str, tuple[ToolCall, CallRecord]] = {}
@@ -227,7 +228,7 @@ class _Telling:
                     if worked:
                         yield Stopped(at=event.at)
                     worked = False
-                    yield self._asked(event.text, event.at)
+                    yield self._make_prompt(event.text, event.at)
             elif isinstance(event, AssistantMessage):
                 worked = worked or bool(event.text)
                 if event.usage is not None:
@@ -241,8 +242,8 @@ class _Telling:
 
     def _call(self, call: ToolCall, record: CallRecord) -> Iterator[LiveEvent]:
         answered = self._answered.get(call.call_id)
-        if answered is not None:  # calls that were written down after their results
-            yield self._told(call, answered, record)
+        if answered is not None:  # a call that was recorded after its result
+            yield self._finish(call, answered, record)
         else:
             self._waiting.setdefault(call.call_id, []).append((call, record))
 
@@ -253,28 +254,28 @@ class _Telling:
         for call, record in self._waiting.pop(result.call_id, ()):
             if result.call_id in self._late and result.exit_code is None:
                 self._running[result.call_id] = (call, record)
-                yield self._told(call, result, _Running())
+                yield self._finish(call, result, _StillRunning())
             else:
-                yield self._told(call, result, record)
+                yield self._finish(call, result, record)
 
     def _other(self, event: Other) -> Iterator[LiveEvent]:
         if event.name == CONTEXT_WINDOW and type(event.raw) is int:
             self._window = event.raw
         elif event.name == LATE_ENDING and isinstance(event.raw, dict):
             running = self._running.pop(str(event.raw.get("call_id")), None)
-            if running is not None:  # told in the turn that learns of it
+            if running is not None:  # belongs to the turn that learns of the ending
                 call, record = running
                 ended = ToolResult(line=event.line, at=event.at, call_id=call.call_id, text="")
-                told = self._called(call, ended, record, context=(self._tokens, self._window))
-                yield told if not self._turn else _in_turn(told, self._turn)
+                ending = self._make_call(call, ended, record, context=(self._tokens, self._window))
+                yield structs.replace(ending, turn=self._turn) if self._turn else ending
 
-    def _told(self, call: ToolCall, result: ToolResult, verdict: Verdict) -> Called:
+    def _finish(self, call: ToolCall, result: ToolResult, verdict: Verdict) -> Called:
         self._turn = call.response
-        return self._called(call, result, verdict, context=(self._tokens, self._window))
+        return self._make_call(call, result, verdict, context=(self._tokens, self._window))
 
 
 def _late_endings(session: Session) -> frozenset[str]:
-    """The calls whose end was told after their result."""
+    """The ids of calls whose exit code was recorded after their result."""
     return frozenset(
         str(event.raw.get("call_id"))
         for event in session.events
@@ -283,7 +284,3 @@ def _late_endings(session: Session) -> frozenset[str]:
         and isinstance(event.raw, dict)
         and isinstance(event.raw.get("exit_code"), int)
     )
-
-
-def _in_turn(event: Called, turn: str) -> Called:
-    return structs.replace(event, turn=turn)

@@ -1,7 +1,7 @@
-"""How concentrated the work is: 100 while it stays in one subsystem, about 40 when it is spread over four.
+"""Focus: how concentrated the work is, 100 in one subsystem, about 40 when spread over four.
 
 `100 · N^(−2/3)`, N being the effective number of subsystems (inverse Simpson, 1 / Σ share²) over the last file touches. The
-newest touch weighs most, and an edit four times as much as a look. Knows no goal: that is `drift`.
+newest touch weighs most, and an edit four times as much as a read. Knows no goal: that is `drift`.
 """
 
 import msgspec
@@ -10,17 +10,17 @@ from preheat.live.part import Frame, Part, passed
 from preheat.live.places import belongs, place, short, telling
 from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
 
-_LOOK = 0.25
-"""What a look weighs beside an edit: reading around is how one finds out where the work is."""
-_SPREAD = 3
-"""Subsystems changed since a check last passed from which a low focus is told: a wide change whose checks pass is a plan."""
-_FALL = 20.0
-"""Points lost since the older half of the touches from which it is told: work that was wide from the start was meant to be."""
-_LEAST = 12
-"""Touches; of fewer, two halves say nothing."""
+_READ_WEIGHT = 0.25
+"""The weight of a read relative to an edit."""
+_LEAST_SUBSYSTEMS = 3
+"""Subsystems changed since a check last passed from which low focus fires: a wide change whose checks pass is intended."""
+_LEAST_FALL = 20.0
+"""Points lost since the older half of the touches from which low focus fires: work that was wide from the start is intended."""
+_LEAST_TOUCHES = 12
+"""Touches from which two halves can be compared."""
 _SLACK = 15.0
-"""How far it must rise again before a new fall is another one."""
-_MOST = 16
+"""How far focus must rise above its threshold before its cause ends."""
+_MOST_SUBSYSTEMS = 16
 _NAMED = 3
 
 Touch = tuple[str, bool]
@@ -33,27 +33,27 @@ class FocusState(msgspec.Struct, frozen=True, gc=False):
     open: tuple[str, ...] = ()
     """Subsystems changed since a check last passed, in the order in which that began."""
     switched: int = 0
-    """How many subsystems the last event began to change, coming from others."""
+    """How many subsystems the last event began to change, after work in others."""
     switches: int = 0
-    """All of them."""
+    """The sum of `switched` over the session."""
 
 
 START = FocusState()
 
 
-def step(state: FocusState, event: LiveEvent, frame: Frame) -> FocusState:
+def step(state: FocusState, event: LiveEvent, context: Frame) -> FocusState:
     if isinstance(event, Called):
         if event.files:
-            return _touched(state, event, frame.thresholds.focus_window)
+            return _fold_touches(state, event, context.thresholds.focus_window)
         if state.open and event.checks and passed(event):
             return FocusState(state.touches, (), 0, state.switches)
     elif isinstance(event, Began) or (isinstance(event, Asked) and telling(event)):
-        # What was asked before is no measure for what is asked now.
+        # A new prompt or session starts a new measurement.
         return FocusState(switches=state.switches) if state.touches or state.switched else state
     return FocusState(state.touches, state.open, 0, state.switches) if state.switched else state
 
 
-def _touched(state: FocusState, event: Called, window: int) -> FocusState:
+def _fold_touches(state: FocusState, event: Called, window: int) -> FocusState:
     touches, opened, switched = state.touches, state.open, 0
     for path in event.files[:window]:
         found = place(path)
@@ -66,7 +66,7 @@ def _touched(state: FocusState, event: Called, window: int) -> FocusState:
                 continue
         edited = path in event.edited
         if edited and subsystem not in opened:
-            opened = (*opened, subsystem)[-_MOST:]
+            opened = (*opened, subsystem)[-_MOST_SUBSYSTEMS:]
             if (subsystem, True) not in touches and any(changed for _, changed in touches):
                 switched += 1
         touches = (*touches, (subsystem, edited))
@@ -76,12 +76,12 @@ def _touched(state: FocusState, event: Called, window: int) -> FocusState:
 
 
 def weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
-    """What each subsystem weighs in the last touches."""
+    """The weight of each subsystem in the last touches."""
     weights: dict[str, float] = {}
     weight = window - len(touches)
     for subsystem, edited in touches:
         weight += 1
-        weights[subsystem] = weights.get(subsystem, 0.0) + (weight if edited else weight * _LOOK)
+        weights[subsystem] = weights.get(subsystem, 0.0) + (weight if edited else weight * _READ_WEIGHT)
     return weights
 
 
@@ -91,17 +91,17 @@ def effective(weights: dict[str, float]) -> float:
     return total * total / sum(weight * weight for weight in weights.values()) if total > 0 else 1.0
 
 
-def read(state: FocusState, frame: Frame) -> Reading:
-    thresholds = frame.thresholds
+def read(state: FocusState, context: Frame) -> Reading:
+    thresholds = context.thresholds
     window = thresholds.focus_window
     touches = state.touches[-window:]
     found = weights(touches, window)
     number = effective(found)
     value = score(number)
     fired, before = False, 100.0
-    if value < thresholds.focus_low and len(touches) >= _LEAST:
+    if value < thresholds.focus_low and len(touches) >= _LEAST_TOUCHES:
         before = score(effective(weights(touches[: len(touches) // 2], window)))
-        fired = before - value >= _FALL and len(state.open) >= _SPREAD and frame.phase != "warmup"
+        fired = before - value >= _LEAST_FALL and len(state.open) >= _LEAST_SUBSYSTEMS and context.phase != "warmup"
     return Reading(
         signal="focus",
         value=value,
@@ -119,7 +119,7 @@ def read(state: FocusState, frame: Frame) -> Reading:
 
 
 def score(number: float) -> float:
-    """Focus, of an effective number of subsystems."""
+    """Focus for an effective number of subsystems."""
     return 100.0 * float(number ** (-2 / 3))
 
 
@@ -133,8 +133,8 @@ def _text(state: FocusState, found: dict[str, float], before: float, value: floa
     )
 
 
-def quiet(state: FocusState, frame: Frame) -> bool:
-    return len(state.open) < _SPREAD or len(state.touches) < _LEAST
+def is_quiet(state: FocusState, context: Frame) -> bool:
+    return len(state.open) < _LEAST_SUBSYSTEMS or len(state.touches) < _LEAST_TOUCHES
 
 
-FOCUS = Part("focus", START, step, read, quiet)
+FOCUS = Part("focus", START, step, read, is_quiet)

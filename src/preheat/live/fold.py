@@ -1,6 +1,6 @@
-"""The state after an event, and what every signal says of it. Knows no agent, no clock and no disk.
+"""The fold over events, and the readings of all signals. Knows no agent, no clock and no disk.
 
-The order of the signals is written here and nowhere else. Trust and phase come last, because they see what the others say.
+The order of the signals is defined here only. Trust and phase come last, because they use the readings of the others.
 """
 
 from preheat.live.debt import DEBT
@@ -19,12 +19,12 @@ from preheat.model.live import Began, Called, Ended, LiveEvent, Reading, SignalN
 
 SIGNALS: tuple[Part, ...] = (FOCUS, LOOP, DEBT, DRIFT, PRESSURE, MISTAKE, TRUST, PHASE)
 
-_BY_NAME: dict[SignalName, Part] = {part.name: part for part in SIGNALS}
+_BY_NAME: dict[SignalName, Part] = {definition.name: definition for definition in SIGNALS}
 _focus, _debt, _drift, _pressure = FOCUS.step, DEBT.step, DRIFT.step, PRESSURE.step
 _loop, _mistake, _trust, _phase = LOOP.step, MISTAKE.step, TRUST.step, PHASE.step
-"""By name and not in a turn over SIGNALS, which would cost as much again."""
-_UNMEASURED = (Stopped, Ended)
-_LONGEST = 200
+"""Called by name: a loop over SIGNALS would double the cost of a fold."""
+_IGNORED_EVENTS = (Stopped, Ended)
+_LONGEST_CAUSE = 200
 _LONGEST_ID = 80
 
 
@@ -36,33 +36,33 @@ def fold(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS) 
     turn, calls, response = state.turn, state.calls, state.response
     if isinstance(event, Called):
         calls += 1
-        told_response = event.turn[:_LONGEST_ID]
-        if not told_response or told_response != response:
+        call_response = event.turn[:_LONGEST_ID]
+        if not call_response or call_response != response:
             turn += 1
-            response = told_response
+            response = call_response
     elif isinstance(event, Began) and event.source in ("startup", "clear"):
         state, turn, calls, response = START, 0, 0, ""
-    elif isinstance(event, _UNMEASURED):
+    elif isinstance(event, _IGNORED_EVENTS):
         return state
     before = state.phase.phase
-    frame = Frame(turn, before, thresholds)
-    focus = _focus(state.focus, event, frame)
-    loop = _loop(state.loop, event, frame)
-    debt = _debt(state.debt, event, frame)
-    drift = _drift(state.drift, event, frame)
-    pressure = _pressure(state.pressure, event, frame)
-    mistake = _mistake(state.mistake, event, frame)
-    looping = state.looping if loop is state.loop else looping_cause(loop, frame)[:_LONGEST]
+    context = Frame(turn, before, thresholds)
+    focus = _focus(state.focus, event, context)
+    loop = _loop(state.loop, event, context)
+    debt = _debt(state.debt, event, context)
+    drift = _drift(state.drift, event, context)
+    pressure = _pressure(state.pressure, event, context)
+    mistake = _mistake(state.mistake, event, context)
+    looping = state.looping if loop is state.loop else looping_cause(loop, context)[:_LONGEST_CAUSE]
     unverified = float(len(debt.files))
     owing = (state.owing or turn) if unverified and unverified >= thresholds.debt_files.of(before) else 0
-    switched, looks_away, filled = focus.switched, away(drift), share(pressure)
-    if unverified or looping or switched or looks_away or filled is not None:
-        frame = Frame(turn, before, thresholds, Around(unverified, looping, switched, looks_away, filled))
-    trust = _trust(state.trust, event, frame)
+    switched, looks_outside, window_share = focus.switched, away(drift), share(pressure)
+    if unverified or looping or switched or looks_outside or window_share is not None:
+        context = Frame(turn, before, thresholds, Around(unverified, looping, switched, looks_outside, window_share))
+    trust = _trust(state.trust, event, context)
     if trust.lapse:
-        around = Around(unverified, looping, switched, looks_away, filled, True)
-        frame = Frame(turn, before, thresholds, around)
-    phase = _phase(state.phase, event, frame)
+        around = Around(unverified, looping, switched, looks_outside, window_share, True)
+        context = Frame(turn, before, thresholds, around)
+    phase = _phase(state.phase, event, context)
     after = LiveState(
         turn,
         calls,
@@ -81,16 +81,17 @@ def fold(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS) 
         state.advised,
         state.spoken,
     )
-    return _ended(state, after, thresholds) if state.told else after
+    return _drop_ended_causes(state, after, thresholds) if state.told else after
 
 
-def _ended(before: LiveState, state: LiveState, thresholds: Thresholds) -> LiveState:
-    """Without the causes that are over: should one come back, it may be told again."""
+def _drop_ended_causes(before: LiveState, state: LiveState, thresholds: Thresholds) -> LiveState:
+    """The state without advice whose cause has ended, so that a cause that returns may be advised again."""
     same = before.phase.phase == state.phase.phase
     kept = tuple(
         each
         for each in state.told
-        if (same and getattr(before, each.signal) is getattr(state, each.signal)) or lasts(state, each, thresholds)
+        if (same and getattr(before, each.signal) is getattr(state, each.signal))
+        or _still_holds(state, each, thresholds)
     )
     if len(kept) == len(state.told):
         return state
@@ -100,35 +101,35 @@ def _ended(before: LiveState, state: LiveState, thresholds: Thresholds) -> LiveS
     )  # fmt: skip
 
 
-def lasts(state: LiveState, told: Told, thresholds: Thresholds) -> bool:
-    """Whether a cause that was told still is one: its signal names it, be it over the threshold or not."""
-    part = _BY_NAME[told.signal]
-    return _read(state, part, _frame(state, thresholds)).cause[:_LONGEST] == told.cause
+def _still_holds(state: LiveState, advice: Told, thresholds: Thresholds) -> bool:
+    """Whether the cause of sent advice still holds: its signal still names it, over the threshold or not."""
+    definition = _BY_NAME[advice.signal]
+    return _read(state, definition, _context(state, thresholds)).cause[:_LONGEST_CAUSE] == advice.cause
 
 
 def reading(state: LiveState, signal: SignalName, thresholds: Thresholds = DEFAULTS) -> Reading:
-    """What one signal says."""
-    return _read(state, _BY_NAME[signal], _frame(state, thresholds))
+    """The reading of one signal."""
+    return _read(state, _BY_NAME[signal], _context(state, thresholds))
 
 
 def fired(state: LiveState, signal: SignalName, thresholds: Thresholds = DEFAULTS) -> Reading | None:
-    """What one signal says, if it is over its threshold."""
-    part, frame = _BY_NAME[signal], _frame(state, thresholds)
-    if part.quiet is not None and part.quiet(getattr(state, signal), frame):
+    """The reading of one signal if it is over its threshold."""
+    definition, context = _BY_NAME[signal], _context(state, thresholds)
+    if definition.quiet is not None and definition.quiet(getattr(state, signal), context):
         return None
-    found = _read(state, part, frame)
+    found = _read(state, definition, context)
     return found if found.fired else None
 
 
 def readings(state: LiveState, thresholds: Thresholds = DEFAULTS) -> tuple[Reading, ...]:
-    """What all signals say, in their order."""
-    frame = _frame(state, thresholds)
-    return tuple(_read(state, part, frame) for part in SIGNALS)
+    """The readings of all signals, in their order."""
+    context = _context(state, thresholds)
+    return tuple(_read(state, definition, context) for definition in SIGNALS)
 
 
-def _frame(state: LiveState, thresholds: Thresholds) -> Frame:
+def _context(state: LiveState, thresholds: Thresholds) -> Frame:
     return Frame(state.turn, state.phase.phase, thresholds)
 
 
-def _read(state: LiveState, part: Part, frame: Frame) -> Reading:
-    return part.read(getattr(state, part.name), frame)
+def _read(state: LiveState, definition: Part, context: Frame) -> Reading:
+    return definition.read(getattr(state, definition.name), context)

@@ -1,7 +1,7 @@
-"""What earlier sessions know of mistakes, small enough to be looked up at every call: by the words of an error, and by the
-command that should not be run. Knows no state and no archive: lessons come in.
+"""An index of lessons on mistakes, small enough for every call: by the words of an error, and by a command that fails.
 
-Only what would help is in here. A lesson that rests on one session, is doubted, or whose error says itself what to do, is not.
+Lessons that rest on one session, are doubted, or whose error message already names the repair, are left out. Knows no state and
+no archive: lessons are passed in.
 """
 
 import re
@@ -17,18 +17,18 @@ from preheat.model.lesson import Lesson
 from preheat.safe_text.letters import one_line
 
 _FEWEST_SESSIONS, _FEWEST_TO_WARN = 2, 3
-"""Sessions that a lesson rests on: before anything has failed more is asked of it. Seen in one project: all four warnings
-from a lesson of two sessions were for commands that then counted as good, all eleven from one of eight were right."""
-_SHARE = 0.75
-_CODE, _ERROR = 90, 80
+"""Sessions that a lesson must rest on; a warning before a command needs more. In one project all four warnings from a lesson of
+two sessions were wrong, all eleven from one of eight sessions right."""
+_LEAST_SHARE = 0.75
+_LONGEST_CODE, _LONGEST_ERROR = 90, 80
 _TOKEN = re.compile(r"""&&|\|\||[;|&\n()]|(?:[^\s'"\\;|&()]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
 _OPERATORS = frozenset(["&&", "||", ";", "|", "&", "\n", "(", ")"])
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
-_ANY = frozenset(["N", "NAME", "PATH", "PACKAGE", "VALUE", "FOLDER", "FILE"])
-"""Words of a lesson's command that stand for whatever is in their place."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PLACEHOLDERS = frozenset(["N", "NAME", "PATH", "PACKAGE", "VALUE", "FOLDER", "FILE"])
+"""Placeholders in a lesson's command, which match any word."""
 _REST = "…"
-_SPECIFIC = frozenset(["command", "program", "tool"])
-"""Walls that a dead end may be about; that a file is not there, its error says itself."""
+_DEAD_END_TOPICS = frozenset(["command", "program", "tool"])
+"""Topics of dead ends that make a hint; that a file is missing, its error already says."""
 _LEAST_STEM = 4
 
 Pattern = tuple[str, ...]
@@ -39,22 +39,22 @@ class Hint(msgspec.Struct, frozen=True, gc=False):
 
     lesson: str
     text: str
-    """What to say: facts with their numbers."""
+    """The text for the agent: facts with their numbers."""
     agent: str = ""
     programs: tuple[str, ...] = ()
-    """Whose failures it is about: tools, or the first words of commands."""
+    """The tools, or first words of commands, whose failures it explains."""
     avoid: Pattern = ()
     use: Pattern = ()
     exact: bool = False
-    """Only the very command in `avoid` is meant: one that goes on may be the repair."""
+    """It matches only the whole command in `avoid`: a longer command may be the repair."""
     only: bool = False
-    """It is about the command in `avoid` and no other."""
+    """It applies to the command in `avoid` only."""
     plain: bool = False
-    """It only says how a tool is used, which an agent finds out by itself as a rule: worth a word when it did not."""
+    """It only says how a tool is used, which agents usually find out: given when the failure repeats."""
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of mistakes."""
+    """The index of lessons on mistakes."""
 
     errors: dict[str, tuple[Hint, ...]] = {}
     """By the telling words of an error."""
@@ -66,11 +66,11 @@ NOTHING = Known()
 
 
 def known(lessons: Iterable[Lesson], now: float) -> Known:
-    """The index of some lessons: those that may be handed out at a moment and would help."""
+    """The index of the lessons that may be given at time `now` and would help."""
     errors: dict[str, dict[str, Hint]] = {}
     avoided: dict[str, dict[str, Hint]] = {}
-    for lesson in sorted(lessons, key=_best_first):
-        hint = _hint(lesson) if _sound(lesson, now) else None
+    for lesson in sorted(lessons, key=_sort_key):
+        hint = _make_hint(lesson) if _is_sound(lesson, now) else None
         if hint is None:
             continue
         for signature in lesson.signatures or (lesson.error,):
@@ -86,49 +86,49 @@ def known(lessons: Iterable[Lesson], now: float) -> Known:
 
 @lru_cache(maxsize=1024)
 def error_words(signature: str) -> str:
-    """What an error is looked up by; empty for one that says nothing."""
+    """The key of an error in the index; empty for an error without telling words."""
     return " ".join(telling_words(signature))
 
 
 def after(index: Known, words: str, program: str, command: str, agent: str = "", again: bool = False) -> Hint | None:
-    """What is known of a failure: by its words, the tool or program that failed, and the command, if it was one; `again`
-    where the same failure came just before."""
+    """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `again` if the
+    same failure occurred just before."""
     for hint in index.errors.get(words, ()) if words else ():
         if hint.plain and not again:
             continue
         if hint.agent and agent and hint.agent != agent:
             continue
-        if program not in hint.programs and not _runs(hint.avoid, command):
+        if program not in hint.programs and not _runs_pattern(hint.avoid, command):
             continue
-        if hint.only and hint.avoid and not _runs(hint.avoid, command):
+        if hint.only and hint.avoid and not _runs_pattern(hint.avoid, command):
             continue
-        if not (hint.use and _runs(hint.use, command)):  # the very repair failed: it does not hold here
+        if not (hint.use and _runs_pattern(hint.use, command)):  # the repair itself failed: it does not work here
             return hint
     return None
 
 
 def before(index: Known, command: str, agent: str = "") -> Hint | None:
-    """What is known of a command that is about to run."""
+    """The hint for a command that is about to run."""
     if not index.avoided or not command:
         return None
     for piece in pieces(command):
         for hint in index.avoided.get(piece[0], ()):
             if (hint.agent and agent and hint.agent != agent) or (hint.exact and len(piece) != len(hint.avoid)):
                 continue
-            if _fits(hint.avoid, piece) and not _mended(hint, piece):
+            if _matches(hint.avoid, piece) and not _is_repaired(hint, piece):
                 return hint
     return None
 
 
 def pieces(command: str) -> Iterator[list[str]]:
-    """The simple commands of a shell text as words, without quotes and what is set before them."""
+    """The simple commands of a shell text as words, without quotes and leading assignments."""
     piece: list[str] = []
     for token in _TOKEN.findall(plain_command(command[:4096])):
         if token in _OPERATORS:
             if piece:
                 yield piece
             piece = []
-        elif piece or not _ASSIGNED.match(token):
+        elif piece or not _ASSIGNMENT.match(token):
             piece.append(_unquoted(token))
     if piece:
         yield piece
@@ -138,54 +138,56 @@ def _unquoted(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
 
 
-def _runs(pattern: Pattern, command: str) -> bool:
-    return bool(pattern) and any(_fits(pattern, piece) for piece in pieces(command))
+def _runs_pattern(pattern: Pattern, command: str) -> bool:
+    return bool(pattern) and any(_matches(pattern, piece) for piece in pieces(command))
 
 
-def _fits(pattern: Pattern, piece: list[str]) -> bool:
-    """Whether a command begins as the pattern does."""
+def _matches(pattern: Pattern, piece: list[str]) -> bool:
+    """Whether a command begins with the pattern."""
     for place, word in enumerate(pattern):
         if word == _REST:
             return True
-        if place >= len(piece) or (word != piece[place] and (word not in _ANY or piece[place].startswith("-"))):
+        if place >= len(piece) or (
+            word != piece[place] and (word not in _PLACEHOLDERS or piece[place].startswith("-"))
+        ):
             return False
     return True
 
 
-def _mended(hint: Hint, piece: list[str]) -> bool:
-    """Whether a command has what the repair adds."""
-    added = [word for word in hint.use if word not in hint.avoid and word not in _ANY]
+def _is_repaired(hint: Hint, piece: list[str]) -> bool:
+    """Whether a command already has the words that the repair adds."""
+    added = [word for word in hint.use if word not in hint.avoid and word not in _PLACEHOLDERS]
     return bool(added) and all(word in piece for word in added) and not set(hint.avoid) - set(hint.use)
 
 
 # Lessons.
-def _best_first(lesson: Lesson) -> tuple[int, float, str]:
-    return _ORDER.get(lesson.kind, 9), -lesson.support.confidence, lesson.id
+def _sort_key(lesson: Lesson) -> tuple[int, float, str]:
+    return _KIND_ORDER.get(lesson.kind, 9), -lesson.support.confidence, lesson.id
 
 
-_ORDER = {"repair": 0, "convention": 1, "dead_end": 2}
+_KIND_ORDER = {"repair": 0, "convention": 1, "dead_end": 2}
 
 
-def _sound(lesson: Lesson, now: float) -> bool:
+def _is_sound(lesson: Lesson, now: float) -> bool:
     share = lesson.support.share
     return (
         lesson.usable(now)
-        and lesson.kind in _ORDER
+        and lesson.kind in _KIND_ORDER
         and lesson.support.sessions_for >= _FEWEST_SESSIONS
-        and (share is None or share >= _SHARE)
+        and (share is None or share >= _LEAST_SHARE)
     )
 
 
-def _hint(lesson: Lesson) -> Hint | None:
+def _make_hint(lesson: Lesson) -> Hint | None:
     typed = lesson.use if lesson.use and f"`{lesson.use}`" in lesson.text else ""
-    said = _SAYS[lesson.kind](lesson, typed)
-    if not said:
+    sentence = _SENTENCES[lesson.kind](lesson, typed)
+    if not sentence:
         return None
-    avoid = next(pieces(lesson.avoid), []) if _one_command(lesson.avoid) else []
-    use = next(pieces(typed), []) if _one_command(typed) else []
+    avoid = next(pieces(lesson.avoid), []) if _is_one_command(lesson.avoid) else []
+    use = next(pieces(typed), []) if _is_one_command(typed) else []
     return Hint(
         lesson=lesson.id,
-        text=f"{said} (lesson {lesson.id}).",
+        text=f"{sentence} (lesson {lesson.id}).",
         agent=lesson.scope.agent,
         programs=tuple(sorted({form.split(" ")[0] for form in lesson.forms if form})),
         avoid=tuple(avoid),
@@ -196,48 +198,46 @@ def _hint(lesson: Lesson) -> Hint | None:
     )
 
 
-def _one_command(text: str) -> bool:
+def _is_one_command(text: str) -> bool:
     return bool(text) and "\n" not in text and len(list(pieces(text))) == 1 and "(" not in text
 
 
-def _repaired(lesson: Lesson, typed: str) -> str:
+def _repair_sentence(lesson: Lesson, typed: str) -> str:
     failed = lesson.avoid or next(iter(lesson.forms), "")
-    if not failed or not (typed or lesson.difference) or _says_itself(lesson):
+    if not failed or not (typed or lesson.difference) or _error_names_repair(lesson):
         return ""
     error = f" with {_quoted(lesson.error)}" if lesson.error else ""
-    worked = f"{_code(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
-    return f"{_code(failed)} fails here{error}; {worked} {_often(lesson)}"
+    worked = f"{_backticked(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
+    return f"{_backticked(failed)} fails here{error}; {worked} {_count_text(lesson)}"
 
 
-def _agreed(lesson: Lesson, typed: str) -> str:
-    """A convention: how it is done here, and how it is not."""
+def _convention_sentence(lesson: Lesson, typed: str) -> str:
     if not (lesson.avoid and typed):
         return ""
     error = f" with {_quoted(lesson.error)}" if lesson.error else ""
-    return f"{_code(lesson.avoid)} fails here{error}; {_code(typed)} worked {_often(lesson)}"
+    return f"{_backticked(lesson.avoid)} fails here{error}; {_backticked(typed)} worked {_count_text(lesson)}"
 
 
-def _given_up(lesson: Lesson, typed: str) -> str:
-    """A dead end."""
-    if lesson.topic not in _SPECIFIC or not lesson.avoid:
+def _dead_end_sentence(lesson: Lesson, typed: str) -> str:
+    if lesson.topic not in _DEAD_END_TOPICS or not lesson.avoid:
         return ""
     error = f", with {_quoted(lesson.error)}" if lesson.error else ""
-    instead = f"; {_code(lesson.use)} was used instead" if lesson.use else ""
-    often = f"{lesson.support.calls_for} times in {lesson.support.sessions_for} earlier sessions"
-    return f"{_code(lesson.avoid)} failed all {often}{error}{instead}"
+    instead = f"; {_backticked(lesson.use)} was used instead" if lesson.use else ""
+    count = f"{lesson.support.calls_for} times in {lesson.support.sessions_for} earlier sessions"
+    return f"{_backticked(lesson.avoid)} failed all {count}{error}{instead}"
 
 
-_SAYS = {"repair": _repaired, "convention": _agreed, "dead_end": _given_up}
+_SENTENCES = {"repair": _repair_sentence, "convention": _convention_sentence, "dead_end": _dead_end_sentence}
 
 
-def _often(lesson: Lesson) -> str:
+def _count_text(lesson: Lesson) -> str:
     support = lesson.support
     total = support.calls_for + support.calls_against
     return f"{support.calls_for} of {total} times in {support.sessions_for} earlier sessions"
 
 
-def _says_itself(lesson: Lesson) -> bool:
-    """Whether the error names the repair: who reads it needs no other to say so."""
+def _error_names_repair(lesson: Lesson) -> bool:
+    """Whether the error message already names the repair."""
     wanted = {_stem(word) for word in told_words(lesson.difference)}
     error = {_stem(word) for signature in (lesson.error, *lesson.signatures[:1]) for word in told_words(signature)}
     return bool(wanted) and wanted <= error
@@ -250,9 +250,9 @@ def _stem(word: str) -> str:
     return word
 
 
-def _code(text: str) -> str:
-    return f"`{one_line(text, _CODE)}`"
+def _backticked(text: str) -> str:
+    return f"`{one_line(text, _LONGEST_CODE)}`"
 
 
 def _quoted(text: str) -> str:
-    return '"' + one_line(text, _ERROR).replace('"', "'") + '"'
+    return '"' + one_line(text, _LONGEST_ERROR).replace('"', "'") + '"'

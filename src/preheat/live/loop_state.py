@@ -1,22 +1,22 @@
-"""What is remembered to know a loop when it comes: few calls, few refusals, few failing checks. Knows not how it comes about."""
+"""What is remembered to recognise a loop: a few calls, failing tools and failing checks. Does not know how they are counted."""
 
 import msgspec
 
 
 class Repeat(msgspec.Struct, frozen=True, gc=False):
-    """A call and its answer since something was last changed."""
+    """A call with its result, repeated since something was last changed."""
 
     call: int
     result: int
     times: int
-    """Turns in which it was made."""
+    """Turns in which the call was made."""
     turn: int
     what: str
     looks: bool
 
 
 class Retry(msgspec.Struct, frozen=True, gc=False):
-    """A tool that refuses in the same words."""
+    """A tool that failed repeatedly with the same error."""
 
     tool: str
     target: str
@@ -24,7 +24,7 @@ class Retry(msgspec.Struct, frozen=True, gc=False):
     times: int
     turn: int
     what: str
-    """The error as it is shown."""
+    """The error for display."""
 
 
 class Round(msgspec.Struct, frozen=True, gc=False):
@@ -35,40 +35,40 @@ class Round(msgspec.Struct, frozen=True, gc=False):
     """Equal for the same failure, though the code has moved."""
     failing: int | None
     about: str
-    """What the check names; empty: everything."""
+    """The paths that the check names; empty: everything."""
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """The failing checks of one kind, since one passed."""
+    """A kind of check that has failed since it last passed."""
 
     key: str
     rounds: tuple[Round, ...]
     changed: bool
-    """Something was changed since the last of them."""
+    """Something was changed since the last round."""
     compared: bool
     """The last change went back to an earlier state."""
     times: int
-    """Rounds that ended as the last one did, as far back as that failure was first seen."""
+    """Rounds since the latest failure first occurred."""
     back: bool
-    """It was gone in between."""
+    """The latest failure was gone in between."""
     turn: int
     what: str
     error: str
 
 
 class Still(msgspec.Struct, frozen=True, gc=False):
-    """A program that works, and prints the same though files were changed."""
+    """A program that succeeds and prints the same output though files were changed."""
 
     call: int
     result: int
     turns: tuple[int, ...]
-    """Of the runs that came after a change, the last few."""
+    """The turns of the last runs that followed a change."""
     changed: bool
     what: str
 
 
 class Running(msgspec.Struct, frozen=True, gc=False):
-    """A check that was started, and whose answer a poll will bring."""
+    """A check that was started and whose result a poll will bring."""
 
     key: str
     call: int

@@ -1,4 +1,4 @@
-"""What is told of a loop: what goes round, how often, and what would end it, as facts. Knows not how a loop is found."""
+"""The advisory texts on loops: what is repeated, how often, and what would end it. Does not know how a loop is found."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -57,7 +57,7 @@ TEXTS: dict[Way, Callable[[Any], str]] = {
 
 
 def shown(text: str) -> str:
-    """A text of a call or of a tool, as data: what reads like an order to the agent is left out."""
+    """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
     return "…" if orders(text) else text.replace("`", "'")
 
 

@@ -1,7 +1,7 @@
-"""Known mistakes: the last failure of a session, and whether earlier sessions know what mends it.
+"""Mistake: the last failure of a session, and the hint that lessons of earlier sessions give for it.
 
-The state holds what happened and what was told; what is known (`Known`) comes from outside at every look, so that the same
-events give the same state whatever has been learned since.
+The state holds what happened in the session; the index of lessons is passed in at every look, so that the same events give the
+same state whatever was learned since. Knows no archive.
 """
 
 import msgspec
@@ -12,20 +12,18 @@ from preheat.model.live import Began, Called, LiveEvent, Reading
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.letters import one_line
 
-__all__ = ["MISTAKE", "MistakeState", "about_to", "happened", "noted"]
-
-_MOST = 32
-"""Errors that are counted, and lessons that are remembered as told."""
+_MOST_REMEMBERED = 32
+"""Errors that are counted, and given lessons that are remembered."""
 _LONGEST = 300
-_SOON = 10
-"""Calls within which the same failure again means that the agent has not found out by itself."""
+_REPEATED_WITHIN = 10
+"""Calls within which the same failure counts as repeated: the agent has not found the repair itself."""
 
 
 class MistakeState(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The last failure that was no finding, and how often each kind of failure came."""
+    """The last failure that was no finding, and how often each failure occurred."""
 
     words: str = ""
-    """What the error is known by; empty while nothing has failed."""
+    """The telling words of the error; empty while nothing has failed."""
     signature: str = ""
     program: str = ""
     command: str = ""
@@ -35,19 +33,19 @@ class MistakeState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     calls: int = 0
     times: int = 0
     again: bool = False
-    """It came a few calls before as well."""
+    """The same failure occurred a few calls before."""
     met: tuple[tuple[str, int, int], ...] = ()
-    """By the words of an error, how often it came and at which call last; the newest errors."""
+    """For the newest errors: their words, how often they occurred, and the last call."""
     told: tuple[str, ...] = ()
-    """Lessons that were handed out in this session: each once."""
+    """Lessons that were given in this session; each is given once."""
 
     @property
     def fresh(self) -> bool:
-        """It was the last call that failed."""
+        """Whether the last call is the one that failed."""
         return bool(self.words) and self.call == self.calls
 
 
-def _step(state: MistakeState, event: LiveEvent, frame: Frame) -> MistakeState:
+def _step(state: MistakeState, event: LiveEvent, context: Frame) -> MistakeState:
     if not isinstance(event, Called):
         return MistakeState() if isinstance(event, Began) and event.source in ("startup", "clear") else state
     calls = state.calls + 1
@@ -58,7 +56,7 @@ def _step(state: MistakeState, event: LiveEvent, frame: Frame) -> MistakeState:
             state.told,
         )  # fmt: skip
     words = words[:_LONGEST]
-    _, before_now, last = next((each for each in state.met if each[0] == words), ("", 0, 0))
+    _, times_before, last = next((each for each in state.met if each[0] == words), ("", 0, 0))
     others = tuple(each for each in state.met if each[0] != words)
     return MistakeState(
         words=words,
@@ -67,15 +65,15 @@ def _step(state: MistakeState, event: LiveEvent, frame: Frame) -> MistakeState:
         command=event.summary[:_LONGEST] if event.kind == "shell" else "",
         call=calls,
         calls=calls,
-        times=before_now + 1,
-        again=bool(last) and calls - last <= _SOON,
-        met=(*others, (words, before_now + 1, calls))[-_MOST:],
+        times=times_before + 1,
+        again=bool(last) and calls - last <= _REPEATED_WITHIN,
+        met=(*others, (words, times_before + 1, calls))[-_MOST_REMEMBERED:],
         told=state.told,
     )
 
 
-def _read(state: MistakeState, frame: Frame) -> Reading:
-    """How often the last failure came in this session; whether it is known, `happened` tells."""
+def _read(state: MistakeState, context: Frame) -> Reading:
+    """How often the last failure occurred in this session; `happened` adds what lessons know of it."""
     if not state.fresh:
         return Reading(signal="mistake", value=0.0, facts={"last call": "did not fail"} if state.calls else {})
     facts = {
@@ -90,19 +88,19 @@ MISTAKE = Part("mistake", MistakeState(), _step, _read)
 
 
 def happened(state: MistakeState, known: Known = NOTHING, agent: str = "") -> Reading | None:
-    """What is known of the failure that just happened; nothing if it was told already."""
+    """The hint for the failure of the last call; None if it was given already."""
     if not state.fresh:
         return None
     hint = after(known, state.words, state.program, state.command, agent, state.again)
-    return _known(state, hint, {"last failure": one_line(state.signature, 120), "of": state.program})
+    return _hint_reading(state, hint, {"last failure": one_line(state.signature, 120), "of": state.program})
 
 
 def about_to(state: MistakeState, known: Known, command: str, agent: str = "") -> Reading | None:
-    """What is known of a command that is about to run; nothing if it was told already."""
-    return _known(state, before(known, command, agent), {"about to run": one_line(command, 120)})
+    """The hint for a command that is about to run; None if it was given already."""
+    return _hint_reading(state, before(known, command, agent), {"about to run": one_line(command, 120)})
 
 
-def _known(state: MistakeState, hint: Hint | None, facts: dict[str, str]) -> Reading | None:
+def _hint_reading(state: MistakeState, hint: Hint | None, facts: dict[str, str]) -> Reading | None:
     if hint is None or hint.lesson in state.told:
         return None
     return Reading(
@@ -116,5 +114,5 @@ def _known(state: MistakeState, hint: Hint | None, facts: dict[str, str]) -> Rea
 
 
 def noted(state: MistakeState, lesson: str) -> MistakeState:
-    """The state after a lesson was handed out."""
-    return msgspec.structs.replace(state, told=(*state.told, lesson)[-_MOST:])
+    """The state after a lesson was given."""
+    return msgspec.structs.replace(state, told=(*state.told, lesson)[-_MOST_REMEMBERED:])

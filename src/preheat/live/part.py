@@ -1,4 +1,4 @@
-"""What a signal is: a small state of its own, a pure step, and a reading. Knows none of them."""
+"""What a signal is: a small state of its own, a pure step, and a reading. Knows no single signal."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,32 +10,32 @@ from preheat.model.live import Called, LiveEvent, Phase, Reading, SignalName
 
 
 class Around(msgspec.Struct, frozen=True, gc=False):
-    """What the signals before them say, for those that come last: trust and phase."""
+    """The readings of earlier signals, for the two that come last: trust and phase."""
 
     debt: float = 0.0
     """Files changed and not verified."""
     loop: str = ""
     """The cause of a loop that goes on."""
     switched: int = 0
-    """Subsystems that the event began to change."""
+    """How many subsystems the event began to change."""
     away: bool = False
-    """Only looking, and outside of what the goal named."""
+    """The last touches are reads outside of the goal only."""
     share: float | None = None
-    """Of the model's window, where it is known."""
+    """The share of the model's window in use, where it is known."""
     lapse: bool = False
-    """The event is a mistake or a failure that came back, as trust counts them."""
+    """The event is a mistake or a repeated failure, as trust counts them."""
 
 
 NOTHING_AROUND = Around()
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """What every signal may know of the moment."""
+    """What every signal may know besides its state and the event."""
 
     turn: int
-    """Of the event: how many responses with calls there were so far, this one included."""
+    """The turn of the event: responses with calls so far, including this one."""
     phase: Phase
-    """As it was before the event."""
+    """The phase before the event."""
     thresholds: Thresholds
     around: Around = NOTHING_AROUND
 
@@ -45,15 +45,15 @@ class Part(NamedTuple):
 
     name: SignalName
     start: Any
-    """Its state before anything happened: a frozen msgspec Struct, bounded whatever comes."""
+    """Its state before the first event: a frozen, bounded msgspec Struct."""
     step: Callable[[Any, LiveEvent, Frame], Any]
-    """The state after an event. Gives the same object back where nothing changed."""
+    """Gives the state after an event; the same object where nothing changed."""
     read: Callable[[Any, Frame], Reading]
-    """What it says now."""
+    """Gives its reading of a state."""
     quiet: Callable[[Any, Frame], bool] | None = None
-    """Cheaply: there is surely nothing to say. Without it the signal must be read to know."""
+    """A cheap test that the signal cannot fire; without it the signal must be read."""
 
 
 def passed(event: Called) -> bool:
-    """Whether it is a check and all is well: the one thing that proves work."""
+    """Whether a call is a check that passed."""
     return bool(event.checks) and event.status == "ok" and not event.failing

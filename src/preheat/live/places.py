@@ -1,7 +1,7 @@
-"""Where in a project a file belongs: its subsystem, and the words its path is made of. Knows no session and no disk.
+"""The subsystem of a project that a file belongs to, and the words in its path. Knows no session and no disk.
 
-A subsystem is the folder of a module, without the boxes that every project packs its folders in (`src`, `internal`, …). The
-tests of a module belong to it: `tests/auth/test_login.py` is as much `auth` as `src/auth/login.py`.
+A subsystem is the folder of a module, without the folders that every project has (`src`, `internal`, …). Tests belong to the
+module they test: `tests/auth/test_login.py` is in `auth`, as `src/auth/login.py` is.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from preheat.model.live import Asked
 
-_BOXES = frozenset(
+_GENERIC_FOLDERS = frozenset(
     ["src", "lib", "libs", "app", "apps", "main", "java", "kotlin", "scala", "python", "internal", "pkg", "cmd", "source",
      "sources", "packages", "crates", "modules"]
 )  # fmt: skip
@@ -18,21 +18,21 @@ _TESTS = re.compile(r"(?i)_*(?:\w+[_-])?(?:tests?|specs?|testing|testdata|e2e|fi
 _TEST_NAME = re.compile(
     r"(?i)^(?:tests?[_-])(?P<after>[\w-]+?)\.\w+$|^(?P<before>[\w-]+?)(?:[._-](?:tests?|spec))+\.\w+$"
 )
-_BESIDE = re.compile(
+_SUPPORTING = re.compile(
     r"(?i)\.(?:mdx?|rst|txt|adoc|json[5cl]?|ya?ml|toml|lock|cfg|ini|conf|env|xml|svg|png|jpe?g|gif|ico|csv|tsv|snap|sum|mod)$"
 )
-"""Documents, settings and data go along with work in any subsystem and are none of their own."""
+"""Documents, settings and data belong to no subsystem."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _COMMON = frozenset(
     ["test", "tests", "spec", "index", "main", "init", "mod", "file", "files", "code", "util", "utils", "helper", "helpers",
      "common", "base", "core", "types", "type", "impl", "py", "ts", "tsx", "js", "jsx", "go", "rs", "java", "rb", "cs", "cpp"]
 )  # fmt: skip
-"""Words that are in so many paths that sharing them says nothing."""
+"""Words in so many paths that sharing them means nothing."""
 _AGREEING = frozenset(
     ["yes", "okay", "please", "continue", "proceed", "next", "one", "again", "now", "good", "great", "nice", "thanks", "keep",
      "going", "ahead", "step", "steps", "done", "sure", "perfect", "resume", "right", "same", "try", "sounds", "looks", "let"]
 )  # fmt: skip
-"""Words of a person who agrees with what goes on."""
+"""Words of a prompt that only agrees."""
 _LONGEST = 120
 _WORDS_NEEDED = 3
 
@@ -41,16 +41,16 @@ class Place(NamedTuple):
     subsystem: str
     is_test: bool
     tested: str
-    """Of a test that lies in no module's folder: the name of what it tests."""
+    """For a test in no module's folder: the name of the file that it tests."""
 
 
 @lru_cache(maxsize=8192)
 def place(path: str) -> Place | None:
-    """Where a file belongs; None for what goes along with work anywhere."""
+    """The location of a file; None for documents, settings and data."""
     *folders, name = path[-400:].split("/")
-    if not folders or folders[0].startswith(".") or _BESIDE.search(name):
+    if not folders or folders[0].startswith(".") or _SUPPORTING.search(name):
         return None
-    kept = [folder for folder in folders if folder not in _BOXES and not _TESTS.fullmatch(folder)]
+    kept = [folder for folder in folders if folder not in _GENERIC_FOLDERS and not _TESTS.fullmatch(folder)]
     named = _TEST_NAME.match(name)
     is_test = named is not None or any(_TESTS.fullmatch(folder) for folder in folders)
     if kept or not is_test:
@@ -59,9 +59,9 @@ def place(path: str) -> Place | None:
 
 
 def belongs(found: Place, known: tuple[str, ...]) -> str:
-    """The subsystem of a place among those that were worked in; empty for a test that could be anyone's.
+    """The subsystem of a file, given those worked in; empty for a test that could belong to any.
 
-    Tests often lie in a shorter path than what they test, so of a test the end of the path is enough.
+    A test belongs to a known subsystem that ends with its path: test folders are often less deep.
     """
     subsystem, is_test, tested = found
     if not is_test or subsystem in known:
@@ -75,17 +75,17 @@ def belongs(found: Place, known: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=8192)
 def path_words(path: str) -> frozenset[str]:
-    """The words that a path is made of, in lower case, without those that most paths have."""
-    return frozenset(word.lower() for word in _WORD.findall(path[-400:]) if len(word) > 2) - _COMMON - _BOXES
+    """The words in a path, in lower case, without those that most paths have."""
+    return frozenset(word.lower() for word in _WORD.findall(path[-400:]) if len(word) > 2) - _COMMON - _GENERIC_FOLDERS
 
 
 def is_beside(path: str) -> bool:
     """Whether a file is a document, settings or data."""
-    return _BESIDE.search(path) is not None
+    return _SUPPORTING.search(path) is not None
 
 
 def telling(asked: Asked) -> bool:
-    """Whether a prompt says something of its own: `go on` does not."""
+    """Whether a prompt states a goal: `go on` does not."""
     if asked.files:
         return True
     found = 0
@@ -98,7 +98,7 @@ def telling(asked: Asked) -> bool:
 
 
 def short(path: str, most: int = 40) -> str:
-    """The end of a path that is too long to be shown, beginning with a whole name."""
+    """A path cut to its end, which begins with a whole name."""
     if len(path) <= most:
         return path
     cut = path[-most:]

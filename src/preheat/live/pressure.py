@@ -1,7 +1,7 @@
-"""How full the model's window is, and how long it will last. Known only where the agent's program counts tokens.
+"""Pressure: how full the model's window is, and how long it will last. Needs an agent that records tokens.
 
 The share is tokens before the model / what its window holds; the rate is the mean growth over the last eight turns. Knows no
-advice but its own.
+other signal.
 """
 
 import msgspec
@@ -10,9 +10,9 @@ from preheat.live.part import Frame, Part
 from preheat.model.live import Began, Called, Compacted, LiveEvent, Reading
 
 _TURNS = 8
-_ANEW = (Compacted, Began)
+_RESETTING_EVENTS = (Compacted, Began)
 _SLACK = 0.1
-"""Of the window, that must become free before filling up is another matter: a turn that needs a little less is none."""
+"""The share of the window that must become free before the cause ends."""
 
 
 class PressureState(msgspec.Struct, frozen=True, gc=False):
@@ -26,7 +26,7 @@ class PressureState(msgspec.Struct, frozen=True, gc=False):
 START = PressureState()
 
 
-def step(state: PressureState, event: LiveEvent, frame: Frame) -> PressureState:
+def step(state: PressureState, event: LiveEvent, context: Frame) -> PressureState:
     if isinstance(event, Called):
         tokens = event.context_tokens
         if tokens is None or tokens < 0:
@@ -34,25 +34,25 @@ def step(state: PressureState, event: LiveEvent, frame: Frame) -> PressureState:
         window = event.context_window or state.window
         if tokens == state.tokens and window == state.window:
             return state
-        # Less than before: the conversation was cut short, and how it grew until then says nothing any more.
+        # Fewer tokens than before: the conversation was shortened, and its earlier growth no longer counts.
         kept = state.history if tokens >= state.tokens else ()
-        kept = kept[:-1] if kept and kept[-1][0] == frame.turn else kept
-        return PressureState(window, tokens, frame.turn, (*kept, (frame.turn, tokens))[-_TURNS:])
-    if isinstance(event, _ANEW):
+        kept = kept[:-1] if kept and kept[-1][0] == context.turn else kept
+        return PressureState(window, tokens, context.turn, (*kept, (context.turn, tokens))[-_TURNS:])
+    if isinstance(event, _RESETTING_EVENTS):
         return PressureState(window=state.window) if state.tokens else state
     return state
 
 
 def share(state: PressureState) -> float | None:
-    """Of the window, at most 1; None where it is not known."""
+    """The share of the window in use, at most 1; None where it is not known."""
     return min(1.0, state.tokens / state.window) if state.window > 0 and state.tokens else None
 
 
-def read(state: PressureState, frame: Frame) -> Reading:
+def read(state: PressureState, context: Frame) -> Reading:
     part = share(state)
     if part is None:
         return Reading(signal="pressure", value=0.0, facts={"share": "not known"})
-    fired = part >= frame.thresholds.pressure_share
+    fired = part >= context.thresholds.pressure_share
     rate = growth(state)
     facts = {"tokens": f"{state.tokens:,}", "window": f"{state.window:,}", "share": f"{part:.0%}"}
     if rate > 0:
@@ -61,14 +61,14 @@ def read(state: PressureState, frame: Frame) -> Reading:
         signal="pressure",
         value=part,
         fired=fired,
-        cause="window" if part >= frame.thresholds.pressure_share - _SLACK else "",
+        cause="window" if part >= context.thresholds.pressure_share - _SLACK else "",
         facts=facts,
         text=_text(state, part, rate) if fired else "",
     )
 
 
 def growth(state: PressureState) -> float:
-    """Tokens a turn; 0 where that is not known."""
+    """Tokens per turn; 0 where it is not known."""
     if len(state.history) < 2:
         return 0.0
     (first_turn, first), (last_turn, last) = state.history[0], state.history[-1]
@@ -85,8 +85,8 @@ def _text(state: PressureState, part: float, rate: float) -> str:
     )
 
 
-def quiet(state: PressureState, frame: Frame) -> bool:
-    return state.tokens < state.window * frame.thresholds.pressure_share or not state.window
+def is_quiet(state: PressureState, context: Frame) -> bool:
+    return state.tokens < state.window * context.thresholds.pressure_share or not state.window
 
 
-PRESSURE = Part("pressure", START, step, read, quiet)
+PRESSURE = Part("pressure", START, step, read, is_quiet)

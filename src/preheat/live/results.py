@@ -1,6 +1,6 @@
-"""What tells two calls or two results apart, how much a check found failing, and which calls look again by design.
+"""Hashes that are equal for equal calls and results, the number of failures in an output, and whether a call polls.
 
-Knows one call at a time and no session. A hash is the same on every machine and in every run.
+A hash is the same on every machine and in every run. Knows one call at a time and no session.
 """
 
 import re
@@ -12,103 +12,103 @@ import msgspec
 from preheat.commands import Understanding
 from preheat.model.session import PREHEAT_MARK
 
-_END = 3_000
-"""Characters of either end of a long result that are looked at closely."""
+_END_CHARACTERS = 3_000
+"""Characters at either end of a long result that are normalised."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
-_OURS = re.compile(rf"{PREHEAT_MARK}([\w-]+)[^>]*>.*?(?:</{PREHEAT_MARK[1:]}\1>|\Z)", re.DOTALL)
-_PASSING = re.compile(
-    r"(?=[\d/a-fpP])(?:"  # what each of them begins with: most places are passed by at one look
+_PREHEAT_TEXT = re.compile(rf"{PREHEAT_MARK}([\w-]+)[^>]*>.*?(?:</{PREHEAT_MARK[1:]}\1>|\Z)", re.DOTALL)
+_VOLATILE = re.compile(
+    r"(?=[\d/a-fpP])(?:"  # the first characters of each: a quick rejection
     r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
     r"|\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|m|min|minutes?|h)\b"  # how long it took
     r"|\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-fx])(?:0x)?[0-9a-f]{7,64}(?:-[0-9a-f]{4,12})*\b|\b1[5-9]\d{8}(?:\d{3})?\b"
     r"|/(?:tmp|var/folders)/[\w./-]+|\b(?:pid|PID|process|port)[ :=]+\d+)"
 )
-"""What differs though the same thing happened: times, addresses, hashes, places of one run."""
+"""What differs between equal results: times, addresses, hashes, temporary paths."""
 
 _GAP = re.compile(r"[ \t]+")
-_SHOWN = re.compile(r" ?\| ?(?:head|tail|cat|less)(?: -[\w-]+| \d+)* ?(?=$|[;|&\n)])")
-_ADDED = re.compile(r" ?[012]?>&[12]| ?[012&]?> ?/dev/null| ?(?:;|&&|\|\|) ?(?:echo\b[^;|&\n]*|true) ?$")
-_BEFORE = re.compile(
+_OUTPUT_LIMIT = re.compile(r" ?\| ?(?:head|tail|cat|less)(?: -[\w-]+| \d+)* ?(?=$|[;|&\n)])")
+_REDIRECTION = re.compile(r" ?[012]?>&[12]| ?[012&]?> ?/dev/null| ?(?:;|&&|\|\|) ?(?:echo\b[^;|&\n]*|true) ?$")
+_PREFIX = re.compile(
     r"^\s*(?:cd\s+(?:\.|\"\.\"|'\.')\s*(?:&&|;)\s*)+|\b(?:g?timeout(?:\s+-\S+)*\s+\d+[smh]?|time)\s+(?=\S)"
 )
-"""What a command is dressed in without becoming another one: how much of its output is shown, and how long it may take."""
-_TOLD_ASIDE = frozenset(
+"""What does not change a command: the folder it is in already, a time limit."""
+_DESCRIPTIVE_ARGUMENTS = frozenset(
     ["description", "timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "max_output_tokens", "explanation", "justification",
      "toolSummary", "toolAction", "task_progress", "is_background", "run_in_background", "requires_approval", "reason"]
 )  # fmt: skip
-"""Arguments that say something about a call, not what is to be done."""
+"""Arguments that describe a call and do not change what it does."""
 
 
-def number(*parts: str) -> int:
-    """A positive number that stands for some texts."""
+def _hash(*parts: str) -> int:
+    """A positive hash of some texts."""
     digest = blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def same_call(tool: str, command: str, arguments: dict[str, Any]) -> int:
-    """Equal for the same call. `command` is its shell text with relative paths, empty where it has none."""
+    """A hash that is equal for the same call. `command` is its shell text with relative paths, empty where it has none."""
     if command:
         folder = arguments.get("workdir") or arguments.get("cwd")
-        return number(tool, plain_command(command), folder if isinstance(folder, str) else "")
-    kept = {name: value for name, value in arguments.items() if name not in _TOLD_ASIDE}
+        return _hash(tool, plain_command(command), folder if isinstance(folder, str) else "")
+    kept = {name: value for name, value in arguments.items() if name not in _DESCRIPTIVE_ARGUMENTS}
     try:
         text = msgspec.json.encode(kept, order="deterministic").decode()
-    except (TypeError, ValueError, RecursionError):  # half a surrogate pair, a key that is no text
+    except (TypeError, ValueError, RecursionError):  # a lone surrogate, or a key that is no text
         text = repr(sorted(kept.items(), key=repr))
-    return number(tool, text)
+    return _hash(tool, text)
 
 
 def plain_command(command: str) -> str:
-    """A shell text without what only shows less of its output, limits its time or goes where it is already."""
-    text = _BEFORE.sub("", _GAP.sub(" ", command))
-    while (shorter := _ADDED.sub("", _SHOWN.sub("", text))) != text:
+    """A shell text without what only cuts its output, limits its time, or enters the current folder."""
+    text = _PREFIX.sub("", _GAP.sub(" ", command))
+    while (shorter := _REDIRECTION.sub("", _OUTPUT_LIMIT.sub("", text))) != text:
         text = shorter
     return " ".join(text.split())
 
 
 def plain_result(text: str) -> str:
-    """A result without colours and our own words."""
+    """A result without colours and without texts of Preheat."""
     if PREHEAT_MARK in text:
-        text = _OURS.sub("", text).rstrip()
+        text = _PREHEAT_TEXT.sub("", text).rstrip()
     return _COLOUR.sub("", text) if "\x1b" in text or "\r" in text else text
 
 
 def same_result(status: str, text: str) -> int:
-    """Equal for the same outcome. `text` is plain.
+    """A hash that is equal for the same result. `text` is plain.
 
-    Lines may come in any order: what runs side by side ends in any. Only the ends of a long text are told apart from what
-    passes; its middle must be the same to the letter."""
+    The order of lines does not matter: parallel work ends in any order. Only the two ends of a long text are normalised; its
+    middle must be exactly the same."""
     middle = ""
-    if len(text) > 2 * _END:
-        text, middle = f"{text[:_END]}\n{text[-_END:]}", text[_END:-_END]
-    lines = {line for each in _PASSING.sub("#", text).split("\n") if (line := " ".join(each.split()))}
-    return number(status, middle, *sorted(lines))
+    if len(text) > 2 * _END_CHARACTERS:
+        text, middle = f"{text[:_END_CHARACTERS]}\n{text[-_END_CHARACTERS:]}", text[_END_CHARACTERS:-_END_CHARACTERS]
+    lines = {line for each in _VOLATILE.sub("#", text).split("\n") if (line := " ".join(each.split()))}
+    return _hash(status, middle, *sorted(lines))
 
 
-_TELLING = re.compile(
+_FAILURE_WORDS = re.compile(
     r"(?i)error|fail|exception|panic|assert|expect|undefined|cannot|can't|could not|unexpected|mismatch|not found|no such|invalid"
     r"|missing|unable|refused|denied|not defined|unknown|fatal|warning|\bwant\b|\bgot\b|^E  "
 )
 _NUMBERS = re.compile(r"\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b|\d+")
-_MOST_TELLING, _LONGEST_LINE = 30_000, 300
+_FAILURE_CHARACTERS, _LONGEST_LINE = 30_000, 300
 
 
 def same_failure(text: str) -> int:
-    """Equal for the same failure, though the code it is about has moved; 0 where no line tells of one. `text` is plain."""
+    """A hash that is equal for the same failure, though line numbers changed; 0 where no line reports one. `text` is plain."""
     lines = {
         _NUMBERS.sub("#", " ".join(line.split()))[:_LONGEST_LINE]
-        for line in text[-_MOST_TELLING:].split("\n")
-        if _TELLING.search(line[:_LONGEST_LINE])
+        for line in text[-_FAILURE_CHARACTERS:].split("\n")
+        if _FAILURE_WORDS.search(line[:_LONGEST_LINE])
     }
-    return number(*sorted(lines)) if lines else 0
+    return _hash(*sorted(lines)) if lines else 0
 
 
-# How much a check found failing.
+# The number of failures in the output of a check.
 _TAIL, _MOST = 6_000, 100_000
-"""Characters from the end: in the first stands the sum, in the second what is counted."""
-_COUNTS = tuple(
+"""Characters from the end in which a total is searched, and in which failures are counted."""
+_TOTALS = tuple(
     re.compile(text, re.MULTILINE)
     for text in (
         r"^FAILED \((?:failures=(\d+))?,? ?(?:errors=(\d+))?",  # unittest
@@ -129,12 +129,12 @@ _COUNTS = tuple(
         r"^[ \t]*(\d+) errors? generated\.",
     )
 )
-_COUNTED = re.compile(r"^=* ?((?:\d+ [a-z]+,? )+)in [\d.]+s", re.MULTILINE)
-_COUNTED_BAD = re.compile(r"(\d+) (?:failed|errors?)\b")
+_PYTEST_TOTAL = re.compile(r"^=* ?((?:\d+ [a-z]+,? )+)in [\d.]+s", re.MULTILINE)
+_PYTEST_FAILURES = re.compile(r"(\d+) (?:failed|errors?)\b")
 """The last line of pytest."""
-_SUMMED = (re.compile(r"^test result: \w+\. \d+ passed; (\d+) failed", re.MULTILINE),)
-"""One line for each part: they are added up."""
-_LINES = tuple(
+_PARTIAL_TOTALS = (re.compile(r"^test result: \w+\. \d+ passed; (\d+) failed", re.MULTILINE),)
+"""One line for each part of the run: they are added up."""
+_FAILURE_LINES = tuple(
     re.compile(text, re.MULTILINE)
     for text in (
         r"^--- FAIL: ",  # go test
@@ -145,7 +145,7 @@ _LINES = tuple(
         r"^[\w./\\-]+:\d+(?::\d+)? error ",
     )
 )
-_GREEN = re.compile(
+_ALL_PASSED = re.compile(
     r"^(?:=+ )?\d+ passed\b|^[ \t]*Tests:?\s+\d+ passed|^[ \t]*\d+ passing\b|^Success: no issues found|^All checks passed|^OK\b|"
     r"^ok\s+\S+\s|\b\d+ examples?, 0 failures",
     re.MULTILINE,
@@ -154,39 +154,39 @@ _GREEN = re.compile(
 
 def failing(text: str, passed: bool) -> int | None:
     """How many tests or findings an output counts as failing, where it says so. `text` is plain."""
-    count = _counted(text, passed)
-    return count if count or passed else None  # of two checks in one call the other one failed
+    count = _count(text, passed)
+    return count if count or passed else None  # another check of the same call failed
 
 
-def _counted(text: str, passed: bool) -> int | None:
+def _count(text: str, passed: bool) -> int | None:
     text, tail = text[-_MOST:], text[-_TAIL:]
-    if counted := _COUNTED.findall(tail):
-        return sum(map(int, _COUNTED_BAD.findall(counted[-1])))
-    for pattern in _COUNTS:
+    if counted := _PYTEST_TOTAL.findall(tail):
+        return sum(map(int, _PYTEST_FAILURES.findall(counted[-1])))
+    for pattern in _TOTALS:
         found = pattern.findall(tail)
         if found:
             last = found[-1]
             counts = [int(each) for each in ((last,) if isinstance(last, str) else last) if each]
             if counts:
                 return sum(counts)
-    for pattern in _SUMMED:
+    for pattern in _PARTIAL_TOTALS:
         if counts := [int(each) for each in pattern.findall(text)]:
             return sum(counts)
     if not passed:
-        for pattern in _LINES:
+        for pattern in _FAILURE_LINES:
             if count := sum(1 for _ in pattern.finditer(text)):
                 return count
-    return 0 if passed and _GREEN.search(tail) else None
+    return 0 if passed and _ALL_PASSED.search(tail) else None
 
 
-# What looks again by design.
+# Polling.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_WAITING = frozenset(
+_WAITING_TOOL_WORDS = frozenset(
     ["wait", "await", "poll", "sleep", "monitor", "output", "stdin", "status", "screenshot", "snapshot", "debug", "debugger",
      "step", "breakpoint", "logs"]
 )  # fmt: skip
-_SLEEPING = frozenset(["sleep", "start-sleep", "wait", "watch"])
-_STATE = frozenset(
+_WAITING_PROGRAMS = frozenset(["sleep", "start-sleep", "wait", "watch"])
+_STATE_PROGRAMS = frozenset(
     [
         "ps",
         "pgrep",
@@ -205,7 +205,7 @@ _STATE = frozenset(
     ]
 )
 _DEBUGGERS = frozenset(["gdb", "lldb", "dlv", "pdb", "ipdb", "rust-gdb", "rust-lldb", "jdb", "node-inspect"])
-_STATE_OF: dict[str, frozenset[str]] = {
+_STATE_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "gh": frozenset(["run", "checks", "workflow"]),
     "glab": frozenset(["ci"]),
     "docker": frozenset(["ps", "logs", "inspect", "stats"]),
@@ -219,25 +219,30 @@ _STATE_OF: dict[str, frozenset[str]] = {
     "fly": frozenset(["status", "logs"]),
     "vercel": frozenset(["inspect", "logs"]),
 }
-"""Programs that watch over something: what they are told to show changes by itself."""
+"""Programs and subcommands that show something that changes by itself."""
 
 
 def polls(tool: str, understood: Understanding | None, arguments: dict[str, Any]) -> bool:
-    """Whether a call waits, or looks at something that changes by itself."""
+    """Whether a call waits, or reads something that changes by itself."""
     if understood is None or not understood.commands:
         words = {word.lower() for word in _WORD.findall(tool[:200])}
-        return bool(words & _WAITING) or "session_id" in arguments or "shell_id" in arguments or "bash_id" in arguments
+        return (
+            bool(words & _WAITING_TOOL_WORDS)
+            or "session_id" in arguments
+            or "shell_id" in arguments
+            or "bash_id" in arguments
+        )
     if understood.purpose == "poll":
         return True
     for command in understood.commands:
         program = command.program.lower()
-        if program in _SLEEPING or program in _DEBUGGERS:
+        if program in _WAITING_PROGRAMS or program in _DEBUGGERS:
             return True
     main = understood.main
     if main is None:
         return False
     program = main.program.lower()
-    if program in _STATE or "pdb" in main.words or "inspect" in main.words[:2]:
+    if program in _STATE_PROGRAMS or "pdb" in main.words or "inspect" in main.words[:2]:
         return True
-    told = _STATE_OF.get(program)
-    return told is not None and not told.isdisjoint(main.words[1:4])
+    subcommands = _STATE_SUBCOMMANDS.get(program)
+    return subcommands is not None and not subcommands.isdisjoint(main.words[1:4])

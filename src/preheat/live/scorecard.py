@@ -1,7 +1,7 @@
-"""How a session went, as four numbers from 0 to 100 and their weighted mean, each with its arithmetic.
+"""The scorecard of a session: four scores from 0 to 100 and their weighted mean, each with its arithmetic.
 
-Knows counts only: where they come from is `pipeline.scoring`. Every number begins at 100 and loses points for what was counted,
-never more than the line says; a session that did too little has no number at all.
+Every score begins at 100 and loses points for what was counted, each term with a maximum; a session with too few calls has no
+score. Knows counts only, not where they come from.
 """
 
 from bisect import bisect_left
@@ -18,14 +18,14 @@ DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 
 WEIGHTS: dict[Dimension, float] = {"safety": 0.30, "efficiency": 0.25, "focus": 0.20, "ux": 0.25}
 LEAST_CALLS = 5
-"""Under so many judged calls nothing is scored."""
+"""Judged calls that a score needs."""
 LEAST_TOUCHES = 3
-"""Under so many calls that touched files there is no focus to measure."""
+"""Calls that touched files that a focus score needs."""
 COSTS: dict[Severity, float] = {"critical": 40.0, "high": 15.0, "medium": 4.0}
 MOST_TIMES = 3
-"""A rule that is met again and again costs no more than so many times."""
+"""A rule costs no more than so many times, however often it is met."""
 TREND = 20
-"""Earlier sessions that a trend is taken over, the latest ones."""
+"""The number of latest sessions that a trend covers."""
 
 
 class RuleCount(msgspec.Struct, frozen=True):
@@ -35,15 +35,15 @@ class RuleCount(msgspec.Struct, frozen=True):
     severity: Severity
     times: int
     denied: int = 0
-    """Of those, calls that a person or a policy refused: they cost half."""
+    """Of these, calls that a person or a policy refused: they cost half."""
     example: str = ""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is counted of a session."""
+    """The counts of a session that scores are made of."""
 
     calls: int = 0
-    """Judged ones: `ok`, `empty`, `failed`, `partial`."""
+    """Judged calls: `ok`, `empty`, `failed`, `partial`."""
     turns: int = 0
     # safety
     rules: tuple[RuleCount, ...] = ()
@@ -55,41 +55,41 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     repeated: int = 0
     """Calls that had been made before with the same result, and nothing was changed in between."""
     tokens: int = 0
-    """New ones: what came from the cache is not counted."""
+    """New tokens; tokens from the cache are not counted."""
     lost_tokens: int = 0
-    """Spent on failures that were no findings."""
+    """Tokens spent on failures that were no findings."""
     output: int = 0
-    """Letters that tools gave back."""
+    """Characters of tool results."""
     surplus: int = 0
-    """Of those, what output compression would have left out."""
+    """Of these, what shortening outputs would have left out."""
     # focus
     touches: int = 0
     """Calls that touched files of the project."""
     mean_focus: float = 100.0
-    """After each of them."""
+    """The mean of focus after each touch."""
     mean_drift: float = 0.0
     switches: int = 0
-    """Times that work began to change another subsystem."""
+    """How often work began to change another subsystem."""
     # ux
     advisories: int = 0
     loops: int = 0
     broken_loops: int = 0
-    """Of those, the ones that the agent got out of."""
+    """Of these, the loops that the agent left."""
     debt: float = 0.0
-    """Files that were changed and not verified at the end."""
+    """Unverified files at the end."""
     debt_free: int = 2
-    """So many of them cost nothing."""
+    """Unverified files that cost nothing."""
     refused: int = 0
-    """Calls that a person refused or cut off."""
+    """Calls that a person refused or interrupted."""
 
 
 class Line(msgspec.Struct, frozen=True):
     """One term of a score's arithmetic."""
 
     points: float
-    """What it takes away; 0 where there was nothing."""
+    """Points that it takes off."""
     text: str
-    """The sum in words and numbers."""
+    """The calculation in words and numbers."""
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -97,17 +97,17 @@ class Score(msgspec.Struct, frozen=True):
     value: float | None
     lines: tuple[Line, ...] = ()
     why: str = ""
-    """Why there is none."""
+    """Why there is no score."""
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Where a number stands among those of the project's earlier sessions."""
+    """The rank of a score among those of the project's earlier sessions."""
 
     median: float
     below: int
-    """Earlier sessions whose number is lower."""
+    """Earlier sessions with a lower score."""
     sessions: int
-    """Earlier sessions that have the number."""
+    """Earlier sessions with a score."""
 
 
 class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...]
     mean: float | None
     arithmetic: str
-    """Of the mean; or why there is none."""
+    """The calculation of the mean; or why there is none."""
 
     def of(self, dimension: Dimension) -> float | None:
         return next(score.value for score in self.scores if score.dimension == dimension)
@@ -134,7 +134,7 @@ def scorecard(facts: Facts) -> Scorecard:
 
 
 def in_a_line(card: Scorecard) -> str:
-    """A scorecard in few words, for the end of a session; empty where nothing could be scored."""
+    """A scorecard on one line, for the end of a session; empty without a score."""
     if card.mean is None:
         return ""
     named = (f"{score.dimension} {score.value:.0f}" for score in card.scores if score.value is not None)
@@ -142,27 +142,27 @@ def in_a_line(card: Scorecard) -> str:
 
 
 def _mean(scores: Sequence[Score]) -> tuple[float, str]:
-    """The weighted mean over what has a number."""
-    told = [(score, score.value, WEIGHTS[score.dimension]) for score in scores if score.value is not None]
-    total = sum(weight for _, _, weight in told)
-    mean = sum(value * weight for _, value, weight in told) / total
-    terms = " + ".join(f"{weight:.2f} × {value:.0f}" for _, value, weight in told)
+    """The weighted mean over the dimensions that have a score."""
+    known = [(score.value, WEIGHTS[score.dimension]) for score in scores if score.value is not None]
+    total = sum(weight for _, weight in known)
+    mean = sum(value * weight for value, weight in known) / total
+    terms = " + ".join(f"{weight:.2f} × {value:.0f}" for value, weight in known)
     return mean, f"{terms} = {mean:.0f}" if total > 0.999 else f"({terms}) / {total:.2f} = {mean:.0f}"
 
 
 def _score(dimension: Dimension, lines: Iterable[Line]) -> Score:
-    told = tuple(lines)
-    return Score(dimension, max(0.0, 100.0 - sum(line.points for line in told)), told)
+    terms = tuple(lines)
+    return Score(dimension, max(0.0, 100.0 - sum(line.points for line in terms)), terms)
 
 
 def _safety(facts: Facts) -> Score:
-    lines = [_rule(each) for each in facts.rules] or [Line(0.0, "safety rules: none was met")]
-    lines.append(_line(f"bypasses of a refusal: {facts.bypasses} × 20", 20.0 * facts.bypasses, 60.0))
+    lines = [_rule_term(each) for each in facts.rules] or [Line(0.0, "safety rules: none was met")]
+    lines.append(_capped_term(f"bypasses of a refusal: {facts.bypasses} × 20", 20.0 * facts.bypasses, 60.0))
     return _score("safety", lines)
 
 
-def _rule(met: RuleCount) -> Line:
-    """A rule's cost: what was run in full, what was refused by half, up to three times the full cost in all."""
+def _rule_term(met: RuleCount) -> Line:
+    """The cost of a rule: calls that ran in full, refused calls by half, at most three times the full cost."""
     cost = COSTS[met.severity]
     ran = min(met.times - met.denied, MOST_TIMES)
     refused = min(met.denied, MOST_TIMES - ran)
@@ -174,18 +174,20 @@ def _efficiency(facts: Facts) -> Score:
     wasted = (facts.mistakes + facts.repeated) / facts.calls
     lost = (
         facts.lost_tokens / facts.tokens if facts.tokens > facts.lost_tokens else 0.0
-    )  # else the agent did not record them
+    )  # otherwise the agent did not record tokens
     surplus = facts.surplus / facts.output if facts.output else 0.0
     return _score(
         "efficiency",
         (
-            _line(
+            _capped_term(
                 f"needless calls: 150 × ({facts.mistakes} mistakes + {facts.repeated} repeated) / {facts.calls}",
                 150 * wasted,
                 70.0,
             ),
-            _line(f"tokens lost to failures: 100 × {facts.lost_tokens:,} / {facts.tokens:,}", 100 * lost, 20.0),
-            _line(f"output nobody needs whole: 15 × {facts.surplus:,} / {facts.output:,} letters", 15 * surplus, 15.0),
+            _capped_term(f"tokens lost to failures: 100 × {facts.lost_tokens:,} / {facts.tokens:,}", 100 * lost, 20.0),
+            _capped_term(
+                f"output nobody needs whole: 15 × {facts.surplus:,} / {facts.output:,} letters", 15 * surplus, 15.0
+            ),
         ),
     )
 
@@ -197,44 +199,44 @@ def _focus(facts: Facts) -> Score:
     return _score(
         "focus",
         (
-            _line(f"mean focus: 0.8 × (100 − {facts.mean_focus:.0f})", 0.8 * (100.0 - facts.mean_focus), 80.0),
-            _line(f"mean drift: 30 × {facts.mean_drift:.2f}", 30 * facts.mean_drift, 30.0),
-            _line(f"switches: 4 × 10 × {facts.switches} / {facts.turns} turns", 4 * switches, 20.0),
+            _capped_term(f"mean focus: 0.8 × (100 − {facts.mean_focus:.0f})", 0.8 * (100.0 - facts.mean_focus), 80.0),
+            _capped_term(f"mean drift: 30 × {facts.mean_drift:.2f}", 30 * facts.mean_drift, 30.0),
+            _capped_term(f"switches: 4 × 10 × {facts.switches} / {facts.turns} turns", 4 * switches, 20.0),
         ),
     )
 
 
 def _ux(facts: Facts) -> Score:
-    lasting = facts.loops - facts.broken_loops
+    unbroken = facts.loops - facts.broken_loops
     unverified = max(0.0, facts.debt - facts.debt_free)
-    told = 100 * facts.advisories / facts.turns if facts.turns else 0.0
+    advised = 100 * facts.advisories / facts.turns if facts.turns else 0.0
     return _score(
         "ux",
         (
-            _line(
-                f"loops: 25 × {lasting} not left + 8 × {facts.broken_loops} left",
-                25.0 * lasting + 8.0 * facts.broken_loops,
+            _capped_term(
+                f"loops: 25 × {unbroken} not left + 8 × {facts.broken_loops} left",
+                25.0 * unbroken + 8.0 * facts.broken_loops,
                 50.0,
             ),
-            _line(
+            _capped_term(
                 f"unverified files at the end: 5 × ({facts.debt:.0f} − {min(facts.debt_free, facts.debt):.0f} free)",
                 5 * unverified,
                 30.0,
             ),
-            _line(f"advisories: 2 × 100 × {facts.advisories} / {facts.turns} turns", 2 * told, 20.0),
-            _line(f"refused or cut off by a person: {facts.refused} × 4", 4.0 * facts.refused, 20.0),
+            _capped_term(f"advisories: 2 × 100 × {facts.advisories} / {facts.turns} turns", 2 * advised, 20.0),
+            _capped_term(f"refused or cut off by a person: {facts.refused} × 4", 4.0 * facts.refused, 20.0),
         ),
     )
 
 
-def _line(text: str, points: float, most: float) -> Line:
+def _capped_term(text: str, points: float, most: float) -> Line:
     points = max(0.0, points)
     return Line(min(points, most), f"{text}, at most {most:g}" if points > most else text)
 
 
-# Among others.
+# Ranks.
 def standing(value: float | None, earlier: Iterable[float | None]) -> Standing | None:
-    """Where a number stands; None where there is no number, or none before it."""
+    """The rank of a score; None without a score or earlier scores."""
     known = sorted(each for each in earlier if each is not None)
     if value is None or not known:
         return None
@@ -242,7 +244,7 @@ def standing(value: float | None, earlier: Iterable[float | None]) -> Standing |
 
 
 def standings(card: Scorecard, earlier: Sequence[Scorecard]) -> dict[str, Standing]:
-    """By dimension, and `mean`: where a session stands among earlier ones."""
+    """The ranks of a session among earlier ones, by dimension and `mean`."""
     found: dict[str, Standing | None] = {"mean": standing(card.mean, [each.mean for each in earlier])}
     for dimension in DIMENSIONS:
         found[dimension] = standing(card.of(dimension), [each.of(dimension) for each in earlier])

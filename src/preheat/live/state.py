@@ -1,6 +1,6 @@
-"""All that is known of a running session: the state of every signal, and what was said. Knows not how it comes about.
+"""The state of a running session: one state per signal, and the advice that was sent. Does not know how it is folded.
 
-It stays small whatever happens, and goes through msgpack unchanged, so that it can be put on disk between two events.
+It stays bounded and goes through msgpack unchanged, so that it can be stored between two events.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ from preheat.model.live import SignalName
 
 
 class Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A cause that was told and has not ended since."""
+    """Advice that was sent and whose cause has not ended."""
 
     signal: SignalName
     cause: str
@@ -25,13 +25,13 @@ class Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class LiveState(msgspec.Struct, frozen=True, gc=False):
-    """Not by keyword only: one is made for every event."""
+    """The whole state. Made positionally, because one is made for every event."""
 
     turn: int = 0
     """Responses with calls so far."""
     calls: int = 0
     response: str = ""
-    """The last one's id; empty where the host gives none."""
+    """The id of the last response; empty where the agent gives none."""
     focus: FocusState = FocusState()
     loop: LoopState = LoopState()
     debt: DebtState = DebtState()
@@ -41,14 +41,14 @@ class LiveState(msgspec.Struct, frozen=True, gc=False):
     trust: TrustState = TrustState()
     phase: PhaseState = PhaseState()
     looping: str = ""
-    """The cause of the loop that goes on."""
+    """The cause of the present loop; empty without one."""
     owing: int = 0
-    """The turn since which there is more verification debt than the phase allows; 0: there is not."""
+    """The turn since which verification debt is over its threshold; 0: it is not."""
     told: tuple[Told, ...] = ()
     advised: tuple[int, ...] = ()
     """The turns of the last advisories."""
     spoken: tuple[tuple[SignalName, int], ...] = ()
-    """By signal, the turn in which it last had something said."""
+    """By signal, the turn of its last advisory."""
 
 
 START = LiveState()

@@ -1,4 +1,4 @@
-"""Every number that steers the signals, with the default of the user's documents; each is a setting with a test that it acts.
+"""The thresholds of all signals with their defaults; each is a setting, and a test shows that it has an effect.
 
 Knows no signal.
 """
@@ -27,60 +27,60 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     # focus
     focus_window: int = 24
-    """File touches that count; older ones weigh less."""
+    """File touches that count; older touches weigh less."""
     focus_low: float = 40.0
-    """Below this it may be told."""
+    """Focus below this may fire."""
     # loop
     loop_repeats: ByPhase = ByPhase(4, 3, 3, 3, 3)
-    """The same call with the same result so often."""
+    """The same call with the same result so many times."""
     loop_cycles: ByPhase = ByPhase(4, 3, 3, 3, 3)
     """Edit, check, the same or an alternating failure: so many rounds (low sensitivity in warmup)."""
     loop_rereads: int = 4
-    """The same look with the same result so often, and nothing changed in between."""
+    """The same read with the same result so many times, and nothing changed in between."""
     # verification debt
     debt_files: ByPhase = ByPhase(8, 5, 5, 3, 2)
-    """Unverified files from which it is told."""
+    """Unverified files from which debt fires."""
     debt_free: int = 2
     """Unverified files that cost no trust."""
     debt_turns: int = 3
-    """Turns that it must stand before it is told: most agents go on to check by themselves."""
+    """Turns over the threshold before debt is advised: most agents check by themselves."""
     # drift
     drift_high: float = 0.7
-    """From here on it may be told."""
+    """Drift from which it may fire."""
     drift_velocity: float = 0.05
-    """Rise per turn from which it is told."""
+    """Rise per turn from which drift fires."""
     # trust
     trust_mistake: float = 5.0
-    """What a mistake or a failure that came back costs."""
+    """Points that a mistake or a repeated failure costs."""
     trust_unverified: float = 3.0
-    """What each unverified file past the free ones costs, as long as it is one."""
+    """Points that each unverified file past the free ones costs while it is unverified."""
     trust_switch: float = 2.0
-    """What a subsystem that is opened beside others costs."""
+    """Points that opening another subsystem costs."""
     trust_dead_end: float = 4.0
-    """What a loop that begins costs, or changes that are thrown away."""
+    """Points that the start of a loop costs, or discarding changes."""
     trust_progress: float = 10.0
-    """What a check that proves changes gives back."""
+    """Points that a passed check after changes gives back."""
     trust_recovery: float = 1.0
-    """What every good call gives back."""
+    """Points that every good call gives back."""
     # phase
     warmup_turns: int = 5
     """The last turn of warmup."""
     late_turn: int = 80
     """The first turn that is late."""
     late_share: float = 0.8
-    """Of the model's window, from which it is late."""
+    """Share of the model's window from which a session is late."""
     phase_patience: int = 2
     """Turns that a new phase must hold before it counts."""
     # pressure
     pressure_share: float = 0.85
-    """Of the model's window, from which it is told."""
+    """Share of the model's window from which pressure fires."""
     # advice
     advice_per_ten_turns: ByPhase = ByPhase(1, 3, 3, 5, 1000)
-    """Texts at most; up to two fewer the higher trust is."""
+    """Most advisories in ten turns; up to two fewer the higher trust is."""
     advice_tokens: int = 120
-    """Of one text."""
+    """Most tokens of one advisory."""
     output_lines: ByPhase = ByPhase(80, 80, 80, 60, 40)
-    """Lines that a shortened output keeps, where that is asked for."""
+    """Lines that a shortened output keeps, where shortening is switched on."""
 
 
 DEFAULTS = Thresholds()

@@ -1,8 +1,8 @@
-"""How far the session can be left alone, 0 to 100. It starts at 100 and steers how much is said.
+"""Trust: how well the session does without advice, 0 to 100. It starts at 100; the higher it is, the less is advised.
 
-A mistake or a failure that comes back costs 5, a subsystem that is opened beside others 2, a dead end 4; every good call gives
-back 1 and a check that proves changes 10. From what is left, 3 are taken for every unverified file past the free ones, for as
-long as they stay unverified. Bad news alone (a failing test) costs nothing. Knows no phase.
+A mistake or a repeated failure costs 5, opening another subsystem 2, a dead end 4; every good call gives back 1 and a passed
+check after changes 10. Every unverified file past the free ones takes off 3 while it is unverified. A failing test alone costs
+nothing. Knows no phase.
 """
 
 import re
@@ -14,19 +14,19 @@ from preheat.model.live import Began, Called, LiveEvent, Reading
 from preheat.model.outcome import FAILURES
 
 FULL = 100.0
-_REMEMBERED = 8
+_MOST_FAILURES = 8
 _LONGEST = 160
 _SAME_FINDING = 3
-"""From the third time on, the same bad news without any progress is a failure that comes back."""
+"""From the third time on, the same finding without progress is a repeated failure."""
 _GOOD = frozenset(["ok", "empty"])
-_THROWN_AWAY = re.compile(
+_DISCARDS_CHANGES = re.compile(
     r"\bgit\b.{0,40}?\b(?:restore\b|stash(?! (?:list|show|pop|apply))|checkout\b.{0,80}? -- |reset\b.{0,40}? --hard|clean -)"
 )
-"""What takes changes back."""
+"""Git commands that discard changes."""
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A failure as it is remembered: what was done and the error, how often, and how many failed the last time."""
+    """A remembered failure: form and error, how often it occurred, and the last number of failing tests."""
 
     form: str
     signature: str
@@ -39,11 +39,11 @@ class TrustState(msgspec.Struct, frozen=True, gc=False):
     debt: float = 0.0
     failures: tuple[Failure, ...] = ()
     loop: bool = False
-    """One goes on, and was counted as a dead end when it began."""
+    """A loop lasts, and was counted as a dead end when it began."""
     changed: bool = False
     """Files were changed since a check last passed."""
     lapse: bool = False
-    """The last event was a mistake or a failure that came back."""
+    """The last event was a mistake or a repeated failure."""
     lapses: int = 0
     switches: int = 0
     dead_ends: int = 0
@@ -53,30 +53,30 @@ class TrustState(msgspec.Struct, frozen=True, gc=False):
 START = TrustState()
 
 
-def step(state: TrustState, event: LiveEvent, frame: Frame) -> TrustState:
+def step(state: TrustState, event: LiveEvent, context: Frame) -> TrustState:
     if not isinstance(event, Called):
         if isinstance(event, Began) and event.source in ("startup", "clear"):
             return START
-        if state.lapse or frame.around.debt != state.debt:
-            return msgspec.structs.replace(state, lapse=False, debt=frame.around.debt)
+        if state.lapse or context.around.debt != state.debt:
+            return msgspec.structs.replace(state, lapse=False, debt=context.around.debt)
         return state
-    around = frame.around
+    around = context.around
     if event.status not in FAILURES and around.debt == state.debt and _is_plain(state, event, around):
         if state.base == FULL or event.status not in _GOOD:
             return state
-        return _restored(state, frame.thresholds.trust_recovery)
+        return _with_points(state, context.thresholds.trust_recovery)
     lapse = proved = False
     failures = state.failures
     if event.status in FAILURES:
-        failures, lapse = _remembered(failures, event)
+        failures, lapse = _add_failure(failures, event)
     elif event.status in _GOOD:
         proved = state.changed and passed(event)
         if failures:
             failures = () if event.checks else tuple(each for each in failures if each.form != event.form[:_LONGEST])
-    begun = bool(around.loop) and not state.loop
-    dead_end = begun or (state.changed and "git" in event.form and bool(_THROWN_AWAY.search(event.summary)))
+    loop_began = bool(around.loop) and not state.loop
+    dead_end = loop_began or (state.changed and "git" in event.form and bool(_DISCARDS_CHANGES.search(event.summary)))
     return TrustState(
-        _base(state.base, event, frame, lapse, dead_end, proved),
+        _base(state.base, event, context, lapse, dead_end, proved),
         around.debt,
         failures,
         bool(around.loop),
@@ -89,8 +89,8 @@ def step(state: TrustState, event: LiveEvent, frame: Frame) -> TrustState:
     )
 
 
-def _base(base: float, event: Called, frame: Frame, lapse: bool, dead_end: bool, proved: bool) -> float:
-    thresholds, switched = frame.thresholds, frame.around.switched
+def _base(base: float, event: Called, context: Frame, lapse: bool, dead_end: bool, proved: bool) -> float:
+    thresholds, switched = context.thresholds, context.around.switched
     if lapse:
         base -= thresholds.trust_mistake
     if switched:
@@ -104,7 +104,7 @@ def _base(base: float, event: Called, frame: Frame, lapse: bool, dead_end: bool,
     return min(FULL, max(0.0, base))
 
 
-def _restored(state: TrustState, points: float) -> TrustState:
+def _with_points(state: TrustState, points: float) -> TrustState:
     return TrustState(
         min(FULL, max(0.0, state.base + points)), state.debt, state.failures, state.loop, state.changed, state.lapse,
         state.lapses, state.switches, state.dead_ends, state.proofs,
@@ -112,7 +112,7 @@ def _restored(state: TrustState, points: float) -> TrustState:
 
 
 def _is_plain(state: TrustState, event: Called, around: Around) -> bool:
-    """Whether a call that did not fail changes nothing of what is remembered, as most do not."""
+    """Whether a call that did not fail leaves this state as it is: a fast path for most calls."""
     if event.checks or state.lapse or state.loop or around.loop or around.switched:
         return False
     if state.failures:
@@ -123,8 +123,8 @@ def _is_plain(state: TrustState, event: Called, around: Around) -> bool:
     return event.activity != "shell:vcs" if state.changed else not event.edited
 
 
-def _remembered(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Failure, ...], bool]:
-    """The failures with this one, and whether it is a lapse."""
+def _add_failure(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Failure, ...], bool]:
+    """The failures including this one, and whether it is a lapse."""
     form, signature = event.form[:_LONGEST], event.signature[:_LONGEST]
     before, kept = None, failures
     for place, each in enumerate(failures):
@@ -143,19 +143,19 @@ def _remembered(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Fai
         lapse = bool(signature) and times >= _SAME_FINDING
     else:
         lapse = event.cause == "mistake" or (times > 1 and not event.polling)
-    return (*kept, Failure(form, signature, times, event.failing))[-_REMEMBERED:], lapse and not event.polling
+    return (*kept, Failure(form, signature, times, event.failing))[-_MOST_FAILURES:], lapse and not event.polling
 
 
-def value(state: TrustState, frame: Frame) -> float:
-    """What is left after the unverified files."""
-    thresholds = frame.thresholds
+def value(state: TrustState, context: Frame) -> float:
+    """Trust after the deduction for unverified files."""
+    thresholds = context.thresholds
     over = max(0.0, state.debt - thresholds.debt_free)
     return max(0.0, state.base - thresholds.trust_unverified * over)
 
 
-def read(state: TrustState, frame: Frame) -> Reading:
-    thresholds = frame.thresholds
-    found = value(state, frame)
+def read(state: TrustState, context: Frame) -> Reading:
+    thresholds = context.thresholds
+    found = value(state, context)
     over = max(0.0, state.debt - thresholds.debt_free)
     return Reading(
         signal="trust",

@@ -1,8 +1,8 @@
 """The hook client: hands an agent's hook to the daemon and prints the answer. Standard library only; imports nothing of Preheat.
 
-`preheat install` copies it beside Preheat's data; agents run it as `python3 -I -S -E hook.py AGENT`. Whatever happens, it ends
-with 0 and within a limit. It is compiled at every call and `os` costs a tenth of its time, so it is short, uses `posix`, and
-what there is to do while no daemon answers stands in `hook_away.py`, which is read only then.
+`preheat install` copies it beside Preheat's data; agents run it as `python3 -I -S -E hook.py AGENT`. It always ends with 0
+within a time limit. It is compiled at every call, and importing `os` takes a tenth of its time, so it is short and uses `posix`;
+the code for when no daemon answers is in `hook_away.py`, which is read only then.
 """
 
 import sys
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 LIMIT = 1.5
-"""Seconds for everything; the start of a session may take `START`, because a daemon may have to come up first."""
+"""Seconds for everything; at the start of a session `START`, because a daemon may have to start first."""
 START = 3.0
 MOST = 50_000_000
 PATIENCE = 30.0
-"""After a daemon did not answer in time nobody waits for it again for so long."""
+"""Seconds for which no client waits after a daemon did not answer in time."""
 
 
-class Away(Exception):  # noqa: N818 - reads as a sentence where it is raised
-    """No answer came."""
+class NoAnswerError(Exception):
+    """The daemon did not answer."""
 
 
-def told() -> bytes:
-    """What comes on standard input, up to a little over the limit."""
+def read_input() -> bytes:
+    """Read standard input, up to a little over the limit."""
     pieces, length = [], 0
     while length <= MOST and (more := posix.read(0, 1 << 20)):
         pieces.append(more)
@@ -40,8 +40,8 @@ def told() -> bytes:
     return b"".join(pieces)
 
 
-def asked(agent: str, payload: bytes) -> bytes:
-    """The daemon's answer. The folder with its socket is the current one: a path of its own could be too long for a socket."""
+def ask_daemon(agent: str, payload: bytes) -> bytes:
+    """The daemon's answer. The current folder has the socket, because a whole path could be too long."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.connect("socket")
     connection.sendall(b"%s %d\n" % (agent.encode(), len(payload)) + payload)
@@ -49,31 +49,30 @@ def asked(agent: str, payload: bytes) -> bytes:
     while more := connection.recv(1 << 16):
         answer += more
     head, _, body = answer.partition(b"\n")
-    # An end without this line is a daemon that died or one that speaks otherwise: the event is not safe with it.
+    # Without this line the daemon died or has another protocol, and the event may be lost.
     if head != b"preheat 1 %d" % len(body):
-        raise Away
+        raise NoAnswerError
     return body
 
 
-def printed(answer: bytes) -> None:
+def write_output(answer: bytes) -> None:
     while answer:
         answer = answer[posix.write(1, answer) :]
 
 
-def when_away(folder: str, agent: str, payload: bytes, how: str) -> bytes:
-    """Keep the event for later, and if there is no daemon (`gone`, not `hung`) see to it that there is; an answer only if one
-    comes up in time."""
+def run_without_daemon(folder: str, agent: str, payload: bytes, how: str) -> bytes:
+    """Spool the event, and if no daemon runs (`gone`, not `hung`) start one; gives its answer if it starts in time."""
     path = sys.argv[0][:-3] + "_away.py"
     source = posix.open(path, posix.O_RDONLY)
     text = posix.read(source, 1 << 20)
     names: dict[str, Any] = {}
-    exec(compile(text, path, "exec"), names)  # noqa: S102 - the other half of this file
-    answer: bytes = names["away"](folder, agent, payload, how, asked)
+    exec(compile(text, path, "exec"), names)  # noqa: S102 - a file of Preheat
+    answer: bytes = names["handle_absence"](folder, agent, payload, how, ask_daemon)
     return answer
 
 
-def answered_slowly() -> bool:
-    """Whether a daemon did not answer in time a moment ago."""
+def was_slow_recently() -> bool:
+    """Whether a daemon recently did not answer in time."""
     try:
         return -PATIENCE < time.time() - posix.stat("slow").st_mtime < PATIENCE
     except OSError:
@@ -85,34 +84,34 @@ def main() -> None:
     own = posix.environ.get(b"PREHEAT_HOME")
     folder = own.decode() if own else sys.argv[0].rpartition("/")[0] or "."
     payload = b""
-    doing = "reading"
+    step = "reading"
 
-    def late(*_: object) -> None:
+    def on_timeout(*_: object) -> None:
         _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
         _signal.setitimer(_signal.ITIMER_REAL, 0.2)
-        if doing != "reading":
-            when_away(folder, agent, payload, "hung" if doing == "asking" else "late")
+        if step != "reading":
+            run_without_daemon(folder, agent, payload, "hung" if step == "asking" else "late")
         posix._exit(0)
 
-    _signal.signal(_signal.SIGALRM, late)
+    _signal.signal(_signal.SIGALRM, on_timeout)
     _signal.setitimer(_signal.ITIMER_REAL, LIMIT)
-    payload = told()
+    payload = read_input()
     if len(payload) > MOST or b"PREHEAT_RUN" in posix.environ:
         return
-    doing = "asking"
+    step = "asking"
     if b"essionStart" in payload[:20_000] or b'"is_first_turn": true' in payload[:20_000]:
         _signal.setitimer(_signal.ITIMER_REAL, START)
     try:
         posix.chdir(folder + "/live")
-        if answered_slowly():
-            doing = "waiting"
-            when_away(folder, agent, payload, "late")
+        if was_slow_recently():
+            step = "waiting"
+            run_without_daemon(folder, agent, payload, "late")
             return
-        answer = asked(agent, payload)
-    except (OSError, Away):
-        doing = "waiting"
-        answer = when_away(folder, agent, payload, "gone")
-    printed(answer)
+        answer = ask_daemon(agent, payload)
+    except (OSError, NoAnswerError):
+        step = "waiting"
+        answer = run_without_daemon(folder, agent, payload, "gone")
+    write_output(answer)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""What the hook client does while no daemon answers: keep the event, start a daemon, and at a session's start wait for it.
+"""What the hook client does while no daemon answers: spool the event, start a daemon, and at a session's start wait for it.
 
-Read and run by `hook.py`; never imported. Standard library only. All of it may fail: a home that
-cannot be written or a full disk costs the agent nothing, and no daemon is started that could not say that it was.
+Read and run by `hook.py`; never imported. Standard library only. Every step may fail without an effect on the agent.
 """
 
 import os
@@ -13,73 +12,75 @@ LARGEST = 8_000_000
 MOST_FILES = 500
 MOST_BYTES = 64_000_000
 AGAIN = 10.0
-"""Seconds before another attempt to start a daemon."""
+"""Seconds between two attempts to start a daemon."""
 WAIT = 2.4
-"""Of the limit that the start of a session has."""
+"""Seconds to wait for a daemon at the start of a session."""
 STARTS = (b"essionStart", b'"is_first_turn": true')
-"""By which one is known, in whatever program's words; as in `hook.py`."""
+"""Texts that mark the start of a session in the payloads of agents; as in `hook.py`."""
 
 
-def away(folder: str, agent: str, payload: bytes, how: str, asked: Callable[[str, bytes], bytes]) -> bytes:
-    """The answer (as `asked` has it), if a daemon is `gone` and came up in time; else nothing, and the event is kept for it.
-    After one that `hung` the next clients do not wait; one that comes up `late` is given its time."""
+def handle_absence(
+    folder: str, agent: str, payload: bytes, how: str, ask_daemon: Callable[[str, bytes], bytes]
+) -> bytes:
+    """The answer of `ask_daemon`, if the daemon was `gone` and a new one started in time; else empty, and the event is spooled.
+    After a daemon that `hung` the next clients do not wait; if one is `late` the event is only spooled."""
     live = os.path.join(folder, "live")
     if os.path.exists(os.path.join(folder, "__init__.py")):
-        return b""  # run out of the package and not where it was installed to: there is no place for anything
+        return b""  # run from the package, where nothing may be written
     os.umask(0o077)
     os.makedirs(os.path.join(live, "spool"), exist_ok=True)
     os.chdir(live)
-    begun = time.monotonic()
+    started = time.monotonic()
     if how == "hung":
-        stamp("slow")
-    elif how == "gone" and start(live) and any(each in payload[:20_000] for each in STARTS):
-        while time.monotonic() - begun < WAIT:
+        touch("slow")
+    elif how == "gone" and start_daemon(live) and any(each in payload[:20_000] for each in STARTS):
+        while time.monotonic() - started < WAIT:
             time.sleep(0.03)
             try:
-                return asked(agent, payload)
-            except Exception:  # noqa: BLE001, S112 - not yet there
+                return ask_daemon(agent, payload)
+            except Exception:  # noqa: BLE001, S112 - not started yet
                 continue
     spool(agent, payload)
     return b""
 
 
-def stamp(name: str) -> None:
+def touch(name: str) -> None:
     os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600))
     os.utime(name)
 
 
-def start(live: str) -> bool:
-    """Have a daemon started, by whoever comes first; whether one is being started."""
+def start_daemon(live: str) -> bool:
+    """Start a daemon unless another client just did; True if one is starting."""
     try:
         age = time.time() - os.stat("starting").st_mtime
     except FileNotFoundError:
         age = AGAIN
-    if -AGAIN < age < AGAIN:  # a clock may have been set back
+    if -AGAIN < age < AGAIN:  # the clock may have been set back
         return True
-    stamp("starting")
+    touch("starting")
     if os.fork():
         os.wait()
         return True
     try:
         os.setsid()
         if os.fork() == 0:
-            become(live)
+            become_daemon(live)
     finally:
         os._exit(0)
 
 
-def become(live: str) -> None:
-    """Be the daemon: nothing of the agent's stays open, for it may wait until its hook's output is closed."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
+def become_daemon(live: str) -> None:
+    """Become the daemon, with no open file of the agent, which may wait for its hook's output to close."""
+    null_device = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
+        os.dup2(null_device, descriptor)
     os.closerange(3, 1024)
     environment = {**os.environ, "PREHEAT_HOME": os.path.dirname(live)}
     os.execve(command()[0], command(), environment)  # noqa: S606 - a command of our own
 
 
 def command() -> list[str]:
-    """How a daemon is started, as the Preheat that was last installed says; else as this Python's."""
+    """The command that starts a daemon, as the last installation stored it; else with this Python."""
     try:
         with open("start", encoding="utf-8") as stream:
             return stream.read().rstrip("\n").split("\n")[1:]
@@ -88,7 +89,7 @@ def command() -> list[str]:
 
 
 def spool(agent: str, payload: bytes) -> None:
-    """Keep an event until a daemon takes it in; never more than a bounded lot of them."""
+    """Store an event until a daemon takes it, up to a limit."""
     with os.scandir("spool") as entries:
         sizes = [entry.stat().st_size for entry in entries]
     if len(payload) > LARGEST or len(sizes) >= MOST_FILES or sum(sizes) + len(payload) > MOST_BYTES:

@@ -1,6 +1,6 @@
-"""Provisioning: from lessons to what a new session is given. Pure; knows no archive, no agent and no clock.
+"""Provisioning: from lessons to the context of a new session. Pure; knows no archive, no agent and no clock.
 
-`provision` chooses and fits; `render` puts the result into a form (`FORMATS`, and those that agents bring).
+`provision` chooses lessons that fit the budget; `render` writes the context in a format (`FORMATS`, and those of agents).
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ def provision(
     sessions: int = 0,
     examples: bool = False,
 ) -> Context:
-    """What a session with this task is given, or why nothing.
+    """The context of a session with this task, or the reason why it is empty.
 
-    `project` is its name as lessons have it; `template` the `name@digest` that the lessons are from, and `addendum` its text.
-    `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are wanted for
-    themselves, as the forms that are made of messages show them.
+    `project` is its name in lessons; `template` the `name@digest` that the lessons are from, and `addendum` its own text.
+    `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are included although
+    a convention names the same command, for formats that are made of messages.
     """
     task = visible(task)
     addendum = harmless(addendum).strip()
@@ -58,11 +58,11 @@ def provision(
     )
     candidates = sorted(chosen.candidates, key=lambda each: place(each.lesson))
     left_out = chosen.left_out
-    if addendum and _frame(addendum, 0, here) > budget:
+    if addendum and _frame_tokens(addendum, 0, here) > budget:
         left_out["the template's own text, over the budget"] += 1
         addendum = ""
-    items = [_item(each) for each in candidates]
-    room = budget - _frame(addendum, known, here, items=True)
+    items = [_make_item(each) for each in candidates]
+    room = budget - _frame_tokens(addendum, known, here, items=True)
     pinned = frozenset(each.lesson.id for each in candidates if each.lesson.pinned)
     taken = pack(items, room, pinned)
     if len(taken) < len(items):
@@ -73,7 +73,7 @@ def provision(
         agent=agent,
         project=project,
         budget=budget,
-        tokens=_tokens(addendum, known, here, taken),
+        tokens=_context_tokens(addendum, known, here, taken),
         items=tuple(taken),
         addendum=addendum,
         template=template,
@@ -86,21 +86,21 @@ def provision(
 
 
 def without(context: Context, lessons: frozenset[str]) -> Context:
-    """A context without the items of these lessons; one of its own, with its own id and number of tokens."""
+    """A context without the items of these lessons, with its own id and number of tokens."""
     kept = tuple(item for item in context.items if item.lesson not in lessons)
     if len(kept) == len(context.items):
         return context
     less = msgspec.structs.replace(
         context,
         items=kept,
-        tokens=_tokens(context.addendum, context.sessions, context.of_this_project, kept),
+        tokens=_context_tokens(context.addendum, context.sessions, context.of_this_project, kept),
         sessions=context.sessions if kept else 0,
         reason="" if kept else "every item was left out by lot",
     )
     return msgspec.structs.replace(less, id=_identity(less))
 
 
-def _item(candidate: Candidate) -> Item:
+def _make_item(candidate: Candidate) -> Item:
     lesson = candidate.lesson
     text = words(lesson)
     tokens = estimate(f"- {text}\n")
@@ -119,25 +119,25 @@ def _item(candidate: Candidate) -> Item:
     )
 
 
-def _frame(addendum: str, sessions: int, here: bool, items: bool = False) -> int:
+def _frame_tokens(addendum: str, sessions: int, here: bool, items: bool = False) -> int:
     return estimate(block(NO_ID, addendum, sessions, here, [""] if items else [])) + 1
 
 
-def _tokens(addendum: str, sessions: int, here: bool, taken: Sequence[Item]) -> int:
+def _context_tokens(addendum: str, sessions: int, here: bool, taken: Sequence[Item]) -> int:
     if not taken and not addendum:
         return 0
-    return _frame(addendum, sessions, here, bool(taken)) + sum(each.tokens for each in taken)
+    return _frame_tokens(addendum, sessions, here, bool(taken)) + sum(each.tokens for each in taken)
 
 
 def _identity(context: Context) -> str:
-    """By what a session reads, not by the task: the same items for another task leave a prompt cache as it is."""
+    """The id of a context, made of what a session reads and not of the task: equal contexts share a prompt cache."""
     shown = [(item.text, item.example and exchange(item.lesson, item.example)) for item in context.items]
     read = (context.addendum, context.sessions, context.of_this_project, shown)
     return blake2b(msgspec.json.encode(read), digest_size=6).hexdigest()
 
 
 def _reason(considered: int, chosen: Selection, items: Sequence[Item], budget: int, frame: int, project: str) -> str:
-    """Why there is nothing."""
+    """Why a context has no items."""
     if items:
         least = frame + min(each.tokens for each in items)
         return f"a budget of {budget:,} tokens is too small for the smallest item ({least:,} with its frame)"

@@ -1,7 +1,7 @@
-"""A context as messages in no provider's form: facts, then examples as calls with their results. Knows no provider.
+"""A context as messages in no provider's format: facts, then examples as calls with their results. Knows no provider.
 
-The request before the examples never was one, and says so; calls and results are real. The last words after them let the
-roles alternate for providers that insist.
+The request before the examples is synthetic and says so; calls and results are real. A closing assistant message lets the roles
+alternate for providers that insist.
 """
 
 import re
@@ -15,40 +15,40 @@ from preheat.provisioning.frame import NO_ID, block
 from preheat.provisioning.tokens import estimate
 from preheat.provisioning.words import shown
 
-_LEAD = (
+_REQUEST = (
     "Synthetic request. The calls below and their results are real, from earlier sessions;"
     " they show forms that work, and nothing is to be done about them."
 )
 _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
-_OVERHEAD = 16
+_CALL_OVERHEAD = 16
 """Tokens that a provider spends on the roles and ids of a call and its result."""
 
 
 def parts(context: Context, agent: str = "") -> Parts:
-    """All that a form arranges; with an agent, without the examples of other agents' tools."""
+    """The text and messages of a context; with an agent, without the examples of other agents' tools."""
     items = [item for item in context.items if not agent or item.example is None or item.example.agent in ("", agent)]
     if not items and not context.addendum:
         return Parts(context, "", ())
     text = _block(context, [item.text for item in items])
     calls = [exchange(item.lesson, item.example) for item in items if item.example is not None]
     rest = [item.text for item in items if item.example is None]
-    said = [Said("system", _block(context, rest))] if rest or context.addendum else []
+    messages = [Said("system", _block(context, rest))] if rest or context.addendum else []
     if calls:
-        said.append(Said("user", lead(context.id)))
+        messages.append(Said("user", lead(context.id)))
         for each in calls:
-            said += (Said("assistant", "", each), Said("tool", each.result, each))
-        said.append(Said("assistant", CALLS_WORKED))
-    return Parts(context, text, tuple(said))
+            messages += (Said("assistant", "", each), Said("tool", each.result, each))
+        messages.append(Said("assistant", CALLS_WORKED))
+    return Parts(context, text, tuple(messages))
 
 
 def lead(identity: str) -> str:
-    """The request that stands before the examples."""
-    return f'{PREHEAT_MARK}example id="{identity}">{_LEAD}</{PREHEAT_MARK[1:]}example>'
+    """The synthetic request before the examples."""
+    return f'{PREHEAT_MARK}example id="{identity}">{_REQUEST}</{PREHEAT_MARK[1:]}example>'
 
 
 def exchange(lesson: str, example: Example) -> Exchange:
-    """An example under an id that is the same every time."""
+    """An example as a call with a stable id."""
     arguments, result = shown(example)
     identity = f"{PREHEAT_CALL}{blake2b(lesson.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
     tool = _NOT_IN_NAMES.sub("_", example.tool)[:_LONGEST_NAME] or "unknown"
@@ -56,9 +56,11 @@ def exchange(lesson: str, example: Example) -> Exchange:
 
 
 def example_tokens(lesson: str, example: Example) -> int:
-    """What an example costs as messages, its share of the request before it included."""
-    made = exchange(lesson, example)
-    return estimate(made.encoded) + estimate(made.result) + estimate(lead(NO_ID)) + estimate(CALLS_WORKED) + _OVERHEAD
+    """Tokens of an example as messages, including the request before it."""
+    call = exchange(lesson, example)
+    return (
+        estimate(call.encoded) + estimate(call.result) + estimate(lead(NO_ID)) + estimate(CALLS_WORKED) + _CALL_OVERHEAD
+    )
 
 
 def _block(context: Context, texts: list[str]) -> str:

@@ -1,7 +1,7 @@
-"""Fits items into a budget: most value for the tokens. Knows no lesson.
+"""Chooses the items with the most value that fit a budget of tokens. Knows no lesson.
 
-Greedy by value per token, and by value alone, whichever gives more: where single items are small against the budget that is
-as good as exact. Nothing is left out that would still fit.
+Greedy by value per token and by value alone, whichever gives more: nearly exact while items are small. No item is left
+out that would still fit.
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from preheat.model.context import Item
 
 
 def pack(items: Sequence[Item], budget: int, first: frozenset[str] = frozenset()) -> list[Item]:
-    """The items that are taken, in the order given; those named in `first` (by lesson) before all others."""
-    dense = _taken(
+    """The items that fit, in their original order; items of the lessons in `first` are chosen before all others."""
+    by_density = _fill(
         sorted(items, key=lambda each: (each.lesson not in first, -each.value / each.tokens, each.lesson)), budget
     )
-    dear = _taken(sorted(items, key=lambda each: (each.lesson not in first, -each.value, each.lesson)), budget)
-    taken = {each.lesson for each in (dense if _value(dense) >= _value(dear) else dear)}
-    return [each for each in items if each.lesson in taken]
+    by_value = _fill(sorted(items, key=lambda each: (each.lesson not in first, -each.value, each.lesson)), budget)
+    chosen = {each.lesson for each in (by_density if _total_value(by_density) >= _total_value(by_value) else by_value)}
+    return [each for each in items if each.lesson in chosen]
 
 
-def _taken(ordered: Sequence[Item], budget: int) -> list[Item]:
+def _fill(ordered: Sequence[Item], budget: int) -> list[Item]:
     taken = []
     for each in ordered:
         if each.tokens <= budget:
@@ -28,5 +28,5 @@ def _taken(ordered: Sequence[Item], budget: int) -> list[Item]:
     return taken
 
 
-def _value(items: Sequence[Item]) -> float:
+def _total_value(items: Sequence[Item]) -> float:
     return sum(each.value for each in items)

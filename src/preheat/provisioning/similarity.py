@@ -1,6 +1,6 @@
-"""How close a lesson is to a task: words in common, rare ones counting more (BM25). Knows no lesson.
+"""Similarity of a lesson to a task: words in common, rare words count more (BM25). Knows no lesson.
 
-Names of code are taken apart (`parseUserName`, `user_name`, `src/user/name.py`), because a task seldom spells them out.
+Names in code are split (`parseUserName`, `user_name`, `src/user/name.py`), because tasks seldom contain them.
 """
 
 from collections import Counter
@@ -15,22 +15,21 @@ Words = frozenset[str]
 _ENDINGS = ("ing", "ed", "s")
 _LEAST_STEM = 4
 _SATURATION, _LENGTH = 1.2, 0.6
-"""The two constants of BM25; no word counts twice here, so the first only shapes the second."""
+"""The two constants of BM25; each word counts once here."""
 _SHORT_TASK = 20
-"""Words up to which a task says nothing but what it is about."""
+"""Words up to which the length of a task is not corrected for."""
 
 
 @lru_cache(maxsize=16384)
 def words(text: str) -> Words:
-    """The words that a text is about, in small letters and without their endings."""
+    """The telling words of a text, in lower case and without endings."""
     return frozenset(map(_stem, told_words(text)))
 
 
 def similarities(task: Words, documents: Sequence[Words]) -> list[float]:
-    """For each document, from 0 (no word in common) towards 1; one word that no other document has gives about a half.
+    """For each document, from 0 (no word in common) towards 1; one word that no other document has gives about 0.5.
 
-    It grows neither with the number of documents (a word is weighed against the rarest that there could be) nor with the
-    length of the task: a plan of a thousand words has some in common with everything."""
+    Independent of the number of documents (a word is weighed against the rarest possible word) and of the length of the task."""
     shared = [task & document for document in documents]
     frequency = Counter(word for common in shared for word in common)
     count = len(documents)
@@ -44,7 +43,7 @@ def similarities(task: Words, documents: Sequence[Words]) -> list[float]:
             continue
         length = 1 - _LENGTH + _LENGTH * len(document) / usual
         weight = (_SATURATION + 1) / (1 + _SATURATION * length)
-        # Sorted: adding in another order gives another last digit.
+        # Sorted, because the order of addition changes the last digit.
         score = weight * sum([rarity[word] for word in sorted(common)]) / unit
         found.append(score / (1 + score))
     return found

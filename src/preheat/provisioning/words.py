@@ -1,6 +1,6 @@
-"""What a lesson says to a model: one line of facts with their numbers. Knows no task and no budget.
+"""The text of a lesson for a model: one line of facts with their numbers. Knows no task and no budget.
 
-A line states and never orders. Commands stand in backticks, and what a tool printed in quotation marks: it is data.
+A line states facts and gives no orders. Commands stand in backticks, output of tools in quotation marks.
 """
 
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes
 
 _TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
 _WHOLE_RESULT = 1200
-_VAGUE = frozenset(["", "other", "run"])
-"""Topics that say nothing."""
+_VAGUE_TOPICS = frozenset(["", "other", "run"])
+"""Topics without information."""
 
 
 def words(lesson: Lesson) -> str:
-    """The lesson for a model."""
-    return _SAYS[lesson.kind](lesson) or harmless_line(lesson.text, _TEXT)
+    """The text of a lesson for a model."""
+    return _DESCRIPTIONS[lesson.kind](lesson) or harmless_line(lesson.text, _TEXT)
 
 
 def shown(example: Example) -> tuple[dict[str, Any], str]:
-    """Arguments and result as a history may show them."""
+    """The arguments and the result of an example, made harmless."""
     arguments = {harmless(name): in_value(harmless, each) for name, each in example.arguments.items()}
     result = harmless(example.result).strip()
     if len(result) > _WHOLE_RESULT:
@@ -35,11 +35,11 @@ def shown(example: Example) -> tuple[dict[str, Any], str]:
 def _convention(lesson: Lesson) -> str:
     if not _is_code(lesson) or lesson.topic in RULES:
         return ""
-    about = "in use here" if lesson.topic in _VAGUE else harmless_line(lesson.topic, 40)
+    about = "in use here" if lesson.topic in _VAGUE_TOPICS else harmless_line(lesson.topic, 40)
     support = lesson.support
     total = support.calls_for + support.calls_against
     ran = f" ({support.calls_for:,} of {total:,} ran, in {support.sessions_for:,} sessions)" if total else ""
-    return f"{about}: {code(lesson.use, _CODE)}{ran}{_fails(lesson, '; ')}"
+    return f"{about}: {code(lesson.use, _CODE)}{ran}{_failure_clause(lesson, '; ')}"
 
 
 def _repair(lesson: Lesson) -> str:
@@ -104,11 +104,11 @@ def _sequence(lesson: Lesson) -> str:
 
 
 def _resume(lesson: Lesson) -> str:
-    """Several lines: whoever knows how old the packet is has written them."""
+    """Several lines, as the learner of resume packets wrote them."""
     return "\n  ".join(filter(None, (harmless_line(each, _TEXT) for each in lesson.text.splitlines())))
 
 
-_SAYS: dict[LessonKind, Callable[[Lesson], str]] = {
+_DESCRIPTIONS: dict[LessonKind, Callable[[Lesson], str]] = {
     "resume": _resume,
     "convention": _convention,
     "repair": _repair,
@@ -121,11 +121,11 @@ _SAYS: dict[LessonKind, Callable[[Lesson], str]] = {
 
 
 def _is_code(lesson: Lesson) -> bool:
-    """Whether `use` can be typed as it stands: then the lesson's own sentence has it in backticks too."""
+    """Whether `use` is a command that can be typed: then the lesson's own text has it in backticks."""
     return bool(lesson.use) and f"`{lesson.use}`" in lesson.text
 
 
-def _fails(lesson: Lesson, before: str) -> str:
+def _failure_clause(lesson: Lesson, before: str) -> str:
     if not lesson.avoid:
         return ""
     error = f": {in_quotes(lesson.error, _ERROR)}" if lesson.error else ""

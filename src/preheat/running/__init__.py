@@ -1,1 +1,1 @@
-"""The daemon as others see it: where it keeps its things, whether it runs, how it is asked. Knows not what it does."""
+"""The daemon as other programs see it: its files, whether it runs, how to ask it. Does not know what it does."""

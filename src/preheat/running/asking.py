@@ -1,4 +1,4 @@
-"""Asks the daemon something, as the hook client does, for commands and tests. Knows nothing of what runs there."""
+"""Asks the daemon, as the hook client does, for commands and tests. Knows nothing of what it does."""
 
 import os
 import socket
@@ -11,10 +11,10 @@ from preheat.errors import PreheatError
 from preheat.running.place import SOCKET, Holder, holder, live_folder
 
 STATUS = "?"
-"""In the place of an agent's name: a request for the daemon's status."""
+"""Used in the place of an agent's name to ask for the status."""
 
 _LONGEST_PATH = 100
-"""Of a socket; longer ones are reached from their own folder."""
+"""The longest path of a socket; a longer one is opened from its own folder."""
 
 
 class NoAnswer(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
@@ -54,7 +54,7 @@ def _connect(connection: socket.socket, live: str) -> None:
 
 
 def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
-    """What the daemon says of itself. Raises NoAnswer."""
+    """The status of the daemon. Raises NoAnswer."""
     try:
         found = msgspec.json.decode(ask(STATUS, b"", folder, seconds))
     except msgspec.DecodeError as error:
@@ -63,7 +63,7 @@ def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
 
 
 def until(wanted: bool, folder: str | None = None, seconds: float = 5.0) -> Holder | None:
-    """Wait until a daemon answers (or is gone); the one that runs then."""
+    """Wait until a daemon answers, or (`wanted` false) until none runs; gives the one that runs then."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = holder(folder)

@@ -1,6 +1,6 @@
-"""Where the daemon keeps its things: one folder that only its owner can open, the lock, the address, how it is started.
+"""The files of the daemon: a folder that only its owner can open, the lock, the address, and how it is started.
 
-Knows nothing of events, sessions or sockets. Light: commands that look for the daemon start here.
+Knows nothing of events and sessions. Light: commands that look for the daemon start here.
 """
 
 import json
@@ -10,6 +10,7 @@ import socket
 import sys
 from typing import NamedTuple
 
+import preheat
 from preheat import __version__
 from preheat.files import write_whole
 from preheat.settings import data_folder
@@ -26,7 +27,7 @@ _FOLDERS = ("journal", "sessions", "spool")
 
 
 class Address(NamedTuple):
-    """Where HTTP hooks go. Kept, because agents have it in their settings: a daemon that starts anew takes the same."""
+    """The address for HTTP hooks. It is stored, because agents have it in their settings."""
 
     port: int
     token: str
@@ -37,12 +38,12 @@ class Address(NamedTuple):
 
 
 def live_folder(folder: str | None = None) -> str:
-    """The daemon's folder in Preheat's, which is the person's own unless named."""
+    """The daemon's folder in Preheat's data folder, which is the person's own unless given."""
     return os.path.join(folder or data_folder(), LIVE)
 
 
 def prepare(folder: str | None = None) -> str:
-    """Make the daemon's folder, or close one that others could open; its path. Raises OSError."""
+    """Make the daemon's folder, private to its owner; gives its path. Raises OSError."""
     live = live_folder(folder)
     os.makedirs(os.path.dirname(live), mode=0o700, exist_ok=True)
     for path in (live, *(os.path.join(live, name) for name in _FOLDERS)):
@@ -53,9 +54,9 @@ def prepare(folder: str | None = None) -> str:
 
 
 def write_client(folder: str | None = None) -> str:
-    """Put the hook client beside the data, and say there how this Preheat's daemon is started; the client's path."""
+    """Copy the hook client beside the data, with the command that starts the daemon; gives the client's path."""
     live = prepare(folder)
-    own = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugins")
+    own = os.path.join(os.path.dirname(os.path.abspath(preheat.__file__)), "plugins")
     for name in CLIENT:
         with open(os.path.join(own, name), "rb") as stream:
             write_whole(os.path.join(os.path.dirname(live), name), stream.read())
@@ -63,7 +64,7 @@ def write_client(folder: str | None = None) -> str:
     return os.path.join(os.path.dirname(live), CLIENT[0])
 
 
-# How a daemon is started: the version, then the command, a word a line. A daemon that finds another one there makes room.
+# How a daemon is started: the version, then the command, one word per line. A daemon that finds another version hands over.
 def start_command() -> list[str]:
     return [sys.executable, "-m", "preheat", "serve", "--foreground"]
 
@@ -88,7 +89,7 @@ def read_start(live: str) -> str:
 
 # The address for HTTP.
 def address(folder: str | None = None) -> Address:
-    """The address; if there is none yet, a free port and a new token. Raises OSError."""
+    """The address; if none is stored yet, a free port and a new token. Raises OSError."""
     known = known_address(folder)
     if known is None:
         known = Address(_free_port(), secrets.token_urlsafe(24))
@@ -103,7 +104,7 @@ def _free_port() -> int:
 
 
 def known_address(folder: str | None = None) -> Address | None:
-    """The address that was given out, if there is one."""
+    """The stored address, if there is one."""
     try:
         with open(os.path.join(live_folder(folder), "address.json"), encoding="utf-8") as stream:
             found = json.load(stream)
@@ -118,8 +119,8 @@ def write_address(live: str, given: Address) -> None:
 
 # The lock.
 def hold(live: str) -> int | None:
-    """The lock that the one daemon has, as a descriptor; None if another process has it. It is free again when its holder
-    ends, however that happens. Raises OSError."""
+    """Take the lock of the one daemon, as a descriptor; None if another process has it. It is released when its holder ends.
+    Raises OSError."""
     descriptor = os.open(os.path.join(live, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -130,7 +131,7 @@ def hold(live: str) -> int | None:
 
 
 def sign(lock: int) -> None:
-    """Say in the lock's file who holds it. Raises OSError."""
+    """Write the holder into the lock file. Raises OSError."""
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
 

@@ -1,7 +1,5 @@
-"""Texts that came out of sessions, tools, files and other people's templates, made fit for where they go. For every layer.
+"""Safety of texts from sessions, tools, files and other people's templates. For every layer; knows no session and no lesson.
 
-Such a text is data and may be written by anybody. This is the one place that decides what of it may go on: `reasons` says why a
-text is unfit (it gives orders, hides something, belongs to one machine, does harm), `quotation` makes one harmless to stand
-before a model, `withheld` leaves out those that give orders, `letters` takes out what does not show, `paths` makes its paths
-begin at the project. Knows no session and no lesson.
+Such a text is data and may be written by anybody. This package decides what may be shown to a model: one module gives the reason
+why a text is unfit (orders, hidden characters, harm, one machine), one cleans and quotes texts, one makes paths relative.
 """

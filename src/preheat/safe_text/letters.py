@@ -1,21 +1,21 @@
-"""What does not show in a text, taken out: control characters, hidden letters, escapes. Knows nothing of what the text says."""
+"""Removes invisible characters from a text: controls, hidden letters, escapes. Knows nothing of its meaning."""
 
 import re
 
 HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u00ad\U000e0000-\U000e007f]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs that show nothing."""
+"""Letters and signs that are displayed as nothing."""
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-"""What a terminal obeys: colours, cursor moves, titles."""
-_OTHER_SIGNS = "\u0130\u0131\u017f\u212a"
-"""What regular expressions take for an i, an s or a k."""
+"""Terminal escape sequences: colours, cursor moves, titles."""
+_CASE_LOOKALIKES = "\u0130\u0131\u017f\u212a"
+"""Characters that a case-insensitive pattern takes for an i, an s or a k."""
 _VARIATIONS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _KEPT = "\n\t"
 
 
 def visible(text: str) -> str:
-    """Without what does not show: control characters, hidden and broken letters. Line ends and tabs stay."""
+    """A text without control characters, hidden and broken letters. Line ends and tabs are kept."""
     if text.isascii() and text.isprintable():
         return text
     text = _VARIATIONS.sub("", text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n"))
@@ -26,7 +26,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str, most: int = 160) -> str:
-    """A text on one line, without what a terminal would obey, and not longer than `most`."""
+    """A text on one line, without control characters, and cut to `most` characters."""
     text = text[: 8 * most]
     if not (text.isascii() and text.isprintable()):
         text = HIDDEN.sub("", CONTROL.sub(" ", text))
@@ -36,12 +36,12 @@ def one_line(text: str, most: int = 160) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text, its gaps made one blank each."""
+    """A text with single blanks, cut to `most` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
 
 def in_small_letters(text: str) -> str | None:
-    """A text in small letters, in which every spelling of a plain word can be found; None where it has a sign that stands for
-    a plain letter, too."""
-    return text.lower() if text.isascii() or not any(sign in text for sign in _OTHER_SIGNS) else None
+    """A text in lower case, in which plain words can be searched; None if it has characters that a case-insensitive pattern takes
+    for plain letters."""
+    return text.lower() if text.isascii() or not any(sign in text for sign in _CASE_LOOKALIKES) else None

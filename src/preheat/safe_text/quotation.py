@@ -1,7 +1,7 @@
-"""A text put before a model or a person as data: a line, a command in backticks, a quotation. Knows no lesson and no tool.
+"""Quotes a text as data for a model or a person: a line, a command in backticks, a quotation. Knows no lesson and no tool.
 
-Nothing in it may end the block it stands in, open another one, be invisible, or steer a terminal. Light: a session's start
-is worded with it.
+A quoted text cannot end the block it is in, open another one, be invisible, or steer a terminal. Light: a session's start loads
+it.
 """
 
 import re
@@ -19,12 +19,12 @@ _FENCE = re.compile("`{2,}|~{3,}")
 
 
 def harmless(text: str) -> str:
-    """A text of several lines that neither ends nor opens a block."""
+    """A text of several lines that can neither end nor open a block."""
     return _TAG.sub(_OPEN, _FENCE.sub(lambda found: "'" * len(found[0]), visible(text)))
 
 
 def harmless_line(text: str, most: int) -> str:
-    """The same on one line, not longer than `most`."""
+    """A harmless text on one line, cut to `most` characters."""
     return shortened(harmless(text[: 8 * most]), most)
 
 
@@ -35,7 +35,7 @@ def code(text: str, most: int) -> str:
 
 
 def in_quotes(text: str, most: int) -> str:
-    """What a tool printed, between quotation marks."""
+    """The output of a tool in quotation marks."""
     flat = harmless_line(text, most).replace('"', "'")
     return f'"{flat}"'
 
@@ -52,7 +52,7 @@ def in_value(change: Callable[[str], str], value: Any) -> Any:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """The texts in a JSON value, however deep, with the names they go by."""
+    """All texts in a JSON value, names included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -1,6 +1,7 @@
-"""Why a text is unfit to be kept or to be put before a model; empty where it is fit. Knows no session.
+"""Why a text is unfit to be kept or shown to a model; every function gives the reason, empty if the text is fit.
 
-It may give orders, hide something, look like another text, do harm as a command, or belong to one machine, moment or run.
+A text may give orders, hide characters, imitate other letters, do harm as a command, or belong to one machine, moment or run.
+Knows no session.
 """
 
 import re
@@ -14,8 +15,8 @@ from preheat.safe_text.paths import HOME
 _TEMPORARY = re.compile(
     r"(?i)(?<![\w.])(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)(?:/|\b)|[\\/]temp[\\/]|\$\{?TMPDIR|%TEMP%|\bmktemp\b"
 )
-_IN_TEMPORARY = ("tmp", "temp", "var/folders", "dev/shm")
-"""What a text must have in small letters for `_TEMPORARY` to be in it."""
+_TEMPORARY_HINTS = ("tmp", "temp", "var/folders", "dev/shm")
+"""Texts of which a lower-case text has one if `_TEMPORARY` can match in it."""
 _ONE_TIME = (
     (re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"), "an id of one run"),
     (re.compile(r"(?<![\w.])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w])"), "a hash"),
@@ -37,40 +38,40 @@ _ORDER_TEXTS = (
     r"|\b(?:important|attention|note to (?:ai|agent|assistant|self)|new instructions?)\s*[:!]"
     r"|\bcurl\b[^|\n]{0,200}\|\s*(?:ba|z)?sh\b|\b(?:exfiltrat|jailbreak)"
 )
-_ORDERS, _ORDERS_IN_SMALL = re.compile(f"(?is){_ORDER_TEXTS}"), re.compile(f"(?s){_ORDER_TEXTS}")
-"""The second is for a text in small letters, and several times as fast."""
-_HINTS = (
+_ORDERS, _LOWER_ORDERS = re.compile(f"(?is){_ORDER_TEXTS}"), re.compile(f"(?s){_ORDER_TEXTS}")
+"""The second is for a text in lower case, and several times as fast."""
+_ORDER_HINTS = (
     "ignore", "disregard", "forget", "override", "you ", "as a", "dear ", "system ", "developer ", "<", "do not ", "don't ",
     "never ", "please", "now", "next", "then", "instead", "important", "attention", "note to ", "instruction", "curl",
     "exfiltrat", "jailbreak",
 )  # fmt: skip
-"""A text that gives orders has one of these in small letters: most texts are told from those without a long look."""
-_NAMED_HINTS = _HINTS[:4]
+"""A lower-case text that gives orders has one of these: a quick check that rejects most texts."""
+_NAMED_HINTS = _ORDER_HINTS[:4]
 _NAMED_ORDERS = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions)\b"
 )
-"""For names of files and branches, whose words are joined by anything: only what no file is called by chance."""
-_JOINTS = re.compile(r"[\W_]+")
-_LOOK_ALIKE = str.maketrans("асеіјорѕухАВЕНІЈКМОРЅТХαιορυν", "aceijopsyxABEHIJKMOPSTXaiopuv")
+"""For names of files and branches, whose words may be joined by any character: only words that no file has by chance."""
+_WORD_JOINTS = re.compile(r"[\W_]+")
+_LATIN_LOOKALIKES = str.maketrans("асеіјорѕухАВЕНІЈКМОРЅТХαιορυν", "aceijopsyxABEHIJKMOPSTXaiopuv")
 """Letters of other scripts that look like Latin ones."""
 _INVISIBLE = BLANK | {"\u034f"}
-"""What is invisible by its category needs no list."""
-_JOINED = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
-_LOOKALIKE = ("FULLWIDTH", "MATHEMATICAL", "CIRCLED", "SQUARED", "PARENTHESIZED")
+"""Invisible characters that their Unicode category does not show."""
+_MIXABLE_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
+_LOOKALIKE_SCRIPTS = ("FULLWIDTH", "MATHEMATICAL", "CIRCLED", "SQUARED", "PARENTHESIZED")
 _SHORTEST_MIX = 4
-"""`μs` and `Δx` mix scripts too."""
+"""Shorter words such as `μs` and `Δx` may mix scripts."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@]*@)?(?P<host>\[[^\]]*\]|[^\s/:'\"`<>()?#,]+)")
-_OWN = re.compile(
+_LOCAL_HOST = re.compile(
     r"(?i)^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|(?:[\w-]+\.)*example\.(?:com|org|net)|\$.*)$"
 )
 
 
 @remembered
 def transient(text: str) -> str:
-    """Why a text means nothing in another session; empty if it may."""
+    """Why a text is valid in one session only; empty if it is not."""
     small = in_small_letters(text)
-    if (small is None or any(part in small for part in _IN_TEMPORARY)) and _TEMPORARY.search(text):
+    if (small is None or any(part in small for part in _TEMPORARY_HINTS)) and _TEMPORARY.search(text):
         return "a temporary folder"
     for pattern, why in _ONE_TIME if _DIGIT.search(text) else _ONE_TIME_WITHOUT_DIGITS:
         if pattern.search(text):
@@ -79,13 +80,13 @@ def transient(text: str) -> str:
 
 
 def foreign(text: str) -> str:
-    """Why a text (already made relative) belongs to one machine; empty if it does not."""
+    """Why a text with relative paths belongs to one machine; empty if it does not."""
     return "a path of one machine" if HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
 
 
 @remembered
 def orders(text: str) -> str:
-    """Why a text that came out of a tool must not be put before a model; empty if it may."""
+    """Why a text from a tool must not be shown to a model; empty if it may."""
     plain = text.isascii()
     if not (plain and text.isprintable()):
         if HIDDEN.search(text):
@@ -93,21 +94,20 @@ def orders(text: str) -> str:
         if CONTROL.search(text):
             return "control characters"
     if not plain:
-        text = unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKE)
+        text = unicodedata.normalize("NFKC", text).translate(_LATIN_LOOKALIKES)
     small = in_small_letters(text)
     if small is None:
-        found = _NAMED_ORDERS.search(_JOINTS.sub(" ", text)) or _ORDERS.search(text)
-    elif not any(hint in small for hint in _HINTS):
+        found = _NAMED_ORDERS.search(_WORD_JOINTS.sub(" ", text)) or _ORDERS.search(text)
+    elif not any(hint in small for hint in _ORDER_HINTS):
         found = None
     else:
-        named = any(hint in small for hint in _NAMED_HINTS) and _NAMED_ORDERS.search(_JOINTS.sub(" ", text))
-        found = named or _ORDERS_IN_SMALL.search(small)
+        named = any(hint in small for hint in _NAMED_HINTS) and _NAMED_ORDERS.search(_WORD_JOINTS.sub(" ", text))
+        found = named or _LOWER_ORDERS.search(small)
     return "it reads like an instruction" if found else ""
 
 
 def dangerous(text: str) -> str:
-    """Why a command must not be shown as one that works, however often it did; empty if it may. An agent that was tricked into
-    it five times has made no convention."""
+    """Why a command must not be recommended, however often it worked; empty if it may."""
     found = risky(text)
     return f"a command that may do harm: `{one_line(found, 60)}`" if found else ""
 
@@ -120,7 +120,7 @@ def junk(text: str) -> str:
 
 
 def hidden(text: str) -> str:
-    """Characters that a person does not see and a model reads: joiners, direction marks, tags, controls."""
+    """The first kind of invisible characters in a text: joiners, direction marks, tags, controls."""
     if text.isascii() and text.isprintable():
         return ""
     for letter in text:
@@ -135,38 +135,40 @@ def hidden(text: str) -> str:
 
 
 def spell_out(text: str) -> str:
-    """A text, whole, with everything that would not be seen written out."""
-    return "".join(map(_visible, text))
+    """A whole text with invisible characters written out."""
+    return "".join(map(_spell_out_letter, text))
 
 
-def _visible(letter: str) -> str:
+def _spell_out_letter(letter: str) -> str:
     if letter == "\n":
         return "⏎"
     return f"<U+{ord(letter):04X}>" if hidden(letter) or not letter.isprintable() else letter
 
 
 def mixed(text: str) -> str:
-    """Words written with letters that only look like others."""
+    """A word with letters that only look like others; empty without one."""
     if text.isascii():
         return ""
     for word in _WORD.findall(text):
         if word.isascii():
             continue
         scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in word}
-        if scripts & set(_LOOKALIKE) or (len(word) >= _SHORTEST_MIX and len(scripts & set(_JOINED)) > 1):
+        if scripts & set(_LOOKALIKE_SCRIPTS) or (
+            len(word) >= _SHORTEST_MIX and len(scripts & set(_MIXABLE_SCRIPTS)) > 1
+        ):
             return f"letters that look like others in `{word[:30]}`"
     return ""
 
 
 def destructive(text: str) -> str:
-    """Commands that delete, overwrite or run what they fetch."""
+    """A command that deletes, overwrites or runs what it fetches; empty without one."""
     found = ruinous(text)
     return f"a destructive command: `{found[:60]}`" if found else ""
 
 
 def addressed(text: str) -> str:
-    """Addresses elsewhere."""
+    """An address of another machine; empty without one."""
     for found in _ADDRESS.finditer(text):
-        if not _OWN.match(found["host"]):
+        if not _LOCAL_HOST.match(found["host"]):
             return f"an address: `{found['host'][:60]}`"
     return ""

@@ -1,7 +1,4 @@
-"""A text that anybody may have written, quoted whole or not at all. Knows no tool.
-
-Apart from `quotation`, which a session's start waits for: telling orders from data loads the parser of commands.
-"""
+"""Quotes an untrusted text whole or not at all. Heavier than `quotation`: it loads the command parser. Knows no tool."""
 
 from preheat.safe_text.letters import visible
 from preheat.safe_text.quotation import harmless
@@ -11,7 +8,6 @@ WITHHELD = "(withheld: it reads like an instruction; `preheat` shows it to a per
 
 
 def quotation(text: str) -> str:
-    """A text that anybody may have written; withheld if it gives orders. What does not show is taken away first: it is no
-    reason to withhold the rest."""
-    shown = visible(text)
-    return WITHHELD if orders(shown.replace("\n", " ").replace("\t", " ")) else harmless(shown)
+    """An untrusted text, or a notice that it was withheld if it gives orders. Invisible characters are removed first."""
+    cleaned = visible(text)
+    return WITHHELD if orders(cleaned.replace("\n", " ").replace("\t", " ")) else harmless(cleaned)

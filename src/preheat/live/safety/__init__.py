@@ -1,6 +1,6 @@
-"""Which commands destroy, open a door or give secrets away: a small reviewed pack of rules, and the matcher.
+"""Safety: reviewed rules for commands that destroy data, weaken protection or expose secrets, and their matcher.
 
-A match feeds the scorecard. Nothing is blocked unless a person asked for that, and no permission is ever widened.
+Matches count in the scorecard. A call is blocked only if a person asked for that, and no permission is ever widened.
 
 >>> from preheat.live.safety import check_command
 >>> [(match.rule, match.severity) for match in check_command("bash -c 'cd / && sudo rm -rf --no-preserve-root /'")]
@@ -33,22 +33,22 @@ RULES: tuple[Rule, ...] = tuple(rule for group in GROUPS.values() for rule in gr
 
 @cache
 def matcher() -> Matcher:
-    """The one over all rules; its patterns are made ready by the first who asks."""
+    """The matcher over all rules; its patterns are compiled by the first call."""
     return Matcher(RULES)
 
 
 def check_call(call: ToolCall, *, unsaved: bool = False) -> tuple[Match, ...]:
-    """The rules that a tool call fits, worst first; `unsaved`: the session has changes that are not committed."""
+    """The rules that a tool call meets, worst first; `unsaved`: the session has uncommitted changes."""
     return matcher().call(call, unsaved=unsaved)
 
 
 def check_command(text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
-    """The same for a shell text."""
+    """The rules that a shell text meets, worst first."""
     return matcher().command(text, unsaved=unsaved)
 
 
 def refusal(matches: Sequence[Match], least: Severity | None) -> str:
-    """Why a call is refused, for a person who asked that calls of a severity or worse be; empty: it is not."""
+    """Why a call is refused, if a person asked that calls of severity `least` or worse are; empty if it is not refused."""
     if least is None:
         return ""
     worst = [match for match in matches if SEVERITIES.index(match.severity) <= SEVERITIES.index(least)]

@@ -1,6 +1,6 @@
-"""Which safety rules a call fits. Knows the rules only as data, and nothing of what is done about a match.
+"""Finds the safety rules that a tool call meets. Knows rules only as data, and not what is done about a match.
 
-Commands are looked at as they are understood: wrappers, `bash -c` and pipes are seen through, and a word in quotes is a word.
+Commands are matched as `preheat.commands` understands them: through wrappers, `bash -c`, pipes and quotes.
 """
 
 import re
@@ -17,9 +17,9 @@ from preheat.live.safety.rule import SEVERITIES, Match, Rule, Severity
 from preheat.model.session import ToolCall
 
 _LONGEST = 8192
-"""Letters of a text that are looked at."""
+"""Characters of a text that are read."""
 _SHOWN = 120
-_VALUED: dict[str, tuple[str, ...]] = {
+_VALUE_OPTIONS: dict[str, tuple[str, ...]] = {
     "git": ("-C", "-c", "--git-dir", "--work-tree"),
     "kubectl": ("-n", "--namespace", "--context", "--kubeconfig"),
     "oc": ("-n", "--namespace", "--context"),
@@ -29,30 +29,30 @@ _VALUED: dict[str, tuple[str, ...]] = {
     "terraform": ("-chdir",),
     "kill": (),
 }
-"""Options with a value that may stand before what a program is told."""
+"""Options with a value that may stand before the subcommand."""
 _SSH_VALUED = ("-i", "-p", "-o", "-l", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-E", "-m", "-O", "-S", "-W", "-w")
 _SHELLS = names("sh bash zsh dash ksh fish ash")
-_SAYS = names("echo printf")
-_LAST_CHANGED = names("cp ln install scp rsync")
-_ALL_CHANGED = names("tee touch truncate rm unlink mv rmdir")
-_REST_CHANGED = names("chown chgrp")
+_PRINTING = names("echo printf")
+_CHANGE_LAST = names("cp ln install scp rsync")
+_CHANGE_ALL = names("tee touch truncate rm unlink mv rmdir")
+_CHANGE_REST = names("chown chgrp")
 _IN_PLACE = names("sed perl gsed")
 _PATTERN_FIRST = names("grep egrep fgrep rg ag ack sed gsed awk gawk jq yq perl")
-_PATTERN_GIVEN = ("-e", "-f", "--regexp", "--file", "--expression", "-pattern")
-_SHOWS = frozenset(["read", "search"])
-_TARGET = re.compile(r"(?<![<>=&-])[012&]?>{1,2}\|?\s*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s;&|<>()\"']+))")
+_PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file", "--expression", "-pattern")
+_SHOWING_PURPOSES = frozenset(["read", "search"])
+_REDIRECTION = re.compile(r"(?<![<>=&-])[012&]?>{1,2}\|?\s*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s;&|<>()\"']+))")
 _QUOTED = re.compile(r"\\.|(?<![\w$])\#[^\n]*|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _WRITES = re.compile(r">+\|?\s*[\"']?[~/$A-Z]")
-"""Output goes to where a rule on paths may be about."""
-_KEPT = re.compile(r"(?:[>=]\s*|\s-\w*c\s+|\beval\s+)$")
-"""Before quotes that belong to the shell's own grammar: a target, a value, a script."""
+"""A redirection to a path that a rule may be about."""
+_BEFORE_KEPT_QUOTES = re.compile(r"(?:[>=]\s*|\s-\w*c\s+|\beval\s+)$")
+"""What stands before quotes that are kept: a redirection target, a value, a script."""
 
 
-class _Ready(NamedTuple):
-    """A rule with its patterns made ready."""
+class _CompiledRule(NamedTuple):
+    """A rule with compiled patterns."""
 
     rule: Rule
-    told: "re.Pattern[str] | None"
+    arguments: "re.Pattern[str] | None"
     flags: tuple[tuple[str, ...], ...]
     without: tuple[str, ...]
     operand: "re.Pattern[str] | None"
@@ -63,22 +63,22 @@ class _Ready(NamedTuple):
     sent: "re.Pattern[str] | None"
 
 
-class _One:
-    """One command, with what most of its rules ask for."""
+class _PreparedCommand:
+    """One command, prepared for the conditions of rules."""
 
-    __slots__ = ("command", "given", "joined", "options", "told")
+    __slots__ = ("arguments", "command", "joined", "operands", "options")
 
     def __init__(self, command: Command) -> None:
         words = command.words
         self.command = command
         self.joined = " ".join(words)
-        self.given = operands(words, _VALUED.get(command.program, ()))
-        self.told = " ".join(self.given)
+        self.operands = operands(words, _VALUE_OPTIONS.get(command.program, ()))
+        self.arguments = " ".join(self.operands)
         self.options = [word for word in words[1:] if word[:1] == "-"]
 
 
-class _Said:
-    """One shell text. What few rules ask for is made when it is asked for."""
+class _ShellText:
+    """One shell text with its commands."""
 
     __slots__ = ("_sent", "commands", "text")
 
@@ -87,31 +87,31 @@ class _Said:
         self.commands = commands
         self._sent: str | None = None
 
-    def is_inside(self, one: _One) -> bool:
-        """Whether it stands in a substitution."""
+    def is_inside(self, one: _PreparedCommand) -> bool:
+        """Whether a command stands in a substitution."""
         return f"$({one.joined}" in self.text or f"`{one.joined}" in self.text
 
-    def sent(self, one: _One) -> str:
+    def sent(self, one: _PreparedCommand) -> str:
         if self._sent is None:
-            said = (" ".join(each.words[1:]) for each in self.commands if each.program in _SAYS)
+            printed = (" ".join(each.words[1:]) for each in self.commands if each.program in _PRINTING)
             bodies = (heredoc.body for heredoc in without_heredocs(self.text)[1])
-            self._sent = "\n".join((*said, *bodies))
+            self._sent = "\n".join((*printed, *bodies))
         return f"{one.joined}\n{self._sent}" if self._sent else one.joined
 
 
 class Matcher:
-    """Finds the rules that calls fit."""
+    """Finds the rules that calls meet."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self._by_program: dict[str, tuple[_Ready, ...]] = {}
-        self._by_wrapper: dict[str, tuple[_Ready, ...]] = {}
-        self._any: list[_Ready] = []
+        self._by_program: dict[str, tuple[_CompiledRule, ...]] = {}
+        self._by_wrapper: dict[str, tuple[_CompiledRule, ...]] = {}
+        self._any: list[_CompiledRule] = []
         self._around: list[tuple[Rule, re.Pattern[str]]] = []
         self._changes: list[tuple[Rule, re.Pattern[str]]] = []
         self._shows: list[tuple[Rule, re.Pattern[str], re.Pattern[str] | None]] = []
         for rule in rules:
             self._add(rule)
-        self._signs = _some([*(rule for rule, _ in self._around), *(each.rule for each in self._any)])
+        self._signs = _sign_pattern([*(rule for rule, _ in self._around), *(each.rule for each in self._any)])
 
     def _add(self, rule: Rule) -> None:
         if rule.around:
@@ -121,74 +121,79 @@ class Matcher:
         elif rule.shows:
             self._shows.append((rule, re.compile(rule.shows), _pattern(rule.unless)))
         else:
-            ready = _ready(rule)
+            compiled = _compile_rule(rule)
             if rule.programs:
                 for program in rule.programs.split():
                     name = program.lower()
-                    self._by_program[name] = (*self._by_program.get(name, ()), ready)
+                    self._by_program[name] = (*self._by_program.get(name, ()), compiled)
             elif rule.through:
                 for program in rule.through.split():
-                    self._by_wrapper[program] = (*self._by_wrapper.get(program, ()), ready)
+                    self._by_wrapper[program] = (*self._by_wrapper.get(program, ()), compiled)
             else:
-                self._any.append(ready)
+                self._any.append(compiled)
 
     def call(self, call: ToolCall, *, unsaved: bool = False) -> tuple[Match, ...]:
-        """The rules that a tool call fits, worst first; `unsaved`: the session has changes that are not committed."""
+        """The rules that a tool call meets, worst first; `unsaved`: the session has uncommitted changes."""
         if call.kind == "shell":
             return self.command(text_of(call.input), unsaved=unsaved)
         found: dict[str, Match] = {}
         if call.kind in ("edit", "write"):
             for path in changed(call).split("\n"):
-                self._changed(path, found)
+                self._match_changed(path, found)
         elif call.kind == "read":
             path = file_of(call)
             for rule, pattern, _ in self._shows if path else ():
                 if pattern.fullmatch(path):
                     found[rule.id] = _match(rule, rule.severity, path)
-        return _sorted(found)
+        return _worst_first(found)
 
     def command(self, text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
-        """The same for a shell text."""
+        """The rules that a shell text meets, worst first."""
         return self.understood(text[:_LONGEST], understand(text), unsaved=unsaved)
 
     def understood(self, text: str, understood: Understanding, *, unsaved: bool = False) -> tuple[Match, ...]:
-        """The same for one that is understood already."""
         found: dict[str, Match] = {}
         commands = understood.commands
         for command in commands:
-            if command.program == "ssh" and (script := _far_script(command)):
+            if command.program == "ssh" and (script := _remote_script(command)):
                 commands += understand(script).commands
-        said = _Said(text, commands)
+        shell_text = _ShellText(text, commands)
         for place, command in enumerate(commands):
             rules = self._by_program.get(command.program) or self._by_program.get(command.program.lower(), ())
             if command.wrappers:
                 for wrapper in command.wrappers:
                     rules += self._by_wrapper.get(wrapper, ())
             if rules:
-                one = _One(command)
-                self._try(rules, one, said, place, found, unsaved)
-            self._paths(command, found)
+                one = _PreparedCommand(command)
+                self._match_rules(rules, one, shell_text, place, found, unsaved)
+            self._match_paths(command, found)
         signs = self._signs.search(text) is not None
         if signs:
             for place, command in enumerate(commands):
-                self._try(tuple(self._any), _One(command), said, place, found, unsaved)
+                self._match_rules(tuple(self._any), _PreparedCommand(command), shell_text, place, found, unsaved)
         if signs or (">" in text and _WRITES.search(text)):
-            self._look_around(bare_text(text), found, signs)
-        return _sorted(found) if found else ()
+            self._look_around(_without_quoted(text), found, signs)
+        return _worst_first(found) if found else ()
 
-    def _try(
-        self, rules: tuple[_Ready, ...], one: _One, said: _Said, place: int, found: dict[str, Match], unsaved: bool
+    def _match_rules(
+        self,
+        rules: tuple[_CompiledRule, ...],
+        one: _PreparedCommand,
+        shell_text: _ShellText,
+        place: int,
+        found: dict[str, Match],
+        unsaved: bool,
     ) -> None:
-        for ready in rules:
-            rule = ready.rule
-            if rule.id not in found and _fits(ready, one, said, place):
+        for compiled in rules:
+            rule = compiled.rule
+            if rule.id not in found and _meets(compiled, one, shell_text, place):
                 severity = rule.unsaved if unsaved and rule.unsaved else rule.severity
                 found[rule.id] = _match(rule, severity, one.joined)
 
-    def _paths(self, command: Command, found: dict[str, Match]) -> None:
+    def _match_paths(self, command: Command, found: dict[str, Match]) -> None:
         for path in _changed_by(command):
-            self._changed(path, found)
-        if command.purpose in _SHOWS:
+            self._match_changed(path, found)
+        if command.purpose in _SHOWING_PURPOSES:
             for path in _shown_by(command):
                 for rule, pattern, unless in self._shows:
                     if pattern.fullmatch(path):
@@ -196,21 +201,21 @@ class Matcher:
                         if unless is None or not unless.search(joined):
                             found.setdefault(rule.id, _match(rule, rule.severity, joined))
 
-    def _changed(self, path: str, found: dict[str, Match]) -> None:
+    def _match_changed(self, path: str, found: dict[str, Match]) -> None:
         for rule, pattern in self._changes:
             if pattern.fullmatch(path):
                 found.setdefault(rule.id, _match(rule, rule.severity, path))
 
     def _look_around(self, bared: str, found: dict[str, Match], signs: bool) -> None:
-        for groups in _TARGET.findall(bared):
-            self._changed(next(filter(None, groups), ""), found)
+        for groups in _REDIRECTION.findall(bared):
+            self._match_changed(next(filter(None, groups), ""), found)
         for rule, pattern in self._around if signs else ():
             if hit := pattern.search(bared):
                 found.setdefault(rule.id, _match(rule, rule.severity, bared[hit.start() : hit.start() + _SHOWN]))
 
 
-def bare_text(text: str) -> str:
-    """A shell text without here-documents, comments and quoted words, as far as these are only words."""
+def _without_quoted(text: str) -> str:
+    """A shell text without here-documents, comments and quoted words that are only data."""
     stripped = without_heredocs(text)[0] if "<<" in text else text
     if "'" not in stripped and '"' not in stripped and "#" not in stripped:
         return stripped
@@ -221,7 +226,7 @@ def bare_text(text: str) -> str:
             if (
                 found[1:3] == "$("
                 or found[1:2] == "`"
-                or _KEPT.search(stripped, max(0, match.start() - 12), match.start())
+                or _BEFORE_KEPT_QUOTES.search(stripped, max(0, match.start() - 12), match.start())
             ):
                 return found
             return "''"
@@ -230,64 +235,64 @@ def bare_text(text: str) -> str:
     return _QUOTED.sub(replaced, stripped)
 
 
-def _fits(ready: _Ready, one: _One, said: _Said, place: int) -> bool:
-    """The cheap conditions come first."""
-    rule = ready.rule
-    if ready.told and not ready.told.match(one.told):
+def _meets(compiled: _CompiledRule, one: _PreparedCommand, shell_text: _ShellText, place: int) -> bool:
+    """Whether a command meets all conditions of a rule; cheap conditions come first."""
+    rule = compiled.rule
+    if compiled.arguments and not compiled.arguments.match(one.arguments):
         return False
-    if ready.flags and not (one.options and all(has_flag(one.options, *group) for group in ready.flags)):
+    if compiled.flags and not (one.options and all(has_flag(one.options, *group) for group in compiled.flags)):
         return False
-    if ready.operand and not any(map(ready.operand.fullmatch, one.given)):
+    if compiled.operand and not any(map(compiled.operand.fullmatch, one.operands)):
         return False
-    if ready.words and not ready.words.search(one.joined):
+    if compiled.words and not compiled.words.search(one.joined):
         return False
-    if ready.without and has_flag(one.options, *ready.without):
+    if compiled.without and has_flag(one.options, *compiled.without):
         return False
-    if ready.unless and ready.unless.search(one.joined):
+    if compiled.unless and compiled.unless.search(one.joined):
         return False
-    if rule.bare and not _is_bare(one.command, said.text):
+    if rule.bare and not _has_no_operands(one.command, shell_text.text):
         return False
-    if ready.sent and not ready.sent.search(said.sent(one)):
+    if compiled.sent and not compiled.sent.search(shell_text.sent(one)):
         return False
-    if ready.after and not any(each.program in ready.after for each in said.commands[:place]):
+    if compiled.after and not any(each.program in compiled.after for each in shell_text.commands[:place]):
         return False
-    if rule.printed and said.is_inside(one):
+    if rule.printed and shell_text.is_inside(one):
         return False
-    later = said.commands[place + 1 :] if ready.unless_before else ()
-    return not any(each.program in ready.unless_before for each in later)
+    later = shell_text.commands[place + 1 :] if compiled.unless_before else ()
+    return not any(each.program in compiled.unless_before for each in later)
 
 
-def _is_bare(command: Command, text: str) -> bool:
+def _has_no_operands(command: Command, text: str) -> bool:
     if command.program in _SHELLS:
         return "-s" in command.words or not [word for word in operands(command.words, ("-o", "+o")) if word != "-"]
     return "<<" not in text and not [word for word in operands(command.words) if word != "-"]
 
 
-def _far_script(command: Command) -> str:
-    """What is run on the other machine."""
+def _remote_script(command: Command) -> str:
+    """The command that `ssh` runs on the other machine."""
     return " ".join(operands(command.words, _SSH_VALUED)[1:])
 
 
 def _changed_by(command: Command) -> list[str]:
     program = command.program
-    if program in _ALL_CHANGED:
+    if program in _CHANGE_ALL:
         return operands(command.words)
-    if program in _LAST_CHANGED:
+    if program in _CHANGE_LAST:
         return operands(command.words)[1:][-1:]
-    if program in _REST_CHANGED or (program in _IN_PLACE and has_flag(command.words[1:], "-i", "--in-place")):
+    if program in _CHANGE_REST or (program in _IN_PLACE and has_flag(command.words[1:], "-i", "--in-place")):
         return operands(command.words)[1:]
     return []
 
 
 def _shown_by(command: Command) -> list[str]:
-    given = operands(command.words)
-    if command.program in _PATTERN_FIRST and not any(word.startswith(_PATTERN_GIVEN) for word in command.words[1:]):
-        return given[1:]
-    return given
+    paths = operands(command.words)
+    if command.program in _PATTERN_FIRST and not any(word.startswith(_PATTERN_OPTIONS) for word in command.words[1:]):
+        return paths[1:]
+    return paths
 
 
-def _ready(rule: Rule) -> _Ready:
-    return _Ready(
+def _compile_rule(rule: Rule) -> _CompiledRule:
+    return _CompiledRule(
         rule,
         re.compile(rf"(?:{rule.told})(?: |$)" if rule.told and not rule.told.endswith("$)") else rule.told)
         if rule.told
@@ -303,8 +308,8 @@ def _ready(rule: Rule) -> _Ready:
     )
 
 
-def _some(rules: Iterable[Rule]) -> Any:
-    """One quick pattern that finds the signs of any of some rules."""
+def _sign_pattern(rules: Iterable[Rule]) -> Any:
+    """One fast pattern that finds the signs of any of these rules."""
     return re2.compile("|".join(re2.escape(sign) for rule in rules for sign in rule.signs.split()) or "$^")
 
 
@@ -317,5 +322,5 @@ def _match(rule: Rule, severity: Severity, shown: str) -> Match:
     return Match(rule.id, severity, rule.what, line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
 
 
-def _sorted(found: dict[str, Match]) -> tuple[Match, ...]:
+def _worst_first(found: dict[str, Match]) -> tuple[Match, ...]:
     return tuple(sorted(found.values(), key=lambda match: (SEVERITIES.index(match.severity), match.rule)))

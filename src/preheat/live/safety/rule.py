@@ -1,4 +1,4 @@
-"""What a safety rule is: a pattern on an understood command or on a path, as data. Knows no rule and no way to match one."""
+"""What a safety rule is: conditions on a command or a path, as data. Knows no single rule and not how one is matched."""
 
 from typing import Literal, TypeAlias
 
@@ -6,73 +6,73 @@ import msgspec
 
 Severity: TypeAlias = Literal["critical", "high", "medium"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium")
-"""Worst first. Critical cannot be taken back and reaches beyond the project; high loses work or opens a door; medium should be
-somebody's decision."""
+"""Worst first. Critical: cannot be undone and reaches beyond the project; high: loses work or weakens protection; medium: a
+person should decide."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """All conditions that are given must hold. Texts are regular expressions unless they say otherwise."""
+    """A rule is met if all its conditions hold. Texts are regular expressions unless their docstring says otherwise."""
 
     id: str
     severity: Severity
     what: str
     """One sentence: what such a command does."""
     example: str
-    """A command, or for a rule on paths only a path, that it is about."""
+    """A command that meets the rule."""
     counter: str
-    """One that looks alike and is not meant."""
+    """A similar command that does not meet it."""
 
     # A command.
     programs: str = ""
     """Names, with spaces between; empty: any."""
     told: str = ""
-    """Begins what the program is told: its arguments that are no options, with single spaces."""
+    """The beginning of its arguments without options, joined by single spaces."""
     flags: tuple[str, ...] = ()
-    """Of each entry one option must be given: `-r -R --recursive`."""
+    """Of each entry one option must be present: `-r -R --recursive`."""
     without: str = ""
-    """Options of which none may be given."""
+    """Options of which none may be present."""
     operand: str = ""
-    """One argument that is no option is wholly this."""
+    """One of its arguments without options matches this fully."""
     words: str = ""
-    """Somewhere in the command, its words with single spaces."""
+    """Found somewhere in the command, its words joined by single spaces."""
     unless: str = ""
-    """Nowhere in the command."""
+    """Found nowhere in the command."""
     bare: bool = False
-    """It has no arguments but options: it reads what it is given."""
+    """It has no arguments but options: it reads its input."""
     printed: bool = False
-    """What it prints is shown: it does not stand in `$(…)`."""
+    """Its output is printed: it does not stand in `$(…)`."""
     through: str = ""
     """It is started through one of these programs."""
     after: str = ""
     """One of these programs comes earlier in the same text."""
     unless_before: str = ""
-    """None of these programs comes later in the same text: they take what it prints."""
+    """None of these programs comes later in the same text: they would take its output."""
 
     # A text.
     sent: str = ""
-    """Somewhere in what the program is given: its words, here-documents, what `echo` or `printf` say in the same text."""
+    """Found in the input of the program: its words, here-documents, the words of `echo` or `printf` in the same text."""
     around: str = ""
-    """Somewhere in the shell text itself, outside of quotes, comments and here-documents: redirections, assignments."""
+    """Found in the shell text outside of quotes, comments and here-documents: redirections, assignments."""
 
     signs: str = ""
-    """For a rule without programs: texts with spaces between, of which one stands in all that it is about."""
+    """For a rule without programs: texts separated by spaces; every text that meets the rule contains one of them."""
 
     # A path.
     changes: str = ""
-    """A path that a tool changes, a command changes, or output goes to."""
+    """A path that a tool or command changes, or that output is redirected to."""
     shows: str = ""
     """A path whose contents a tool or a command shows."""
 
-    # The moment.
+    # The state of the session.
     unsaved: Severity | None = None
-    """How bad it is while the session has changes that are not committed."""
+    """The severity while the session has uncommitted changes."""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A rule that a call fits."""
+    """A rule that a call meets."""
 
     rule: str
     severity: Severity
     what: str
     shown: str
-    """The command or the path, on one line, capped."""
+    """The command or path on one line, cut."""

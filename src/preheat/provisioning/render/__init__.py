@@ -1,6 +1,6 @@
-"""The forms that a context can be put into, one module each, and the way into them. Knows no agent: those bring their own.
+"""The formats that a context can be rendered in. Knows no agent: agents bring formats of their own.
 
-Every form carries the context's id in its first words, and none of them says more than another.
+Every format carries the context's id in its first line, and all of them say the same.
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ from preheat.provisioning.render.plain import TEXT
 from preheat.provisioning.render.skill import SKILL
 
 FORMATS: tuple[Renderer, ...] = (TEXT, OPENAI, ANTHROPIC, HOOK, AGENTS_MD, SKILL, MCP_PROMPT)
-"""In the order in which they are listed."""
+"""In the order in which they are shown to people."""
 
 
 def render(context: Context, form: str | Renderer, formats: Iterable[Renderer] = FORMATS) -> Rendered:
-    """A context in a form, by its name among `formats`."""
+    """A context in a format, which may be named by its name among `formats`."""
     if isinstance(form, str):
         named = {each.name: each for each in formats}
         if form not in named:

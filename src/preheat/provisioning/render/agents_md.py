@@ -1,6 +1,6 @@
-"""`agents-md`: a block between two marks, for a file of instructions that people write too. Put in twice, it stands once.
+"""`agents-md`: a block between two marks, for a file of instructions that people edit too. A new block replaces the old one.
 
-Knows no file: `place` takes the contents and gives the new ones.
+Knows no file: `place` takes the contents and gives the new contents.
 """
 
 import re
@@ -9,10 +9,10 @@ from preheat.model.rendering import Parts, Rendered, Renderer
 from preheat.provisioning.render.plain import said
 
 BEGIN, END = "<!-- preheat:begin", "<!-- preheat:end -->"
-_PLACED = re.compile(rf"\n*{BEGIN}[^\n]*-->\n.*?{END}\n?", re.DOTALL)
+_OLD_BLOCK = re.compile(rf"\n*{BEGIN}[^\n]*-->\n.*?{END}\n?", re.DOTALL)
 
 
-def render(parts: Parts) -> Rendered:
+def _render_agents_md(parts: Parts) -> Rendered:
     document = ""
     if parts.text:
         begin = f'{BEGIN} id="{parts.context.id}" (written by Preheat: changes in here are lost) -->'
@@ -21,18 +21,18 @@ def render(parts: Parts) -> Rendered:
 
 
 def place(contents: str, block: str) -> str:
-    """The contents with this block where one stands already, else at the end; without one if the block is empty."""
-    found = _PLACED.search(contents)
+    """The contents with this block in the place of an earlier one, else at the end; an empty block removes the earlier one."""
+    found = _OLD_BLOCK.search(contents)
     if found is None:
         if not block:
             return contents
         before = contents.rstrip("\n")
         return f"{before}\n\n{block}" if before else block
-    before, after = contents[: found.start()], _PLACED.sub("", contents[found.end() :])
+    before, after = contents[: found.start()], _OLD_BLOCK.sub("", contents[found.end() :])
     middle = f"\n\n{block}" if before and block else block
     if not block and before and not before.endswith("\n"):
         before += "\n"
     return f"{before}{middle}{after}"
 
 
-AGENTS_MD = Renderer("agents-md", "a block for AGENTS.md", render, place=place)
+AGENTS_MD = Renderer("agents-md", "a block for AGENTS.md", _render_agents_md, place=place)

@@ -5,15 +5,15 @@ from typing import Any
 from preheat.model.rendering import Parts, Rendered, Renderer, Said
 
 
-def render(parts: Parts) -> Rendered:
-    said = (*parts.said, *parts.asked)
-    system = "\n\n".join(each.text for each in said if each.role == "system")
+def _render_anthropic(parts: Parts) -> Rendered:
+    messages = (*parts.said, *parts.asked)
+    system = "\n\n".join(each.text for each in messages if each.role == "system")
     document: dict[str, Any] = {"system": system} if system else {}
-    document["messages"] = [_message(each) for each in said if each.role != "system"]
-    return Rendered(format="anthropic", document=document, said=said)
+    document["messages"] = [_anthropic_message(each) for each in messages if each.role != "system"]
+    return Rendered(format="anthropic", document=document, said=messages)
 
 
-def _message(said: Said) -> dict[str, Any]:
+def _anthropic_message(said: Said) -> dict[str, Any]:
     if said.call is None:
         return {"role": said.role, "content": said.text}
     if said.role == "tool":
@@ -25,4 +25,4 @@ def _message(said: Said) -> dict[str, Any]:
     return {"role": "assistant", "content": [block]}
 
 
-ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", render, messages=True)
+ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", _render_anthropic, messages=True)

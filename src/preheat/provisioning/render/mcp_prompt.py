@@ -1,4 +1,4 @@
-"""`mcp-prompt`: the answer to a request for a prompt: the block, then the task, as messages of a user."""
+"""`mcp-prompt`: the answer to an MCP prompt request: the block, then the task, as user messages."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from preheat.model.rendering import Parts, Rendered, Renderer, Said
 from preheat.provisioning.render.plain import said
 
 
-def render(parts: Parts) -> Rendered:
+def _render_mcp_prompt(parts: Parts) -> Rendered:
     texts = (*(Said("user", each.text) for each in said(parts)), *parts.asked)
     many = f"{parts.context.sessions:,} " if parts.context.sessions else ""
     document: dict[str, Any] = {
@@ -16,4 +16,4 @@ def render(parts: Parts) -> Rendered:
     return Rendered(format="mcp-prompt", document=document, said=texts)
 
 
-MCP_PROMPT = Renderer("mcp-prompt", "the answer to an MCP prompt request", render)
+MCP_PROMPT = Renderer("mcp-prompt", "the answer to an MCP prompt request", _render_mcp_prompt)

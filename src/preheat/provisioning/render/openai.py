@@ -5,13 +5,12 @@ from typing import Any
 from preheat.model.rendering import Parts, Rendered, Renderer, Said
 
 
-def render(parts: Parts) -> Rendered:
-    said = (*parts.said, *parts.asked)
-    return Rendered(format="openai", document=[message(each) for each in said], said=said)
+def _render_openai(parts: Parts) -> Rendered:
+    messages = (*parts.said, *parts.asked)
+    return Rendered(format="openai", document=[_openai_message(each) for each in messages], said=messages)
 
 
-def message(said: Said) -> dict[str, Any]:
-    """One message as the interface takes it."""
+def _openai_message(said: Said) -> dict[str, Any]:
     if said.call is None:
         return {"role": said.role, "content": said.text}
     if said.role == "tool":
@@ -24,4 +23,4 @@ def message(said: Said) -> dict[str, Any]:
     }
 
 
-OPENAI = Renderer("openai", "chat messages with tool calls", render, messages=True)
+OPENAI = Renderer("openai", "chat messages with tool calls", _render_openai, messages=True)

@@ -1,15 +1,15 @@
-"""`text`: the block by itself, for whatever takes a text."""
+"""`text`: the block by itself."""
 
 from preheat.model.rendering import Parts, Rendered, Renderer, Said
 
 
-def render(parts: Parts) -> Rendered:
+def _render_text(parts: Parts) -> Rendered:
     return Rendered(format="text", document=parts.text, said=said(parts))
 
 
 def said(parts: Parts) -> tuple[Said, ...]:
-    """What a model reads of any form that is one text."""
+    """The one message of a format that is a single text."""
     return (Said("system", parts.text),) if parts.text else ()
 
 
-TEXT = Renderer("text", "the block by itself", render)
+TEXT = Renderer("text", "the block by itself", _render_text)
