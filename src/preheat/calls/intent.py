@@ -59,7 +59,7 @@ def recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[i
             for each in (place, later):
                 if each not in intents:
                     intents[each] = intent(calls[each])
-            if _same(intents[place], intents[later], outcome):
+            if _is_same(intents[place], intents[later], outcome):
                 found[place] = later - place
                 break
     return found
@@ -70,13 +70,13 @@ def _comparable(one: ToolCall, other: ToolCall) -> bool:
     return one.kind == other.kind or one.tool == other.tool or {one.kind, other.kind} in _TWO_WAYS
 
 
-def _same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
+def _is_same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
     if wanted == done:
         return True
     if wanted[0] != done[0]:  # a search is a search, whether a tool or a shell command does it
         return {wanted[:2], done[:2]} == {_SEARCH, ("shell", "search")}
     if wanted[0] == "read":  # of a path that was wrong: the right one has the same name elsewhere, or nearly the name
-        return _alike(base_name(wanted[1]), base_name(done[1]))
+        return _are_alike(base_name(wanted[1]), base_name(done[1]))
     if wanted[0] == "change":
         return base_name(wanted[1]) == base_name(done[1])
     if wanted[0] == "shell":  # a program that is not there: another one for the same purpose does it
@@ -84,7 +84,7 @@ def _same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
     return False
 
 
-def _alike(one: str, other: str) -> bool:
+def _are_alike(one: str, other: str) -> bool:
     if one == other:
         return True
     one, other = one[:200], other[:200]

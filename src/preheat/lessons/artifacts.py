@@ -65,7 +65,7 @@ def score(lesson: Lesson) -> float:
 
 def revise(lessons: list[Lesson], noted: Sequence[Noted[Any]] = ()) -> list[Lesson]:
     """The lessons with their scores, each thing said once, and those that rest on too little marked as weak."""
-    return [_weighed(lesson) for lesson in without_duplicates(lessons)]
+    return [_with_score(lesson) for lesson in without_duplicates(lessons)]
 
 
 def says(lessons: Sequence[Lesson]) -> str:
@@ -78,7 +78,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     )
 
 
-def _weighed(lesson: Lesson) -> Lesson:
+def _with_score(lesson: Lesson) -> Lesson:
     lesson = msgspec.structs.replace(lesson, score=score(lesson))
     claims = lesson.kind in _CLAIMS and lesson.topic != SAID
     if lesson.status != "active" or lesson.pinned or not claims or lesson.support.confidence >= FLOOR:

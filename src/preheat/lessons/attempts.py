@@ -66,8 +66,8 @@ _PROGRAMMABLE = frozenset(["sed", "awk", "gawk", "perl", "jq", "yq"])
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)?)(?![\w.]*/)")
 _ASKS_VERSION = frozenset(["--version", "-V", "-v", "version", "-version"])
 _LONGEST = 200
-_WITHIN = 5
-_MOST = 200
+_ALTERNATIVE_CALLS = 5
+_MOST_ATTEMPTS = 200
 _MOST_VERSIONS = 6
 
 
@@ -107,23 +107,23 @@ def note(seen: Seen) -> AttemptNotes | None:
     versions: dict[str, str] = {}
     for place, each in enumerate(seen.calls):
         if each.ran:
-            worked.update(_proved(seen, each))
+            worked.update(_success_keys(seen, each))
             versions.update(_versions(each))
         elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKEN):
-            attempt = _attempt(seen, place)
+            attempt = _make_attempt(seen, place)
             if attempt is not None:
                 failed.append(attempt)
     if not failed and not worked:
         return None
     kept = dict(sorted(versions.items())[:_MOST_VERSIONS])
     session = seen.session
-    return AttemptNotes(tuple(failed[-_MOST:]), tuple(sorted(worked)), session.model, session.branch, kept)
+    return AttemptNotes(tuple(failed[-_MOST_ATTEMPTS:]), tuple(sorted(worked)), session.model, session.branch, kept)
 
 
-def _attempt(seen: Seen, place: int) -> Attempt | None:
+def _make_attempt(seen: Seen, place: int) -> Attempt | None:
     each = seen.calls[place]
     record = each.record
-    found = _denied(seen, each) if record.status == "denied" else _failed(seen, each)
+    found = _denial_key(seen, each) if record.status == "denied" else _failure_key(seen, each)
     if found is None:
         return None
     key, wall, shown = found
@@ -139,19 +139,19 @@ def _attempt(seen: Seen, place: int) -> Attempt | None:
         each.call.at,
         "" if wall == "denied" else record.signature,
         record.cause == "environment",
-        "" if wall in ("denied", "file") else _instead(seen, place),
-        _recheck(wall, shown),
+        "" if wall in ("denied", "file") else _alternative_form(seen, place),
+        _recheck_command(wall, shown),
         record.lost_seconds,
         record.lost_tokens,
     )
 
 
-def _failed(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     """The key of a failed call, what stood in its way, and what it was; None where it says nothing to others."""
     call = each.call
     if call.kind == "shell":
         text = seen.relative(text_of(call.input)).strip()
-        program = _absent(each)
+        program = _missing_program(each)
         if program:
             return f"program {program}", "program", program
         key = _command_key(text)
@@ -167,7 +167,7 @@ def _failed(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     return key, "tool", key.removeprefix("tool ")
 
 
-def _denied(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+def _denial_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     """By form: whether a person says no depends on the options."""
     call = each.call
     if call.kind == "shell":
@@ -176,7 +176,7 @@ def _denied(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     return (f"denied {call.tool}", "denied", call.tool) if call.kind == "other" else None
 
 
-def _proved(seen: Seen, each: SeenCall) -> Iterator[str]:
+def _success_keys(seen: Seen, each: SeenCall) -> Iterator[str]:
     """The keys that a success proves wrong."""
     call = each.call
     if call.kind == "shell":
@@ -194,7 +194,7 @@ def _proved(seen: Seen, each: SeenCall) -> Iterator[str]:
             yield f"file {path}"
 
 
-def _absent(each: SeenCall) -> str:
+def _missing_program(each: SeenCall) -> str:
     """The program that a shell did not find."""
     signature = each.record.signature
     for pattern in _NOT_FOUND:
@@ -221,12 +221,12 @@ def _tool_key(seen: Seen, each: SeenCall) -> str:
     return f"tool {called_in(seen, each)}"
 
 
-def _instead(seen: Seen, place: int) -> str:
+def _alternative_form(seen: Seen, place: int) -> str:
     """The form of the call that did it another way: what the judge counts as a recovery, or the next success of the same
     purpose."""
     each = seen.calls[place]
     recovered = each.record.seq + each.record.recovered_in if each.record.recovered_in else None
-    for other in seen.calls[place + 1 : place + 1 + _WITHIN]:
+    for other in seen.calls[place + 1 : place + 1 + _ALTERNATIVE_CALLS]:
         same = other.record.activity == each.record.activity and each.record.activity in _PURPOSEFUL
         mended = other.record.seq == recovered and other.record.activity == each.record.activity
         if mended or (recovered is None and same and other.worked):
@@ -236,7 +236,7 @@ def _instead(seen: Seen, place: int) -> str:
     return ""
 
 
-def _recheck(wall: Wall, shown: str) -> str:
+def _recheck_command(wall: Wall, shown: str) -> str:
     """A command that shows whether it still fails, and changes nothing."""
     if wall == "program":
         return f"command -v {shown}"

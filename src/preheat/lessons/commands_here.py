@@ -30,7 +30,7 @@ HALF_LIFE = 120.0
 MOST_FORMS = 6
 MOST_SIGNATURES = 8
 _VARIANTS = 2
-_SAYS = {
+_VARIANT_WORDS = {
     "test": "tests run with",
     "build": "the build runs with",
     "lint": "linting runs with",
@@ -67,7 +67,7 @@ def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
         _attach(found, purpose, core, tally)
     homes = home_folders(told)
     lessons = (
-        _lesson(scope, aspect, variants, _standing(aspect, told, _successor(aspect, found, len(told))), homes)
+        _lesson(scope, aspect, variants, _status(aspect, told, _successor(aspect, found, len(told))), homes)
         for aspect, variants in found
     )
     return [lesson for lesson in lessons if lesson is not None]
@@ -114,9 +114,9 @@ def _lesson(
         use = without_tests(use, aspect.core.split())
     if not use or junk(use) or tally.ran < ENOUGH_CALLS or not tally.works or aspect.core in _OBVIOUS:
         return None
-    shown, avoid, signatures = _shown(variants, use)
+    shown, avoid, signatures = _describe_variants(variants, use)
     status, why = standing
-    begins = "single tests run with" if single else _SAYS.get(aspect.purpose, "in use here:")
+    begins = "single tests run with" if single else _VARIANT_WORDS.get(aspect.purpose, "in use here:")
     text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {counted(tally.sessions, 'session')})"
     return Lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
@@ -141,7 +141,7 @@ def _lesson(
     )
 
 
-def _shown(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
+def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
     """What fails instead, in words, the foremost of it, and the messages. What reads like an order does not enter."""
     words: list[str] = []
     avoid = ""
@@ -159,7 +159,7 @@ def _shown(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, 
     return words, avoid, tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES]
 
 
-def _standing(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
+def _status(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
     tally, newest = aspect.tally, aspect.tally.newest(len(told))
     if newest.ran + newest.bad >= 2 and newest.share < 0.5:
         return "retired", f"failed {newest.bad} of {newest.bad + newest.ran} times in the newest sessions"

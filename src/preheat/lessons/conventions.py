@@ -56,7 +56,7 @@ def learn(project: str, noted: Sequence[Noted[Notes]]) -> list[Lesson]:
         *learn_corrections(project, [Ruled(each.session, each.notes.rules) for each in noted]),
         *learn_style(project, [Styled(each.session, each.started_at, each.notes.written) for each in noted]),
     ]
-    return _few(sorted(lessons, key=_rank))
+    return _limit_active(sorted(lessons, key=_rank))
 
 
 def _rank(lesson: Lesson) -> tuple[object, ...]:
@@ -64,7 +64,7 @@ def _rank(lesson: Lesson) -> tuple[object, ...]:
     return (lesson.status != "active", -weight * lesson.support.sessions_for, lesson.id)
 
 
-def _few(lessons: list[Lesson]) -> list[Lesson]:
+def _limit_active(lessons: list[Lesson]) -> list[Lesson]:
     """The same with at most `MOST_ACTIVE` of them active."""
     return [
         msgspec.structs.replace(lesson, status="weak", why=f"not among the {MOST_ACTIVE} that matter most")

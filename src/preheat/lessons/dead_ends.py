@@ -23,10 +23,10 @@ EXPIRES_ENVIRONMENT = 7.0
 _TRIES = 2
 _COMMON = 3
 """An error that so many different commands met is about something else than each of them."""
-_MOST = 5
+_MOST_LESSONS = 5
 
 
-class _Tried(NamedTuple):
+class _SessionAttempt(NamedTuple):
     session: Noted[AttemptNotes]
     attempt: Attempt
 
@@ -39,7 +39,7 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
     """What failed and never worked since."""
     if not project:
         return []
-    tried: defaultdict[str, list[_Tried]] = defaultdict(list)
+    tried: defaultdict[str, list[_SessionAttempt]] = defaultdict(list)
     worked: Counter[str] = Counter()
     for session in sessions:
         notes = session.notes
@@ -48,18 +48,18 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
             worked[key] += 1
         for attempt in notes.failed:
             if attempt.key not in notes.worked:
-                tried[attempt.key].append(_Tried(session, attempt))
-    common = _common(tried.values())
+                tried[attempt.key].append(_SessionAttempt(session, attempt))
+    common = _common_errors(tried.values())
     found = []
     for key, tries in tried.items():
         own = [each for each in tries if each.attempt.wall != "command" or _words(each.attempt) not in common]
-        own = _alike(own)
+        own = _with_same_error(own)
         if len(own) >= _TRIES:
             found.append(_lesson(project, key, own, worked[key]))
     return sorted(found, key=lambda each: (-each.support.sessions_for, -each.support.calls_for, each.id))
 
 
-def _common(tried: Iterable[list[_Tried]]) -> set[tuple[str, ...]]:
+def _common_errors(tried: Iterable[list[_SessionAttempt]]) -> set[tuple[str, ...]]:
     met: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for tries in tried:
         for _, attempt in tries:
@@ -68,7 +68,7 @@ def _common(tried: Iterable[list[_Tried]]) -> set[tuple[str, ...]]:
     return {words for words, keys in met.items() if len(keys) >= _COMMON}
 
 
-def _alike(tries: list[_Tried]) -> list[_Tried]:
+def _with_same_error(tries: list[_SessionAttempt]) -> list[_SessionAttempt]:
     """The tries of a command that met the same error: what fails in another way each time is no wall."""
     if not tries or tries[0].attempt.wall != "command":
         return tries
@@ -81,7 +81,7 @@ def _words(attempt: Attempt) -> tuple[str, ...]:
     return telling_words(attempt.signature)
 
 
-def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
+def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -> Lesson:
     last = max(tries, key=lambda each: (each.at or 0.0, each.session.session, each.attempt.seq))
     attempt = last.attempt
     scope = Scope(agent=last.session.agent if attempt.wall == "tool" else "", project=project)
@@ -89,13 +89,13 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
     times = [at for each in tries if (at := each.at) is not None]
     environment = sum(each.attempt.environment for each in tries) * 2 > len(tries) and attempt.wall != "denied"
     days = EXPIRES_ENVIRONMENT if environment else EXPIRES
-    form = _usual(each.attempt.form for each in tries)
+    form = _most_usual(each.attempt.form for each in tries)
     shown = _common_text([each.attempt.shown for each in tries]) or form
-    instead = _usual((each.attempt.instead for each in tries), form)
+    instead = _most_usual((each.attempt.instead for each in tries), form)
     evidence = [
         Evidence(each.session.session, each.attempt.seq, each.at, text=one_line(each.attempt.shown)) for each in tries
     ]
-    error = _usual([each.attempt.signature for each in tries])
+    error = _most_usual([each.attempt.signature for each in tries])
     status, why = _status(tries, error)
     return Lesson(
         id=lesson_id("dead_end", scope, key),
@@ -106,8 +106,10 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
         use=instead,
         avoid=shown,
         error=error,
-        signatures=commonest((each.attempt.signature for each in tries), _MOST),
-        forms=commonest((each.attempt.form for each in tries), _MOST) if _is_whole(attempt) else _as_called(attempt),
+        signatures=commonest((each.attempt.signature for each in tries), _MOST_LESSONS),
+        forms=commonest((each.attempt.form for each in tries), _MOST_LESSONS)
+        if _is_whole(attempt)
+        else _describe_tool(attempt),
         files=(attempt.shown,) if attempt.wall == "file" else (),
         recheck=attempt.recheck,
         environment=_fingerprint(last.session),
@@ -124,7 +126,7 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
     )
 
 
-def _status(tries: list[_Tried], error: str) -> tuple[LessonStatus, str]:
+def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str]:
     reason = orders(error) or next((why for each in tries if (why := orders(each.attempt.signature))), "")
     if reason:
         return "quarantined", reason
@@ -152,7 +154,7 @@ def _is_whole(attempt: Attempt) -> bool:
     return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
 
 
-def _as_called(attempt: Attempt) -> tuple[str, ...]:
+def _describe_tool(attempt: Attempt) -> tuple[str, ...]:
     """A tool with the arguments that it was given."""
     return (attempt.shown,) if attempt.wall == "tool" else ()
 
@@ -162,7 +164,7 @@ def _common_text(shown: list[str]) -> str:
     return shown[0] if len(set(shown)) == 1 else ""
 
 
-def _usual(texts: Iterable[str], but: str = "") -> str:
+def _most_usual(texts: Iterable[str], but: str = "") -> str:
     """The commonest of the texts that say something."""
     return next(iter(commonest(text for text in texts if text != but)), "")
 

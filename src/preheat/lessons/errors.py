@@ -28,9 +28,9 @@ MOST_FORMS = 6
 MOST_SUBJECTS = 3
 LONGEST_SUBJECT = 100
 _FEWEST_SESSIONS, _FEWEST_CALLS = 2, 3
-_TELLING = 0.15
+_TELLING_SHARE = 0.15
 """Share of the calls of its forms that an error of commands must meet to say something about them."""
-_GONE = 5
+_SESSIONS_UNTIL_OVER = 5
 """Sessions in a row that did the same without meeting it, after which it is over."""
 _HALF_LIFE, _SHORTER = 60.0, 30.0
 _LOOKED_THROUGH = 1000
@@ -42,7 +42,7 @@ _MISSING = re.compile(
 )
 _FILE = re.compile(r"(?!-)(?=.*\w)(?=.*[./])[^\s*?\[{$'\"`|<>;]{3,100}")
 """A word that is a path, and neither an option nor a pattern."""
-_SAYS_NOT_WHAT = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
+_NAMELESS = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
 """A message that is worth knowing only with the name that was masked in it."""
 
 
@@ -75,7 +75,7 @@ class Notes(msgspec.Struct, frozen=True):
     """Files that calls worked on."""
 
 
-class _Met(NamedTuple):
+class _Occurrence(NamedTuple):
     noted: Noted[Notes]
     failure: Failure
 
@@ -145,12 +145,12 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
     """The errors that at least two sessions met, and as weak ones those that one met often. Without a project only what
     several projects have."""
     ordered = sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
-    groups: defaultdict[Key, list[_Met]] = defaultdict(list)
+    groups: defaultdict[Key, list[_Occurrence]] = defaultdict(list)
     for noted in ordered:
         for failure in noted.notes.failures:
             key = mistake_key(failure.family, failure.signature)
             if key is not None:
-                groups[key].append(_Met(noted, failure))
+                groups[key].append(_Occurrence(noted, failure))
     ran: Counter[str] = Counter()
     for noted in ordered:
         ran.update(noted.notes.ran)
@@ -164,7 +164,7 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
 
 
 def _lesson(
-    project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
+    project: str, key: Key, group: list[_Occurrence], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
 ) -> Lesson:
     signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
     forms = commonest((met.failure.form for met in group), MOST_FORMS)
@@ -176,7 +176,7 @@ def _lesson(
     found = support_of(evidence)
     support = Support(found.calls_for, found.sessions_for, len(since), len(since))
     subjects = _subjects(group, general=not project)
-    subjects = tuple(subject for subject in subjects if not _was_there(subject, ordered))
+    subjects = tuple(subject for subject in subjects if not _exists_somewhere(subject, ordered))
     status, why = _status(group, support, subjects, _share(group, forms, ran))
     unfit = why_unfit(signatures)
     moments = [met.failure.at for met in group if met.failure.at is not None]
@@ -204,14 +204,14 @@ def _lesson(
     )
 
 
-def _sessions_since(group: list[_Met], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
+def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
     """The sessions after the last one that met it which made calls of the same forms, and met it no more."""
     met_in = {met.noted.session for met in group}
     last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
     return [noted.session for noted in ordered[last + 1 :] if any(form in noted.notes.ran for form in forms)]
 
 
-def _subjects(group: Sequence[_Met], general: bool) -> tuple[str, ...]:
+def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
     """What several sessions (or projects) met it with."""
     met_in: defaultdict[str, set[str]] = defaultdict(set)
     for met in group:
@@ -221,7 +221,7 @@ def _subjects(group: Sequence[_Met], general: bool) -> tuple[str, ...]:
     return tuple(sorted(again, key=lambda subject: (-len(met_in[subject]), subject))[:MOST_SUBJECTS])
 
 
-def _was_there(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
+def _exists_somewhere(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
     """Whether some session found it, or something below it."""
     below = subject + "/"
     return any(path == subject or path.startswith(below) for noted in ordered for path in noted.notes.present)
@@ -232,29 +232,31 @@ def _project(noted: Noted[Notes]) -> str:
     return noted.project or f"?{noted.agent}"
 
 
-def _share(group: Sequence[_Met], forms: Sequence[str], ran: Mapping[str, int]) -> float:
+def _share(group: Sequence[_Occurrence], forms: Sequence[str], ran: Mapping[str, int]) -> float:
     """The share of the calls of its forms that met it; `ran` says how often each form was right in all sessions."""
     counts = Counter(met.failure.form for met in group)
     failed = sum(counts[form] for form in forms)
     return failed / (failed + sum(ran.get(form, 0) for form in forms))
 
 
-def _status(group: Sequence[_Met], support: Support, subjects: Sequence[str], share: float) -> tuple[LessonStatus, str]:
+def _status(
+    group: Sequence[_Occurrence], support: Support, subjects: Sequence[str], share: float
+) -> tuple[LessonStatus, str]:
     if support.sessions_for < _FEWEST_SESSIONS:
         return "weak", "met in one session only"
-    if support.sessions_against >= max(_GONE, 2 * support.sessions_for):
+    if support.sessions_against >= max(_SESSIONS_UNTIL_OVER, 2 * support.sessions_for):
         return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
     if sum(met.failure.own for met in group) * 2 > len(group):
         return "weak", "met by scripts that the sessions wrote themselves"
     named = sum(met.failure.subject in subjects for met in group)
-    if 2 * named < len(group) and any(_SAYS_NOT_WHAT.search(met.failure.signature) for met in group):
+    if 2 * named < len(group) and any(_NAMELESS.search(met.failure.signature) for met in group):
         return "weak", "something was not there, another thing each time"
-    if group[0].failure.family == "shell" and not subjects and share < _TELLING:
+    if group[0].failure.family == "shell" and not subjects and share < _TELLING_SHARE:
         return "weak", "most calls of these forms do not meet it, and nothing tells which do"
     return "active", ""
 
 
-def _scope(project: str, group: Sequence[_Met]) -> Scope:
+def _scope(project: str, group: Sequence[_Occurrence]) -> Scope:
     agents = {met.noted.agent for met in group}
     tools = {met.failure.tool for met in group}
     own = group[0].failure.family != "shell"
@@ -265,13 +267,17 @@ def _scope(project: str, group: Sequence[_Met]) -> Scope:
     )
 
 
-def _text(group: Sequence[_Met], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support) -> str:
+def _text(
+    group: Sequence[_Occurrence], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support
+) -> str:
     seconds = sum(met.failure.seconds for met in group)
     cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
     counts = f"{counted(support.calls_for, 'call')} in {counted(support.sessions_for, 'session')}{cost}"
     about = f", again and again with {_quoted(subjects)}" if subjects else ""
     since = support.sessions_against
-    over = f"; not met in the last {counted(since, 'session')} that did the same" if since >= _GONE else ""
+    over = (
+        f"; not met in the last {counted(since, 'session')} that did the same" if since >= _SESSIONS_UNTIL_OVER else ""
+    )
     return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
 
 

@@ -45,7 +45,7 @@ _KNOWN_PURPOSES = frozenset(["list", "read", "search", "edit", "poll", "other", 
 """What every model knows how to do."""
 _KNOWN_PROGRAMS = frozenset(["git", "python", "python3", "node", "bash", "sh", "kill", "pkill"])
 _HOME = re.compile(r"\$\{?HOME\b|%USERPROFILE%|\$env:USERPROFILE", re.IGNORECASE)
-_ACTING = frozenset(
+_SIDE_EFFECT_WORDS = frozenset(
     [
         "accept", "add", "approve", "assign", "book", "buy", "cancel", "change", "charge", "close", "create",
         "delete", "deploy", "disable", "drop", "edit", "email", "enable", "grant", "invite", "kick", "merge",
@@ -131,10 +131,10 @@ def note(seen: Seen) -> ExampleNotes | None:
         elif form and aim not in failed:
             before = found.get((each.call.tool, form))
             one = _candidate(seen, each, form, before)
-            if one is not None and (before is None or _order(one) < _order(before)):
+            if one is not None and (before is None or _candidate_rank(one) < _candidate_rank(before)):
                 found[one.tool, form] = one
     candidates = sorted(found.values(), key=lambda one: (one.kind == "shell", one.seq))[:_MOST_NOTED]
-    forms = [_went(tool, form, calls) for (tool, form), calls in went.items()]
+    forms = [_form_use(tool, form, calls) for (tool, form), calls in went.items()]
     if not forms:
         return None
     forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.mistakes, -use.worked, use.tool, use.form))
@@ -153,7 +153,7 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
     for value, group in scored:
         if value <= 0 or len(lessons) >= MOST:
             break
-        chosen = _chosen(group)
+        chosen = _choose_candidate(group)
         sort = (group.agent, group.tool, chosen.purpose)
         if sorts[sort] < _PER_SORT or chosen.kind != "shell":
             sorts[sort] += 1
@@ -187,12 +187,12 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
         text = seen.relative(text)
         if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
             return None
-        if before is not None and (not plain, len(text), -each.record.seq) >= _order(before):
+        if before is not None and (not plain, len(text), -each.record.seq) >= _candidate_rank(before):
             return None  # before the dear part: looking at its result
-    elif _acts(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
+    elif _has_side_effects(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
         return None  # an address is what the call was about that time
-    arguments = _arguments(seen, each.call.input)
-    result = _result(seen, each.result.text) if arguments else ""
+    arguments = _clean_arguments(seen, each.call.input)
+    result = _shorten_result(seen, each.result.text) if arguments else ""
     if not result:
         return None
     same = text or msgspec.json.encode(arguments, order="sorted").decode()
@@ -201,22 +201,22 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
     )  # fmt: skip
 
 
-def _acts(each: SeenCall) -> bool:
+def _has_side_effects(each: SeenCall) -> bool:
     """Whether a tool changes something outside of the project, or is given what is private."""
     parts = {part.lower() for part in _NAME_PARTS.findall(each.call.tool.rpartition("__")[2])}
-    return not _ACTING.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
+    return not _SIDE_EFFECT_WORDS.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
 
 
-def _arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
+def _clean_arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
     """A tool's own arguments, all of them, with paths that begin at the project; empty where they are unfit."""
-    mended = _mended(seen, given)
+    mended = _clean_value(seen, given)
     encoded = "" if mended is None else msgspec.json.encode(mended).decode()
     if not isinstance(mended, dict) or len(encoded) > _LONGEST_ARGUMENTS:
         return {}
     return mended
 
 
-def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
+def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
     """A value made fit, or None: an argument that is null says nothing either."""
     if isinstance(value, str):
         text = seen.relative(value)
@@ -226,15 +226,15 @@ def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
-        mended = [_mended(seen, each, depth + 1) for each in value]
+        mended = [_clean_value(seen, each, depth + 1) for each in value]
         return None if None in mended else mended
     if isinstance(value, dict) and depth < _DEEPEST:
-        whole = {str(name): _mended(seen, each, depth + 1) for name, each in value.items()}
+        whole = {str(name): _clean_value(seen, each, depth + 1) for name, each in value.items()}
         return None if None in whole.values() else whole
     return None
 
 
-def _result(seen: Seen, text: str) -> str:
+def _shorten_result(seen: Seen, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
@@ -251,7 +251,7 @@ def _without_signs(text: str) -> str:
     return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
-def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
+def _form_use(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
     worked = [each.record.seq for each in calls if each.ran]
     mistakes = sum(1 for each in calls if each.failed and each.record.cause == "mistake")
     return FormUse(tool, form, len(worked), mistakes, min(worked, default=-1))
@@ -273,20 +273,20 @@ def _value(group: _Group) -> float:
     """What it is worth to show a form: how many sessions used it, how often it goes wrong, and whether it says anything."""
     one = group.candidates[0][1]
     sessions = sum(1 for _, use in group.uses if use.worked)
-    fails = _fails(group)
+    fails = _mistake_share(group)
     if fails >= 0.5:
         return 0.0
     own = 1.5 if one.kind == "other" else 1.2 if one.purpose in CHECKS else 1.0
     return log2(1 + sessions) * (1 + 2 * fails) * own
 
 
-def _fails(group: _Group) -> float:
+def _mistake_share(group: _Group) -> float:
     """How often calls of a form were a mistake; 0 where there were too few to tell."""
     calls = sum(use.worked + use.mistakes for _, use in group.uses)
     return sum(use.mistakes for _, use in group.uses) / calls if calls >= _FAILING_CALLS else 0.0
 
 
-def _chosen(group: _Group) -> Candidate:
+def _choose_candidate(group: _Group) -> Candidate:
     """Of a form the call that most sessions made exactly so; of equals the plainest, then the newest."""
     alike = Counter(one.same for _, one in group.candidates)
     _, chosen = min(
@@ -331,7 +331,7 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
 
 def _why_weak(group: _Group, chosen: Candidate, worked: int, sessions: int) -> str:
     """Why an example is not handed out by itself; empty if it is."""
-    usual = _USUAL_IF_FAILING if _fails(group) >= _FAILING else _USUAL
+    usual = _USUAL_IF_FAILING if _mistake_share(group) >= _FAILING else _USUAL
     if worked < 2 or worked < sessions * usual:
         return f"used in {worked} of {sessions} sessions"
     if chosen.kind != "shell" and sum(one.same == chosen.same for _, one in group.candidates) < 2:
@@ -339,5 +339,5 @@ def _why_weak(group: _Group, chosen: Candidate, worked: int, sessions: int) -> s
     return ""
 
 
-def _order(one: Candidate) -> tuple[bool, int, int]:
+def _candidate_rank(one: Candidate) -> tuple[bool, int, int]:
     return (not one.plain, len(one.same), -one.seq)

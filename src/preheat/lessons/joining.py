@@ -28,12 +28,12 @@ def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:
     for group in groups.values():
         if len(group) > 1 and not any(lesson.pinned for lesson in group):
             ordered = sorted(group, key=lambda lesson: lesson.id)
-            joined[ordered[0].id] = _joined(ordered)
+            joined[ordered[0].id] = _join_group(ordered)
             gone |= {lesson.id for lesson in ordered[1:]}
     return [joined.get(lesson.id, lesson) for lesson in lessons if lesson.id not in gone]
 
 
-def _joined(group: Sequence[Lesson]) -> Lesson:
+def _join_group(group: Sequence[Lesson]) -> Lesson:
     first = group[0]
     common = sorted(group, key=lambda lesson: (-lesson.support.calls_for, lesson.id))
     errors = list(dict.fromkeys(one_line(lesson.error, _LONGEST) for lesson in common if lesson.error))

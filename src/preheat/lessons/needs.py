@@ -27,7 +27,7 @@ _OPTION = re.compile(r"(?<=\s)(--?[A-Za-z][\w-]*)(?:=\S*)?")
 _TARGET = re.compile(r"(?<=\s)(?:\./)?([\w.@-]+(?:/[\w.@-]+)+|[\w-]+/)(?=\s|$)")
 
 
-class _Met(NamedTuple):
+class _MissingIn(NamedTuple):
     told: Told
     stuck: Stuck
 
@@ -36,18 +36,18 @@ def learn_needs(project: str, told: Sequence[Told]) -> list[Lesson]:
     """What has to be so that commands work here."""
     scope = Scope(project=project)
     return [
-        *_folders(scope, told),
-        *_staying(scope, told),
-        *_missing(scope, told),
-        *_options(scope, told),
-        *_runners(scope, told),
+        *_learn_folders(scope, told),
+        *_learn_kept_folders(scope, told),
+        *_learn_missing_programs(scope, told),
+        *_learn_options(scope, told),
+        *_learn_runners(scope, told),
     ]
 
 
-def _folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     """A program that finds its project in one folder only."""
     for program, folder in home_folders(told).items():
-        met = [_Met(each, stuck) for each in told for stuck in each.commands.astray if stuck.name == program]
+        met = [_MissingIn(each, stuck) for each in told for stuck in each.commands.astray if stuck.name == program]
         met = [each for each in met if each.stuck.folder != folder]
         if not met:
             continue
@@ -58,7 +58,7 @@ def _folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
             if used.folder == folder and used.core.partition(" ")[0] == program
         ]
         tally = Tally(uses)
-        message = _quoted(met)
+        message = _quote_commonest(met)
         yield _lesson(
             scope,
             "folder",
@@ -72,9 +72,9 @@ def _folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         )
 
 
-def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_kept_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     """A shell that keeps its folder from call to call: the same `cd` fails the second time."""
-    met = [_Met(each, stuck) for each in told for stuck in each.commands.stayed]
+    met = [_MissingIn(each, stuck) for each in told for stuck in each.commands.stayed]
     if not met:
         return
     agents = {each.told.agent for each in met}
@@ -84,19 +84,20 @@ def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         scope,
         "folder",
         ("staying",),
-        f"The shell keeps its folder from one call to the next: a second {shown} fails ({_times(len(met))}){_quoted(met)}.",
+        f"The shell keeps its folder from one call to the next: a second {shown} fails"
+        f" ({_times(len(met))}){_quote_commonest(met)}.",
         _evidence_of_stuck(met),
         met,
         agent=agents.pop() if len(agents) == 1 else "",
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
-def _missing(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_missing_programs(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     """Programs that the shell does not know."""
-    by_name: dict[str, list[_Met]] = {}
+    by_name: dict[str, list[_MissingIn]] = {}
     for each in told:
         for stuck in each.commands.missing:
-            by_name.setdefault(stuck.name, []).append(_Met(each, stuck))
+            by_name.setdefault(stuck.name, []).append(_MissingIn(each, stuck))
     for name, met in sorted(by_name.items()):
         ran = [each for each in told if each.commands.programs.get(name)]
         last = max(each.told.place for each in met)
@@ -114,20 +115,20 @@ def _missing(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         )
 
 
-def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     """An option without which a command fails on one target."""
     for (purpose, way), uses in ways(told).items():
         if not any(use.used.failing for use in uses):
             continue
         for target in sorted({target for use in uses for text, _ in use.used.failing for target in _targets(text)}):
-            option = _needed(uses, target)
+            option = _needed_option(uses, target)
             if option is None:
                 continue
             name, good, bad = option
             example = good[-1][1]
             signatures = [signature for use, _ in bad for signature in use.used.signatures]
             met = [
-                _Met(use.told, Stuck(target, seq, signature, use.used.last, text))
+                _MissingIn(use.told, Stuck(target, seq, signature, use.used.last, text))
                 for use, text in bad
                 for seq, signature in zip(use.used.bad_seqs, use.used.signatures or ("",), strict=False)
             ]
@@ -136,7 +137,7 @@ def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
                 purpose,
                 ("option", way, target, name),
                 f"`{way}` needs `{name}` for `{target}`: `{example}` works ({_times(len(good))}), without it it fails"
-                f" ({_times(len(bad))}){_quoted(met)}.",
+                f" ({_times(len(bad))}){_quote_commonest(met)}.",
                 [*(Evidence(use.told.session, None, use.used.last, False, text) for use, text in good)],
                 met,
                 use=example,
@@ -151,7 +152,7 @@ def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
 _Cases = list[tuple[Use, str]]
 
 
-def _needed(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
+def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
     """The option that tells the calls on a target that ran from those that failed, and both."""
     good = [(use, text) for use in uses for text, _ in use.used.texts if target in _targets(text)]
     bad = [(use, text) for use in uses for text, _ in use.used.failing if target in _targets(text)]
@@ -169,7 +170,7 @@ def _targets(text: str) -> list[str]:
     return [target.rstrip("/") for target in _TARGET.findall(text)]
 
 
-def _runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
     """The one of several package runners that is used here."""
     for family in _RUNNERS:
         by_name: dict[str, list[Use]] = {}
@@ -187,7 +188,9 @@ def _runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         if tally.ran < 5 or tally.sessions < 2 or tally.ran < _CLEAR * total:
             continue
         failing = sorted(other for other, each in tallies.items() if other != name and each.fails)
-        others = [_Met(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]]
+        others = [
+            _MissingIn(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
+        ]
         more = f"; {', '.join(f'`{other}`' for other in failing)} fails here" if failing else ""
         signatures = [signature for other in failing for signature in tallies[other].signatures]
         yield _lesson(
@@ -209,7 +212,7 @@ def _lesson(
     key: tuple[str, ...],
     text: str,
     evidence: list[Evidence],
-    met: Sequence[_Met],
+    met: Sequence[_MissingIn],
     *,
     agent: str = "",
     use: str = "",
@@ -245,7 +248,7 @@ def _lesson(
     )
 
 
-def _quoted(met: Sequence[_Met]) -> str:
+def _quote_commonest(met: Sequence[_MissingIn]) -> str:
     """The commonest message, if it may be shown."""
     messages = commonest(each.stuck.signature for each in met if not orders(each.stuck.signature))
     return f": `{one_line(messages[0], 80)}`" if messages else ""
@@ -255,7 +258,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _sessions(met: Sequence[_Met]) -> str:
+def _sessions(met: Sequence[_MissingIn]) -> str:
     return counted(len({each.told.session for each in met}), "session")
 
 
@@ -267,5 +270,5 @@ def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
     ]
 
 
-def _evidence_of_stuck(met: Sequence[_Met]) -> list[Evidence]:
+def _evidence_of_stuck(met: Sequence[_MissingIn]) -> list[Evidence]:
     return [Evidence(each.told.session, each.stuck.seq, each.stuck.at, False, each.stuck.text) for each in met]

@@ -24,16 +24,16 @@ def runs_own(seen: Seen) -> frozenset[int]:
     for each in seen.calls:
         if each.call.kind == "shell":
             text = text_of(each.call.input)
-            if _runs(text, own):
+            if _runs_own_script(text, own):
                 found.add(each.record.seq)
             if ">" in text or "tee" in text:
                 own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
         elif each.call.kind == "write" and each.worked:
-            own.update(_written(each))
+            own.update(_written_names(each))
     return frozenset(found)
 
 
-def _runs(text: str, own: set[str]) -> bool:
+def _runs_own_script(text: str, own: set[str]) -> bool:
     main = understand(text).main
     if main is None:
         return False
@@ -42,6 +42,6 @@ def _runs(text: str, own: set[str]) -> bool:
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in main.words)
 
 
-def _written(each: SeenCall) -> list[str]:
+def _written_names(each: SeenCall) -> list[str]:
     paths = changed(each.call)
     return [base_name(path) for path in (paths.split("\n") if paths else names_in(text_of(each.call.input)))]

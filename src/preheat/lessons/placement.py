@@ -57,7 +57,7 @@ def made_in(seen: Seen) -> tuple[Made, ...]:
         call = each.call
         if call.kind not in ("read", "edit", "write"):
             continue
-        paths = _new(seen, each.call.input, changed(call)) if call.kind == "edit" else [file_of(call)]
+        paths = _added_files(seen, each.call.input, changed(call)) if call.kind == "edit" else [file_of(call)]
         if each.worked and (call.kind == "write" or _ADDED.search(str(call.input.get("text", "")))):
             said = each.result.text if each.result is not None else ""
             for path in paths:
@@ -69,7 +69,7 @@ def made_in(seen: Seen) -> tuple[Made, ...]:
     return tuple(sorted(unique.values(), key=lambda made: made.seq))[:MOST_FILES]
 
 
-def _new(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
+def _added_files(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
     added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")

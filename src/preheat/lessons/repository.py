@@ -14,7 +14,7 @@ _ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s+[\"']?(?:/|~|\.\.|\$|[A-Za-z]:)|\bgit
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\s]+|detached HEAD)(?: \(root-commit\))? (?P<head>[0-9a-f]{7,40})\] ", re.M)
 _SWITCHED = re.compile(r"^(?:Switched to (?:a new )?branch|Already on) '([^']+)'", re.M)
 _ON_BRANCH = re.compile(r"^On branch (\S+)$", re.M)
-_LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?:\s|$)", re.M)
+_LOG_OUTPUT = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?:\s|$)", re.M)
 _FORWARD = re.compile(r"^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$", re.M)
 _MOVING = frozenset(["checkout", "switch", "pull", "merge", "rebase", "reset", "cherry-pick", "revert", "commit", "am"])
 _PLAIN_LOG = re.compile(r"-(?:\d+|n\d*|-oneline|-decorate|-stat|-max-count=\d+|-no-pager|-no-decorate)$|\d+$|HEAD$")
@@ -37,11 +37,11 @@ def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
             continue
         text = text_of(each.call.input)
         if "git" in text and not _ELSEWHERE.search(text):
-            found = _after(found, text, each.result.text, each.record.seq)
+            found = _state_after(found, text, each.result.text, each.record.seq)
     return found
 
 
-def _after(before: Place, text: str, output: str, seq: int) -> Place:
+def _state_after(before: Place, text: str, output: str, seq: int) -> Place:
     commands = [command for command in understand(text).commands if command.program == "git"]
     told = [_subcommand(command) for command in commands]
     if not told:
@@ -61,7 +61,7 @@ def _after(before: Place, text: str, output: str, seq: int) -> Place:
         head = forward[1]
     last = commands[-1]
     if (told[-1] == "log" and _is_plain_log(last)) or (told[-1] == "rev-parse" and last.words[-1] == "HEAD"):
-        logged = _LOGGED.search(output)
+        logged = _LOG_OUTPUT.search(output)
         head = logged[1] if logged and len(set(told) & {"diff", "show", "blame", "reflog"}) == 0 else head
     return Place(branch, head, committed)
 

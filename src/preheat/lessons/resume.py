@@ -81,7 +81,7 @@ def learn(project: str, noted: Sequence[Noted[ResumeNotes]]) -> list[Lesson]:
     assert packet is not None  # noqa: S101  (chosen above)
     if is_clean(packet) and is_housekeeping(packet.goal):  # nor anything of an older one: it was seen to
         return []
-    packet = msgspec.structs.replace(packet, next_command=_next(packet, noted))
+    packet = msgspec.structs.replace(packet, next_command=_next_command(packet, noted))
     evidence = (Evidence(session, None, at, text=one_line(packet.goal)),)
     scope = Scope(project=project)
     return [
@@ -171,14 +171,14 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
     by_person = session.starter in _PEOPLE and session.relation != "subagent"
     if not seen.root or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
         return None
-    edited, read = _files(seen)
+    edited, read = _touched_files(seen)
     where = place(seen.calls, session.branch)
     wanted = goal([said.text for said in seen.said()], seen.relative)
     if not wanted or not (edited or checked or where.committed >= 0):
         return None
     passed = max((run.seq for run in checked if run.passed), default=-1)
     states = last_states(checked)[:_CHECKS]
-    checks = tuple(Check(run.command, run.passed, _told(run.signature), run.at) for run in states)
+    checks = tuple(Check(run.command, run.passed, _safe_signature(run.signature), run.at) for run in states)
     unverified = [path for path, (_, last) in edited.items() if last > passed and not path.endswith(_DOCUMENTS)]
     return ResumePacket(
         session=seen.key,
@@ -195,7 +195,7 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
     )
 
 
-def _files(seen: Seen) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+def _touched_files(seen: Seen) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
     """The files that were edited, and those that were only read: how often, and where the last time."""
     edited: dict[str, tuple[int, int]] = {}
     read: dict[str, tuple[int, int]] = {}
@@ -230,21 +230,21 @@ def _dead_ends(seen: Seen) -> tuple[str, ...]:
     found: list[tuple[int, int, str]] = []
     for calls in failures.values():
         last = calls[-1]
-        shown = _shown(seen, last)
+        shown = _show_call(seen, last)
         if len(calls) >= _ABANDONED and shown:
-            text = f"{shown} failed {len(calls)} times{_quoted(_told(last.record.signature))}"
+            text = f"{shown} failed {len(calls)} times{_quoted(_safe_signature(last.record.signature))}"
             found.append((-len(calls), last.record.seq, text))
     return tuple(text for *_, text in sorted(found)[:_DEAD_ENDS])
 
 
-def _shown(seen: Seen, each: SeenCall) -> str:
+def _show_call(seen: Seen, each: SeenCall) -> str:
     if each.call.kind != "shell":
         return f"`{each.call.tool}`"
     text = seen.relative(text_of(each.call.input))
     return "" if "\n" in text or len(text) > _SIGNATURE or junk(text) else f"`{text}`"
 
 
-def _next(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
+def _next_command(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
     """The failing check; else, for edits that nobody checked, the session's own or the one that most sessions here run."""
     failing = next((check.command for check in packet.checks if not check.passed), "")
     if failing or not packet.unverified:
@@ -272,7 +272,7 @@ def _sentence(packet: ResumePacket) -> str:
     return f'The last session was asked: "{wanted}"; {state}.'
 
 
-def _told(signature: str) -> str:
+def _safe_signature(signature: str) -> str:
     """A signature, if it may be put before a model."""
     signature = one_line(signature, _SIGNATURE)
     return "" if orders(signature) else signature

@@ -99,7 +99,7 @@ def learn(project: str, sessions: Sequence[Noted[StretchNotes]]) -> list[Lesson]
     found = find(units)
     if not project:
         found = [each for each in found if _in_several(each.steps, units)]
-    return [_lesson(project, each, sessions) for each in _different(found)]
+    return [_lesson(project, each, sessions) for each in _drop_overlapping(found)]
 
 
 def _in_several(steps: Steps, units: Iterable[Unit]) -> bool:
@@ -114,16 +114,16 @@ def _share(values: list[bool]) -> float:
     return sum(values) / len(values)
 
 
-def _different(found: Iterable[Finding]) -> list[Finding]:
+def _drop_overlapping(found: Iterable[Finding]) -> list[Finding]:
     """Without those that are part of a surer one, or have one as a part."""
     kept: list[Finding] = []
     for each in found:
-        if not any(_within(each.steps, other.steps) or _within(other.steps, each.steps) for other in kept):
+        if not any(_is_part(each.steps, other.steps) or _is_part(other.steps, each.steps) for other in kept):
             kept.append(each)
     return kept
 
 
-def _within(part: Steps, whole: Steps) -> bool:
+def _is_part(part: Steps, whole: Steps) -> bool:
     return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
 
 
@@ -133,7 +133,7 @@ def _lesson(project: str, found: Finding, sessions: Sequence[Noted[StretchNotes]
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for each in sessions:
         for against, stretch in ((False, each.notes.good), (True, each.notes.bad)):
-            if stretch is not None and _within(found.steps, stretch.steps):
+            if stretch is not None and _is_part(found.steps, stretch.steps):
                 evidence.append(_evidence(each, stretch, against))
                 for step in found.steps:
                     forms[step][each.notes.forms.get(step, "")] += 1

@@ -16,7 +16,7 @@ def touches(seen: Seen, each: SeenCall) -> list[Touch]:
     known: dict[int, list[Touch]] = seen.memory.setdefault("fit touches", {})
     found = known.get(each.record.seq)
     if found is None:
-        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _speaks(touch.path)]
+        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _gives_orders(touch.path)]
         known[each.record.seq] = found
     return found
 
@@ -30,7 +30,7 @@ def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
 
 
 @lru_cache(maxsize=8192)
-def _speaks(path: str) -> bool:
+def _gives_orders(path: str) -> bool:
     """Whether a file is called so that a model might obey its name."""
     return bool(orders(path))
 

@@ -22,7 +22,7 @@ MOST_SEQS = 5
 MOST_PROGRAMS = 100
 _PURPOSES = frozenset(("test", "build", "lint", "typecheck", "format", "package", "run", "other"))
 """Looking, editing, version control and requests are done the same way in every project."""
-_WHERE = ("workdir", "cwd", "working_directory", "dir")
+_FOLDER_ARGUMENTS = ("workdir", "cwd", "working_directory", "dir")
 _WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
 _NOT_FOUND = re.compile(
     r"(?i)command not found|not recognized as|(?:^|[:\s])not found$|no such command|is not installed|executable file not found"
@@ -163,16 +163,16 @@ def commands_of(seen: Seen) -> Commands:
         if target and each.ran:
             been.add(target)
             went += 1
-        _note_stuck(each, text, target if target in been else "", missing, stayed)
+        _note_missing(each, text, target if target in been else "", missing, stayed)
         if each.failed and commands and _ASTRAY.search(each.record.signature):
             programs_here = Counter(command.program for command in commands)
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
-            astray.append(_stuck(each, name, text, commands[0].folder))
+            astray.append(_make_missing(each, name, text, commands[0].folder))
             continue
-        for command in _judged(each, text, commands):
+        for command in _judged_commands(each, text, commands):
             if each.ran:
                 programs[command.program] += 1
-            if command.purpose in _PURPOSES and not _is_own(command, own):
+            if command.purpose in _PURPOSES and not _runs_own_script(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)
                 counts.setdefault(key, _Counts(command)).add(command, each)
         if ">" in text or "tee" in text:
@@ -189,7 +189,7 @@ def _by_weight(used: Used) -> tuple[object, ...]:
 
 def _start(seen: Seen, arguments: dict[str, object]) -> str:
     """The folder that a call names besides its command."""
-    for name in _WHERE:
+    for name in _FOLDER_ARGUMENTS:
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return moved("", seen.relative(value)) or ""
@@ -202,24 +202,24 @@ def _first_cd(text: str) -> str:
     return "" if target in ("", ".", "..", "-") or target.startswith("/") else target
 
 
-def _note_stuck(call: SeenCall, text: str, target: str, missing: list[Stuck], stayed: list[Stuck]) -> None:
+def _note_missing(call: SeenCall, text: str, target: str, missing: list[Stuck], stayed: list[Stuck]) -> None:
     record = call.record
     if not call.failed or record.cause == "finding":
         return
     signature = one_line(record.signature)
     if _NOT_FOUND.search(signature):
-        name = _unknown(text, signature)
+        name = _unknown_program(text, signature)
         if name:
-            missing.append(_stuck(call, name, text))
+            missing.append(_make_missing(call, name, text))
     elif target and _NO_FOLDER.search(signature):
-        stayed.append(_stuck(call, target, text))
+        stayed.append(_make_missing(call, target, text))
 
 
-def _stuck(call: SeenCall, name: str, text: str, folder: str = "") -> Stuck:
+def _make_missing(call: SeenCall, name: str, text: str, folder: str = "") -> Stuck:
     return Stuck(name, call.record.seq, one_line(call.record.signature), call.call.at, one_line(text), folder)
 
 
-def _unknown(text: str, signature: str) -> str:
+def _unknown_program(text: str, signature: str) -> str:
     """The program that the shell's message names, if the text calls it."""
     words = set(re.findall(r"[\w.+-]+", signature))
     for command in understand(text).commands:
@@ -229,7 +229,7 @@ def _unknown(text: str, signature: str) -> str:
     return ""
 
 
-def _judged(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[Typed]:
+def _judged_commands(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[Typed]:
     """The commands that the verdict on a call is about."""
     if not (call.ran or (call.failed and call.record.cause)):
         return ()
@@ -245,6 +245,6 @@ def _judged(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[
     return ()
 
 
-def _is_own(command: Typed, own: set[str]) -> bool:
+def _runs_own_script(command: Typed, own: set[str]) -> bool:
     """Whether a command runs what the session itself has just written."""
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in command.core.split())

@@ -134,7 +134,7 @@ def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     heads = [
         name
         for number, name in enumerate(ranked)
-        if not number or (tallies[name].sessions >= ENOUGH_SESSIONS and _weighs(tallies[name].ran, whole))
+        if not number or (tallies[name].sessions >= ENOUGH_SESSIONS and _is_large_enough(tallies[name].ran, whole))
     ][:_MOST_ASPECTS]
     for name in ranked:
         if name not in heads:
@@ -142,7 +142,7 @@ def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     return [Aspect(purpose, way, uses[0].used.core, name, Tally(by_name[name])) for name in heads]
 
 
-def _weighs(ran: int, whole: int) -> bool:
+def _is_large_enough(ran: int, whole: int) -> bool:
     return ran >= max(ENOUGH_CALLS, _OWN_ASPECT * whole)
 
 

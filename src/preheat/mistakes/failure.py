@@ -63,11 +63,11 @@ def form_of(seen: SeenCall) -> str:
     """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
     one which the message of a failure names."""
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
-    form = (_speaking(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
+    form = (_complaining_form(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
     return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
 
 
-def _speaking(text: str, signature: str) -> str:
+def _complaining_form(text: str, signature: str) -> str:
     """The form of the command that a message comes from, where it says so and is not the main one."""
     speaker = _SPEAKER.match(signature)
     understood = understand(text)
@@ -79,10 +79,10 @@ def _speaking(text: str, signature: str) -> str:
 
 def started_form(seen: SeenCall) -> str:
     """The form with the programs that start it before it: `npx jest …`."""
-    return _started(seen, form_of(seen))
+    return _with_starters(seen, form_of(seen))
 
 
-def _started(seen: SeenCall, form: str) -> str:
+def _with_starters(seen: SeenCall, form: str) -> str:
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
     main = understand(text).main if text else None
     if main is None or not main.wrappers:
@@ -98,7 +98,7 @@ def forms_that_ran(seen: Seen) -> dict[str, int]:
             if each.ran:
                 form = form_of(each)
                 counts[form] += 1
-                started = _started(each, form)
+                started = _with_starters(each, form)
                 if started != form:
                     counts[started] += 1
         commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]

@@ -97,18 +97,18 @@ def note(seen: Seen) -> Notes | None:
         return None
     by_seq = seen.by_seq()
     found = [
-        _mistaken(seen, each, [by_seq[n] for n in _after(each) if n in by_seq])
+        _make_mistake(seen, each, [by_seq[n] for n in _following_calls(each) if n in by_seq])
         for each in seen.calls
         if is_mistake(each) and signature_of(each)
     ]
     return Notes(tuple(found[-MOST:]), forms_that_ran(seen))
 
 
-def _after(failure: SeenCall) -> range:
+def _following_calls(failure: SeenCall) -> range:
     return range(failure.record.seq + 1, failure.record.seq + WITHIN + 1)
 
 
-def _mistaken(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
+def _make_mistake(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
     record = failure.record
     path = seen.relative(file_of(failure.call))
     return Mistaken(
@@ -145,7 +145,7 @@ def _tries(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> tuple[Tr
 def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenCall], *, first: bool) -> Try:
     result = failure.result.seen[:_LOOKED_THROUGH] if failure.result else ""
     changes, failed, worked = _changes(seen, failure, later, result)
-    changes = _on_the_way(seen, failure, changes, between)
+    changes = _steps_between(seen, failure, changes, between)
     changes = tuple(change for change in changes if not _unfit(change))
     return Try(
         seq=later.record.seq,
@@ -165,7 +165,7 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
     one, other = (seen.relative(text_of(each.call.input)) for each in (failure, later))
     if failure.call.kind == "shell" and later.call.kind == "shell" and one and other:
         change = command_change(one, other)
-        differences = _refused(change, result, failure.record.signature)
+        differences = _without_refused(change, result, failure.record.signature)
         failed, worked = shown(seen, failure), shown(seen, later)
         if _is_another(change, differences):
             return differences, "", ""
@@ -182,7 +182,7 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
     return changes, shown(seen, failure, names), shown(seen, later, names)
 
 
-def _refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
+def _without_refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
     """The differences, in the light of the message: an option that it names is the mistake, whatever came in its place; one
     that it does not name is nothing where something else was worked on."""
     if change.failed is not None:
@@ -225,7 +225,7 @@ def _joined(command: Command) -> str:
     return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
 
 
-def _on_the_way(
+def _steps_between(
     seen: Seen, failure: SeenCall, changes: tuple[Difference, ...], between: Sequence[SeenCall]
 ) -> tuple[Difference, ...]:
     """The same call again, or a text written anew: what was done before it is the repair."""

@@ -89,7 +89,7 @@ def of_exception(text: str) -> Sign | None:
     """An interpreter ended by an exception that nobody caught."""
     last = _exception(text)
     if last is not None:
-        return None if _told_again(text, last) else Sign(last[0].strip())
+        return None if _is_repeated(text, last) else Sign(last[0].strip())
     syntax = forms.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
     return Sign(syntax[1]) if syntax else None
 
@@ -97,7 +97,7 @@ def of_exception(text: str) -> Sign | None:
 def caught(text: str) -> bool:
     """An exception was caught and printed: what else stands there about it is no failure either."""
     last = _exception(text)
-    return last is not None and _told_again(text, last)
+    return last is not None and _is_repeated(text, last)
 
 
 def _exception(text: str) -> "re.Match[str] | None":
@@ -120,7 +120,7 @@ def _raised(text: str, start: int) -> "re.Match[str] | None":
         start = again.end()
 
 
-def _told_again(text: str, exception: "re.Match[str]") -> bool:
+def _is_repeated(text: str, exception: "re.Match[str]") -> bool:
     """The program itself speaks of the exception too: it was caught, and printed."""
     message = exception[0].partition(": ")[2].strip()
     if len(message) < 8:

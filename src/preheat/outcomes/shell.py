@@ -35,7 +35,7 @@ def succeeded(case: Case, rung: Rung) -> Outcome:
         return outcome(case, "ok", rung) if inner is None else failed(case, "text", inner.line)
     command = text_of(case.call.input)
     fallbacks = {found.strip() for found in _FALLBACK.findall(command)} if "||" in command else set()
-    if fallbacks and (case.shows or shell.purpose == "vcs") and _only(case, fallbacks):
+    if fallbacks and (case.shows or shell.purpose == "vcs") and _only_fallback(case, fallbacks):
         return outcome(case, "empty", rung)
     if "$?" in command[-80:] and (code := echoed_code(case.result.text)):
         return failed(case, "exit_code", case.text, code)
@@ -43,7 +43,7 @@ def succeeded(case: Case, rung: Rung) -> Outcome:
     if sign is None or not sign.sure:
         return outcome(case, "ok", rung, _HIDDEN)
     if case.shows:
-        return _looked(case, sign, "||" in command)
+        return _judge_look(case, sign, "||" in command)
     if fallbacks and any(line.strip() in fallbacks for line in case.text.split("\n")):
         return outcome(case, "ok", rung, LIKELY)
     return failed(case, "text", case.text)
@@ -68,13 +68,13 @@ def found_none(message: str) -> bool:
     return _NONE_THERE.match(message) is not None
 
 
-def _only(case: Case, fallbacks: set[str]) -> bool:
+def _only_fallback(case: Case, fallbacks: set[str]) -> bool:
     """All that came back is what the command has in store for finding nothing."""
     expected = fallbacks | lines.complaints(case.text, case.programs)
     return all(line.strip() in expected for line in case.text.split("\n") if line.strip())
 
 
-def _looked(case: Case, sign: lines.Sign, reckoned: bool) -> Outcome:
+def _judge_look(case: Case, sign: lines.Sign, reckoned: bool) -> Outcome:
     """Something that was to be shown is not there. What else was shown counts; so does having reckoned with it."""
     if other_lines(case):
         return outcome(case, "ok", "text", LIKELY)

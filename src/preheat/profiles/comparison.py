@@ -65,10 +65,10 @@ def _calls(calls: Sequence[Counted]) -> list[Counts]:
     return [count_calls([call])._replace(timed=int(timed)) for call in calls if not call.bookkeeping]
 
 
-_Given = tuple[str, int, Sequence[Counts]]
+_LabelledCounts = tuple[str, int, Sequence[Counts]]
 
 
-def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int) -> Comparison:
+def _compare(of: Literal["sessions", "sets"], a: _LabelledCounts, b: _LabelledCounts, shared: int) -> Comparison:
     totals = _sum(a[2]), _sum(b[2])
     redrawn = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
     differences = tuple(
@@ -85,7 +85,7 @@ def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int)
     )
 
 
-def _side(given: _Given, total: Counts) -> Side:
+def _side(given: _LabelledCounts, total: Counts) -> Side:
     return Side(label=given[0], sessions=given[1], calls=total.calls, judged=total.judged)
 
 
@@ -165,7 +165,7 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
         for units in (a, b)
     ]
     drawn = [resampled(side, seed=SEED + place) for place, side in enumerate(rows)]
-    p = _dealt(rows[0], rows[1])
+    p = _permutation_tests(rows[0], rows[1])
     found = []
     for place in range(len(MEASURES)):
         events, total = 2 * place, 2 * place + 1
@@ -178,7 +178,7 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     return found
 
 
-def _dealt(a: Floats, b: Floats) -> Floats:
+def _permutation_tests(a: Floats, b: Floats) -> Floats:
     """For every measure, how often a deal of the units to the two sides at random parts them as much as they are.
 
     Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
@@ -191,15 +191,15 @@ def _dealt(a: Floats, b: Floats) -> Floats:
     found = columns[: len(a)].sum(axis=0)
     random = np.random.default_rng(_SEED)
     deals = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
-    given = _parting(found[None, :], everything, len(a), len(b))
-    dealt = _parting(deals, everything, len(a), len(b))
+    given = _standardised_difference(found[None, :], everything, len(a), len(b))
+    dealt = _standardised_difference(deals, everything, len(a), len(b))
     # A deal whose parting cannot be told counts as one that is as large.
     as_large = np.count_nonzero(~(np.abs(dealt) < np.abs(given) - 1e-9), axis=0)
     chance: Floats = (1 + as_large) / (1 + _DEALS)
     return chance
 
 
-def _parting(sums: Floats, everything: Floats, units_a: int, units_b: int) -> Floats:
+def _standardised_difference(sums: Floats, everything: Floats, units_a: int, units_b: int) -> Floats:
     """The difference of the two sides' shares in standard errors, from the sums of one side."""
     shares, variances = [], []
     for side, units in ((sums, units_a), (everything - sums, units_b)):

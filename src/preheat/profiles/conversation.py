@@ -51,7 +51,7 @@ class Conversation:
             elif isinstance(event, Other) and event.name == CONTEXT_WINDOW and type(event.raw) is int:
                 self.context_window = event.raw
         self.messages = calls + len(texts)
-        self.seconds = _lasted(session)
+        self.seconds = _duration(session)
         given = [each.input + each.cache_read + each.cache_write for each in used.values()]
         total = sum(given) + sum([each.output for each in used.values()])
         self.tokens = total or (session.reported.total if session.reported else 0)
@@ -60,7 +60,7 @@ class Conversation:
         """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
 
 
-def _lasted(session: Session) -> float | None:
+def _duration(session: Session) -> float | None:
     """From the first event to the last; the heading knows, where the reader filled it in."""
     start, end = session.started_at, session.ended_at
     if start is None or end is None:

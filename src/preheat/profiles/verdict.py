@@ -51,10 +51,10 @@ def plain(errors: Answer, mistakes: Answer) -> str:
 
 def within(answer: Answer) -> Direction:
     """Where the rate goes within sessions, unless a check speaks against it."""
-    return "no_difference" if _against(answer) else answer.slope.change.direction
+    return "no_difference" if _contradicting_checks(answer) else answer.slope.change.direction
 
 
-def _against(answer: Answer) -> list[str]:
+def _contradicting_checks(answer: Answer) -> list[str]:
     """The checks that take a clear slope back: another cut of the same messages that points the other way, or all messages
     together if they clearly do."""
     direction = answer.slope.change.direction
@@ -132,8 +132,8 @@ def _selection(answer: Answer, shares: Shares) -> list[str]:
     )
     if answer.raw.value is None or answer.later.value is None:
         return [said]
-    parts = f"{_bare(answer.selection)} were there from the start (selection), {_bare(answer.later)} came later"
-    return [f"{said} So of {_bare(answer.raw)} points by length, {parts} (other work, learning or tiring)."]
+    parts = f"{_number_only(answer.selection)} were there from the start (selection), {_number_only(answer.later)} came later"
+    return [f"{said} So of {_number_only(answer.raw)} points by length, {parts} (other work, learning or tiring)."]
 
 
 def _slopes(answer: Answer) -> list[str]:
@@ -145,7 +145,7 @@ def _slopes(answer: Answer) -> list[str]:
         f"{_unclear(change, 'change')}; {_points(answer.slope_any_work.change)} whatever the work; "
         f"{_points(answer.slope_all.change)} at the same kind of work over all messages."
     )
-    against = _against(answer)
+    against = _contradicting_checks(answer)
     if change.direction == "no_difference":
         return [said]
     if against:
@@ -157,7 +157,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _bare(estimate: Estimate) -> str:
+def _number_only(estimate: Estimate) -> str:
     return in_points(estimate.value) if estimate.value is not None else "-"
 
 
