@@ -34,9 +34,9 @@ WORTH: dict[LessonKind, float] = {
     "sequence": 0.35,
     "working_set": 0.3,
 }
-"""An error alone says what happens, a repair what to do; where files lie a search finds out."""
+"""A repair is worth more than an error: it says what to do. Where files lie can be found with a search."""
 SAID, STYLE = "correction", "style"
-"""Topics: what a person said, and how they say it."""
+"""Topics of lessons about what a person said, and about how the person writes."""
 _WORTH_SAID, _CONFIDENCE_SAID, _WORTH_STYLE = 0.9, 0.5, 0.2
 DEAR = 100_000
 """Tokens of failures at which worth is whole."""
@@ -45,7 +45,7 @@ SECOND = 30
 FLOOR = 0.2
 """Once of once (0.21) is above it, once of twice is not."""
 _CLAIMS = frozenset(["convention", "repair", "dead_end", "example"])
-"""Kinds whose support for and against says how often they hold."""
+"""Kinds of lessons that can be wrong: the support for and against them shows how often."""
 
 
 def score(lesson: Lesson) -> float:
@@ -64,7 +64,7 @@ def score(lesson: Lesson) -> float:
 
 
 def revise(lessons: list[Lesson], noted: Sequence[Noted[Any]] = ()) -> list[Lesson]:
-    """The lessons with their scores, each thing said once, and those that rest on too little marked as weak."""
+    """The lessons with their scores, near-duplicates joined, and those with too little support marked as weak."""
     return [_with_score(lesson) for lesson in without_duplicates(lessons)]
 
 

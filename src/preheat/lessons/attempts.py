@@ -1,4 +1,4 @@
-"""What one session tried in vain, and what it got to work. Knows one session; what follows from many is in `dead_ends`.
+"""What one session tried in vain, and what worked. Knows one session; what follows from many is in `dead_ends`.
 
 An attempt goes by a key: the program that is not there, the file that does not exist, the intent of a command, the tool with
 its arguments. A success goes by every key that it proves wrong.
@@ -22,7 +22,7 @@ from preheat.mistakes.identity import MISTAKEN
 from preheat.safe_text.reasons import junk
 
 Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
-"""What stood in the way: a program or a file that is not there, anything else that a command or a tool met, a person."""
+"""Why an attempt failed: a missing program or file, any other error of a command or a tool, or a person who refused."""
 
 _NOT_FOUND = (
     re.compile(r"(?:^|[\s:])([\w.+-]+): (?:command )?not found", re.MULTILINE),
@@ -50,7 +50,7 @@ _VAGUE = frozenset(
         "awk",
     ]
 )
-"""Programs that do what their arguments say: one that fails says nothing about the next."""
+"""Programs that run whatever their arguments say: one failure of `python` predicts nothing about the next `python`."""
 _SAFE_GIT = frozenset(["status", "diff", "log", "show", "ls-files", "rev-parse", "describe", "blame"])
 _SAFE = frozenset(["read", "search", "list", "test", "lint", "typecheck"])
 _SAFE_WRAPPERS = frozenset(["npx", "pnpm", "yarn", "uv", "poetry", "bundle", "bunx", "mise", "time", "timeout"])
@@ -62,7 +62,7 @@ _CHANGES = re.compile(
 """Options by which a program that looks or checks does more than that."""
 _WRITES = re.compile(r">(?!&[12]|\s*/dev/null)")
 _PROGRAMMABLE = frozenset(["sed", "awk", "gawk", "perl", "jq", "yq"])
-"""What they do stands in a language of their own that nobody here reads."""
+"""Programs with a script language of their own, which Preheat does not read."""
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)?)(?![\w.]*/)")
 _ASKS_VERSION = frozenset(["--version", "-V", "-v", "version", "-version"])
 _LONGEST = 200
@@ -101,7 +101,7 @@ class AttemptNotes(msgspec.Struct, frozen=True, array_like=True):
 
 
 def note(seen: Seen) -> AttemptNotes | None:
-    """What a session tried in vain, and what it got to work."""
+    """What a session tried in vain, and what worked."""
     failed: list[Attempt] = []
     worked: set[str] = set()
     versions: dict[str, str] = {}
@@ -147,7 +147,7 @@ def _make_attempt(seen: Seen, place: int) -> Attempt | None:
 
 
 def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
-    """The key of a failed call, what stood in its way, and what it was; None where it says nothing to others."""
+    """The key of a failed call, why it failed, and the call as text; None where other sessions cannot use it."""
     call = each.call
     if call.kind == "shell":
         text = seen.relative(text_of(call.input)).strip()
@@ -168,7 +168,7 @@ def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
 
 
 def _denial_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
-    """By form: whether a person says no depends on the options."""
+    """The key of a refused call. It is made from the form: whether a person refuses depends on the options."""
     call = each.call
     if call.kind == "shell":
         form = command_form(seen.relative(text_of(call.input)))
@@ -207,7 +207,7 @@ def _missing_program(each: SeenCall) -> str:
 
 
 def _command_key(text: str) -> str:
-    """What a command was meant to do; empty where its words say too little about that."""
+    """The key of a command's intent; empty where its words do not show the intent."""
     understood = understand(text)
     main = understood.main
     if main is None or not understood.complete or not _PROGRAM.fullmatch(main.program):
@@ -222,7 +222,7 @@ def _tool_key(seen: Seen, each: SeenCall) -> str:
 
 
 def _alternative_form(seen: Seen, place: int) -> str:
-    """The form of the call that did it another way: what the judge counts as a recovery, or the next success of the same
+    """The form of the call that worked instead: the recovery that the record names, or the next success with the same
     purpose."""
     each = seen.calls[place]
     recovered = each.record.seq + each.record.recovered_in if each.record.recovered_in else None
@@ -251,7 +251,7 @@ def _recheck_command(wall: Wall, shown: str) -> str:
 
 
 def _is_safe(command: Command) -> bool:
-    """Whether a command only looks or checks. Whatever is not known to be so is not."""
+    """Whether a command is known to only look or check."""
     if command.wrappers and not _SAFE_WRAPPERS.issuperset(command.wrappers):
         return False
     if command.program in _PROGRAMMABLE or any(_CHANGES.search(word) for word in command.words[1:]):
@@ -262,7 +262,7 @@ def _is_safe(command: Command) -> bool:
 
 
 def _versions(each: SeenCall) -> Iterator[tuple[str, str]]:
-    """What a program said about its version."""
+    """The program and the version that it printed."""
     if each.call.kind != "shell" or each.result is None or not each.worked:
         return
     main = understand(text_of(each.call.input)).main

@@ -1,4 +1,4 @@
-"""How the checks (tests, builds, linters) of a session stood when it ended. Knows commands and verdicts, no output.
+"""Which checks (tests, builds, linters) passed and failed at the end of a session. Knows commands and verdicts, no output.
 
 A check that failed counts as mended when a later one passes that looks at the same or at more.
 """
@@ -30,7 +30,7 @@ class CheckRun(NamedTuple):
     seq: int
     at: float | None
     command: str
-    """Without what only shortens its output; a folder that it is run in stands before it."""
+    """The command without filters of its output; `cd FOLDER &&` comes first if it runs in a folder."""
     form: str
     purpose: Purpose
     passed: bool
@@ -42,7 +42,7 @@ class CheckRun(NamedTuple):
 
 
 def runs(calls: Iterable[SeenCall], relative: Callable[[str], str]) -> list[CheckRun]:
-    """The checks that gave an answer, in order: one that was mistyped or cut off says nothing about the work."""
+    """The checks that passed or failed, in order; mistyped and interrupted ones are left out."""
     found: list[CheckRun] = []
     for each in calls:
         if each.call.kind == "shell" and each.ran and each.record.confidence >= _SURE:
@@ -66,7 +66,7 @@ def last_states(found: Iterable[CheckRun]) -> list[CheckRun]:
 def _runs_in_call(each: SeenCall, text: str) -> Iterator[CheckRun]:
     """Of a text that passed each check in it; of one that failed the text, since any of them may be the one."""
     parts = [(_with_folder(part.folder, part.text), part.folder) for part in typed(text) if part.purpose in CHECKS]
-    if not parts:  # a script: its main command alone can be told
+    if not parts:  # a script: only its main command is known
         main = understand(text).main
         parts = [(shlex.join(main.words), "")] if main and main.wrappers in ((), ("env",)) else []
     if not each.worked and len(parts) > 1:
@@ -100,7 +100,7 @@ def _is_narrowing(word: str) -> bool:
 
 
 def _covers(passed: CheckRun, failed: CheckRun) -> bool:
-    """Whether a check that passed looked at all that one looked at which failed before."""
+    """Whether a check that passed covers everything that an earlier failed check looked at."""
     if passed.purpose != failed.purpose:
         return False
     wide = not passed.about or not passed.about.isdisjoint(_WIDE)

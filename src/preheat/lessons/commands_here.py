@@ -39,10 +39,10 @@ _VARIANT_WORDS = {
     "package": "packages are handled with",
 }
 _VAGUE = frozenset(("run", "other", "package"))
-"""Purposes that say little: two commands of one may have nothing in common, and more must speak for each."""
+"""Vague purposes: two commands with one of these may have nothing in common, so more sessions must support each."""
 _MORE_SESSIONS = 3
 _FEW_SESSIONS = 6
-"""Of fewer, the newest third says nothing."""
+"""With fewer sessions the newest third is too small to compare."""
 _RARE = 0.1
 """Share of the sessions that ran anything; what fewer used, the next one will hardly need."""
 _MISSED = 3.0
@@ -74,7 +74,7 @@ def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
 
 
 def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, tally: Tally) -> None:
-    """Puts a way that fails beside the one that works instead: the same started otherwise, or the usual one of its purpose."""
+    """Adds a failing way as a variant of the working one: the same core with another starter, or the usual way of its purpose."""
     same = [item for item in found if item[0].core == core and item[0].tally.works]
     if not same and purpose not in _VAGUE:
         same = [item for item in found if item[0].purpose == purpose and item[0].tally.works]
@@ -83,7 +83,7 @@ def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, ta
 
 
 def _successor(aspect: Aspect, found: Sequence[tuple[Aspect, list[Tally]]], sessions: int) -> str:
-    """The way that does the same for the newest sessions, where none of them uses this one: `pnpm test` after `npm test`."""
+    """The way that replaced this one in the newest sessions: `pnpm test` after `npm test`."""
     if sessions < _FEW_SESSIONS or aspect.tally.newest(sessions).ran:
         return ""
     for other, _ in found:
@@ -94,7 +94,7 @@ def _successor(aspect: Aspect, found: Sequence[tuple[Aspect, list[Tally]]], sess
 
 
 def _task(core: str) -> str:
-    """What a runner is told, whichever runner it is."""
+    """The task that a runner runs, without the runner."""
     return core.partition(" ")[2].removeprefix("run ")
 
 

@@ -48,7 +48,9 @@ def revise(lessons: list[Lesson], noted: Sequence[Noted[Occurred]] = ()) -> list
     """The lessons of a project (or of all of them) as they may be handed out."""
     settled = _settle(sorted(map(_shorten, lessons), key=lambda lesson: lesson.id))
     settled = told_together(settled)
-    settled = _limit(settled, ("repair",))  # before errors are folded: a repair that is not handed out tells nothing
+    settled = _limit(
+        settled, ("repair",)
+    )  # before errors are weakened: a repair that is not handed out replaces no error
     while (
         folded := _weaken_covered(settled)
     ) != settled:  # a repair that takes over signatures may tell of another error too
@@ -139,7 +141,7 @@ def _weaken_covered(lessons: list[Lesson]) -> list[Lesson]:
 
 
 def _covering_kinds(lesson: Lesson) -> tuple[str, ...]:
-    """The kinds of lessons that may tell what this one tells, the best first."""
+    """The kinds of lessons that may cover what this lesson says, the best first."""
     if lesson.kind == "error":
         return _TELLING
     bare = lesson.kind == "repair" and lesson.topic == "shell" and not (lesson.use or lesson.avoid or lesson.files)
@@ -171,7 +173,7 @@ def _worth(lesson: Lesson) -> tuple[bool, float, float, float, str]:
 
 
 def _names(command: str, forms: Iterable[str]) -> set[str]:
-    """What a way goes by: its command, and its forms as far as they leave nothing out."""
+    """The names of a way: its command, and its forms that leave out no operand."""
     return {" ".join(name.split()) for name in (command, *forms) if name.strip() and _CASE not in name}
 
 

@@ -65,7 +65,7 @@ def _rank(lesson: Lesson) -> tuple[object, ...]:
 
 
 def _limit_active(lessons: list[Lesson]) -> list[Lesson]:
-    """The same with at most `MOST_ACTIVE` of them active."""
+    """The lessons, of which at most `MOST_ACTIVE` stay active."""
     return [
         msgspec.structs.replace(lesson, status="weak", why=f"not among the {MOST_ACTIVE} that matter most")
         if place >= MOST_ACTIVE and lesson.status == "active"

@@ -44,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
 
     sentence: str
     standing: bool
-    """It says itself that it always holds."""
+    """The sentence itself says that the rule always holds."""
     use: str = ""
     avoid: str = ""
     named: tuple[str, ...] = ()

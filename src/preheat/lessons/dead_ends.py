@@ -22,7 +22,7 @@ EXPIRES = 30.0
 EXPIRES_ENVIRONMENT = 7.0
 _TRIES = 2
 _COMMON = 3
-"""An error that so many different commands met is about something else than each of them."""
+"""An error that so many different commands met is not about any of these commands."""
 _MOST_LESSONS = 5
 
 
@@ -69,7 +69,7 @@ def _common_errors(tried: Iterable[list[_SessionAttempt]]) -> set[tuple[str, ...
 
 
 def _with_same_error(tries: list[_SessionAttempt]) -> list[_SessionAttempt]:
-    """The tries of a command that met the same error: what fails in another way each time is no wall."""
+    """The attempts of a command that met the same error: failing differently each time is no dead end."""
     if not tries or tries[0].attempt.wall != "command":
         return tries
     met = Counter(_words(each.attempt) for each in tries)
@@ -150,17 +150,17 @@ def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, i
 
 
 def _is_whole(attempt: Attempt) -> bool:
-    """Whether it is about a command or a tool as such, not about one file or one set of arguments."""
+    """Whether the attempt is about a whole command or tool, not about one file or one set of arguments."""
     return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
 
 
 def _describe_tool(attempt: Attempt) -> tuple[str, ...]:
-    """A tool with the arguments that it was given."""
+    """The tool with its arguments."""
     return (attempt.shown,) if attempt.wall == "tool" else ()
 
 
 def _common_text(shown: list[str]) -> str:
-    """What all tried, where it was the same."""
+    """The text of the attempts, where all have the same."""
     return shown[0] if len(set(shown)) == 1 else ""
 
 
@@ -170,7 +170,7 @@ def _most_usual(texts: Iterable[str], but: str = "") -> str:
 
 
 def _fingerprint(session: Noted[AttemptNotes]) -> dict[str, str]:
-    """What was so when it failed last."""
+    """The model, branch and program versions of the session in which it failed last."""
     notes = session.notes
     known = {"agent": session.agent, "model": notes.model, "branch": notes.branch, **notes.versions}
     return {name: value for name, value in known.items() if value}

@@ -1,4 +1,4 @@
-"""Lessons that say the same: the better supported one stays and takes over what the other rests on. Knows no learner.
+"""Joins lessons that say the same: the better supported one stays and takes over the evidence of the other. Knows no learner.
 
 Two lessons are near-duplicates if kind, topic and scope are the same and they either recommend (warn of) the very same thing
 or read nearly the same while naming the same things.
@@ -20,7 +20,7 @@ _OUT_OF_PLAY = frozenset(["retired", "quarantined"])
 
 
 def without_duplicates(lessons: Iterable[Lesson]) -> list[Lesson]:
-    """The lessons, each thing said once; their order does not matter, the result is by id."""
+    """The lessons with near-duplicates joined, ordered by id."""
     groups: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
     kept: list[Lesson] = []
     for lesson in lessons:

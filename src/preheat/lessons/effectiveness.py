@@ -1,4 +1,4 @@
-"""LearnEffectiveness: what showing an item did, from lots that were drawn and from nothing else. Knows no session.
+"""LearnEffectiveness: what showing an item did, measured only where it was shown or withheld at random. Knows no session.
 
 The measure is mistakes per call. In each arm it is a ratio of weighted sums, `R = Σ w·mistakes / Σ w·calls`, with
 `w = 1/p` where the item was shown and `1/(1-p)` where it was withheld, so that sessions with different probabilities may stand
@@ -39,7 +39,7 @@ class _Arm(NamedTuple):
 
 
 def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
-    """The effect of each item that a lot was ever drawn for, by its name."""
+    """The effect of each item that was ever shown or withheld at random, by item."""
     went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     arms: defaultdict[str, tuple[list[_WeightedSession], list[_WeightedSession]]] = defaultdict(lambda: ([], []))
     for lot in first_lots(exposures):
@@ -63,7 +63,7 @@ def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
 
 
 def says(lessons: Sequence[Lesson]) -> str:
-    """One line on what is known; where nothing is, that."""
+    """One line on which effects are known, or that none is."""
     known = [lesson.utility for lesson in lessons if lesson.utility is not None]
     if not known:
         return f"not measured: no item was shown and withheld by lot in {FEWEST} sessions each"

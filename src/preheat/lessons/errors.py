@@ -31,7 +31,7 @@ _FEWEST_SESSIONS, _FEWEST_CALLS = 2, 3
 _TELLING_SHARE = 0.15
 """Share of the calls of its forms that an error of commands must meet to say something about them."""
 _SESSIONS_UNTIL_OVER = 5
-"""Sessions in a row that did the same without meeting it, after which it is over."""
+"""An error is over after so many sessions in a row that made the same calls without it."""
 _HALF_LIFE, _SHORTER = 60.0, 30.0
 _LOOKED_THROUGH = 1000
 MOST_PRESENT = 150
@@ -47,7 +47,7 @@ _NAMELESS = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:m
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One call that failed by mistake or by the world around it."""
+    """One call that failed by the agent's mistake or by the environment."""
 
     seq: int
     at: float | None
@@ -56,13 +56,13 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: str
     form: str
     subject: str
-    """The file, or the word of the command, that the message is about; empty where that cannot be told."""
+    """The file, or the word of the command, that the message is about; empty where that is unknown."""
     shown: str
     seconds: float
     tokens: int
     environment: bool
     own: bool = False
-    """It ran a script that the session itself wrote."""
+    """The call ran a script that the session itself wrote."""
 
 
 class Notes(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ def _failure(seen: Seen, call: SeenCall, own: bool) -> Failure:
 
 
 def _subject(seen: Seen, call: SeenCall) -> str:
-    """What the message says is not there: a module, a file that the call names."""
+    """The module or file that is missing, by the message."""
     result = seen.relative(call.result.seen[:_LOOKED_THROUGH]) if call.result else ""
     module = _MODULE.search(result)
     if module is not None:
@@ -136,7 +136,7 @@ def _subject(seen: Seen, call: SeenCall) -> str:
 
 
 def _present(seen: Seen) -> tuple[str, ...]:
-    """Files and folders that were there, by the calls that worked on them."""
+    """Files and folders that calls worked on."""
     found = {seen.relative(path) for each in seen.calls if each.worked and (path := file_of(each.call))}
     return tuple(sorted(path for path in found if len(path) <= LONGEST_SUBJECT and not junk(path))[:MOST_PRESENT])
 
@@ -205,14 +205,14 @@ def _lesson(
 
 
 def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
-    """The sessions after the last one that met it which made calls of the same forms, and met it no more."""
+    """The sessions after the last occurrence that made calls of the same forms without the error."""
     met_in = {met.noted.session for met in group}
     last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
     return [noted.session for noted in ordered[last + 1 :] if any(form in noted.notes.ran for form in forms)]
 
 
 def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
-    """What several sessions (or projects) met it with."""
+    """The subjects that several sessions (or projects) have in common."""
     met_in: defaultdict[str, set[str]] = defaultdict(set)
     for met in group:
         if met.failure.subject:
@@ -222,18 +222,18 @@ def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
 
 
 def _exists_somewhere(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
-    """Whether some session found it, or something below it."""
+    """Whether some session worked on the subject, or on something below it."""
     below = subject + "/"
     return any(path == subject or path.startswith(below) for noted in ordered for path in noted.notes.present)
 
 
 def _project(noted: Noted[Notes]) -> str:
-    """The project; sessions without one are told apart by their agent."""
+    """The project; the agent stands in for it in sessions without a project."""
     return noted.project or f"?{noted.agent}"
 
 
 def _share(group: Sequence[_Occurrence], forms: Sequence[str], ran: Mapping[str, int]) -> float:
-    """The share of the calls of its forms that met it; `ran` says how often each form was right in all sessions."""
+    """The share of the calls of these forms that met the error; `ran` has how often each form worked in all sessions."""
     counts = Counter(met.failure.form for met in group)
     failed = sum(counts[form] for form in forms)
     return failed / (failed + sum(ran.get(form, 0) for form in forms))

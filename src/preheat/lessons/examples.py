@@ -40,9 +40,9 @@ _LARGEST, _DEEPEST = 2.0**53, 4
 """Of a number (every JSON reader has it exactly) and of arguments within arguments."""
 _SURE = 0.9
 _KINDS = frozenset(["shell", "other"])
-"""A search, a read or an edit is about one case; how to call those tools every model is told by its program."""
+"""Searches, reads and edits are left out: each is about one case, and every agent's program explains these tools."""
 _KNOWN_PURPOSES = frozenset(["list", "read", "search", "edit", "poll", "other", "network"])
-"""What every model knows how to do."""
+"""Purposes that every model knows commands for."""
 _KNOWN_PROGRAMS = frozenset(["git", "python", "python3", "node", "bash", "sh", "kill", "pkill"])
 _HOME = re.compile(r"\$\{?HOME\b|%USERPROFILE%|\$env:USERPROFILE", re.IGNORECASE)
 _SIDE_EFFECT_WORDS = frozenset(
@@ -61,12 +61,12 @@ _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOOKED_AT = 3000
 """Letters at each end of a result that are looked at: what lies between them is never shown."""
 _FAILING, _FAILING_CALLS = 0.15, 5
-"""A form goes wrong often when this share of at least so many calls was a mistake."""
+"""A form fails often if this share of its calls, and at least so many calls, were mistakes."""
 _USUAL, _USUAL_IF_FAILING = 0.25, 0.1
 """The share of the sessions that used a form, below which it is weak. Measured over the six projects: of forms that a quarter
 to all of the earlier sessions used, later sessions used six in ten; of rarer ones one in eight."""
 _PER_SORT = 3
-"""Examples of one tool and purpose: more of them show the same."""
+"""Examples of one tool and purpose; more would repeat these."""
 _UNSEEN = re.compile(f"{ESCAPES.pattern}|{CONTROL.pattern}")
 
 
@@ -82,13 +82,13 @@ class Candidate(msgspec.Struct, frozen=True):
     seq: int
     at: float | None
     same: str
-    """What two calls have in common that did exactly the same."""
+    """Equal for two calls that did exactly the same."""
     plain: bool
     """One command and nothing around it."""
 
 
 class FormUse(msgspec.Struct, frozen=True):
-    """How calls of one form went in a session."""
+    """How often calls of one form worked in a session."""
 
     tool: str
     form: str
@@ -116,7 +116,7 @@ class _Group(NamedTuple):
 
 
 def note(seen: Seen) -> ExampleNotes | None:
-    """The calls of a session that might be shown, the shortest of each form, and how the forms went."""
+    """The calls of a session that might be shown, the shortest of each form, and how often each form worked."""
     found: dict[tuple[str, str], Candidate] = {}
     went: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
     failed: set[Intent] = set()
@@ -163,7 +163,7 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
 
 
 def _form(each: SeenCall) -> str:
-    """What calls are counted together by: the form with the programs that start it, for one may work where another fails."""
+    """The form that calls are grouped by, with the programs that start it: one starter may work where another fails."""
     if each.call.kind == "shell":
         text = text_of(each.call.input)
         main, form = understand(text).main, command_form(text)
@@ -188,7 +188,7 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
         if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
             return None
         if before is not None and (not plain, len(text), -each.record.seq) >= _candidate_rank(before):
-            return None  # before the dear part: looking at its result
+            return None  # before its result is looked at, which takes long
     elif _has_side_effects(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
         return None  # an address is what the call was about that time
     arguments = _clean_arguments(seen, each.call.input)
@@ -202,7 +202,7 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
 
 
 def _has_side_effects(each: SeenCall) -> bool:
-    """Whether a tool changes something outside of the project, or is given what is private."""
+    """Whether a tool changes something outside of the project, or takes private arguments."""
     parts = {part.lower() for part in _NAME_PARTS.findall(each.call.tool.rpartition("__")[2])}
     return not _SIDE_EFFECT_WORDS.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
 
@@ -217,7 +217,7 @@ def _clean_arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
-    """A value made fit, or None: an argument that is null says nothing either."""
+    """The value with relative paths, or None where it is unfit or null."""
     if isinstance(value, str):
         text = seen.relative(value)
         if len(text) > _LONGEST_TEXT or junk(text) or _HOME.search(text):
@@ -270,7 +270,7 @@ def _groups(noted: Sequence[Noted[ExampleNotes]]) -> list[_Group]:
 
 
 def _value(group: _Group) -> float:
-    """What it is worth to show a form: how many sessions used it, how often it goes wrong, and whether it says anything."""
+    """The value of showing a form: by how many sessions used it, how often it fails, and how particular it is to the project."""
     one = group.candidates[0][1]
     sessions = sum(1 for _, use in group.uses if use.worked)
     fails = _mistake_share(group)
@@ -287,7 +287,7 @@ def _mistake_share(group: _Group) -> float:
 
 
 def _choose_candidate(group: _Group) -> Candidate:
-    """Of a form the call that most sessions made exactly so; of equals the plainest, then the newest."""
+    """The call of a form that most sessions made in exactly this way; of equals the plainest, then the newest."""
     alike = Counter(one.same for _, one in group.candidates)
     _, chosen = min(
         group.candidates,

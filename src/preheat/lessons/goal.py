@@ -1,4 +1,4 @@
-"""Which of the things that a person said set the task. Knows no session: texts in their order come in.
+"""Finds the task among the prompts of a session. Knows no session, only texts in their order.
 
 A session ends with "yes", "commit" or "looks good" more often than with its task; those are passed over, and so are pasted
 logs and plain questions, unless there is nothing else.
@@ -11,7 +11,7 @@ from preheat.safe_text.letters import one_line
 
 MOST = 300
 _SHORT = 80
-"""A task in fewer letters hardly says what it is about: the one that the session began with is told beside it."""
+"""A task shorter than this hardly says what it is about, so the first task of the session is added."""
 _FIRST_LINE = 12
 _FEWEST_WORDS = 4
 _ASSENT = re.compile(
@@ -41,7 +41,7 @@ _LOG_LINE = re.compile(
 
 
 def goal(said: Sequence[str], relative: Callable[[str], str] = str) -> str:
-    """The last task, on one line; empty if nobody asked for anything."""
+    """The last task, on one line; empty if no prompt sets one."""
     tasks = [text for each in said if (text := _task(each))]
     if not tasks:
         spoken = [text for each in said if (text := _own_words(each)) and not _ASSENT.match(text)]
@@ -60,7 +60,7 @@ def is_housekeeping(text: str) -> bool:
 
 
 def _first_section(text: str) -> str:
-    """Of a long text with headings (a plan) what stands before the second one."""
+    """The first section of a long text with headings (a plan)."""
     second = [match.start() for match in _HEADING.finditer(text)][1:2]
     return text[: second[0]] if second and len(text) > MOST else text
 
@@ -79,7 +79,7 @@ def _task(text: str) -> str:
 
 
 def _own_words(text: str) -> str:
-    """What the person said themselves: no command of the program's, and nothing of what they pasted below it."""
+    """The person's own words: no slash command, and no pasted log."""
     text = text.strip()
     if text.startswith(("/", "<", "!")) or not text:
         return ""

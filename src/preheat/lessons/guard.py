@@ -15,7 +15,7 @@ from preheat.safe_text.quotation import texts_in
 from preheat.safe_text.reasons import dangerous, orders
 
 _PERSON_TOPICS = frozenset(["correction", "style"])
-"""Topics that quote a person."""
+"""Topics of lessons that quote a person."""
 
 
 def guarded(lesson: Lesson) -> Lesson:
@@ -29,7 +29,7 @@ def guarded(lesson: Lesson) -> Lesson:
 
 
 def _texts_to_read(lesson: Lesson) -> Iterator[str]:
-    """What a model would read that people did not say."""
+    """The texts of a lesson that a model reads and that no person wrote."""
     if lesson.topic in _PERSON_TOPICS:
         return
     yield from (lesson.use, lesson.avoid, lesson.error, lesson.difference, lesson.recheck, lesson.topic)
@@ -46,7 +46,7 @@ def _texts_to_read(lesson: Lesson) -> Iterator[str]:
 
 
 def _texts_to_do(lesson: Lesson) -> Iterator[str]:
-    """What a model would be told to have worked, or would run. A file only has a name."""
+    """The texts of a lesson that a model may run. File names are not among them."""
     if lesson.kind == "working_set":
         return
     if lesson.topic in _PERSON_TOPICS:  # `never git push --force` is worth telling

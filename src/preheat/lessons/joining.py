@@ -1,6 +1,6 @@
-"""Tells together what several repairs have in common: one tool, one remedy, different complaints. Knows no session.
+"""Joins repairs that have the tool and the remedy in common and differ in the error message. Knows no session.
 
-`Edit` complains in three ways of a file that was not read; the remedy is the same, and so it is one thing to know.
+`Edit` complains in three ways of a file that was not read; the remedy is the same, so it becomes one lesson.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from preheat.model.lesson import Lesson, Support, kept_evidence
 from preheat.safe_text.letters import one_line
 
 _ERRORS, _LONGEST = 3, 60
-"""Complaints that are named, and letters of each."""
+"""Error messages that are quoted, and characters of each."""
 
 
 def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:

@@ -45,7 +45,7 @@ def learn_needs(project: str, told: Sequence[Told]) -> list[Lesson]:
 
 
 def _learn_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """A program that finds its project in one folder only."""
+    """Lessons about programs that find their project in one folder only."""
     for program, folder in home_folders(told).items():
         met = [_MissingIn(each, stuck) for each in told for stuck in each.commands.astray if stuck.name == program]
         met = [each for each in met if each.stuck.folder != folder]
@@ -73,7 +73,7 @@ def _learn_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
 
 
 def _learn_kept_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """A shell that keeps its folder from call to call: the same `cd` fails the second time."""
+    """Lessons about shells that keep their folder from call to call: the same `cd` fails the second time."""
     met = [_MissingIn(each, stuck) for each in told for stuck in each.commands.stayed]
     if not met:
         return
@@ -93,7 +93,7 @@ def _learn_kept_folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
 
 
 def _learn_missing_programs(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """Programs that the shell does not know."""
+    """Lessons about programs that the shell does not find."""
     by_name: dict[str, list[_MissingIn]] = {}
     for each in told:
         for stuck in each.commands.missing:
@@ -116,7 +116,7 @@ def _learn_missing_programs(scope: Scope, told: Sequence[Told]) -> Iterable[Less
 
 
 def _learn_options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """An option without which a command fails on one target."""
+    """Lessons about options without which a command fails on one target."""
     for (purpose, way), uses in ways(told).items():
         if not any(use.used.failing for use in uses):
             continue
@@ -153,7 +153,7 @@ _Cases = list[tuple[Use, str]]
 
 
 def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
-    """The option that tells the calls on a target that ran from those that failed, and both."""
+    """The option that calls on a target have if they worked and lack if they failed, with both groups of calls."""
     good = [(use, text) for use in uses for text, _ in use.used.texts if target in _targets(text)]
     bad = [(use, text) for use in uses for text, _ in use.used.failing if target in _targets(text)]
     for name in sorted({name for _, text in good for name in _OPTION.findall(text)}):
@@ -171,7 +171,7 @@ def _targets(text: str) -> list[str]:
 
 
 def _learn_runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """The one of several package runners that is used here."""
+    """A lesson about which of several package runners the project uses."""
     for family in _RUNNERS:
         by_name: dict[str, list[Use]] = {}
         for each in told:

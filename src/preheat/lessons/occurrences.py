@@ -25,7 +25,7 @@ HALF_LIFE = 10.0
 """Sessions after which one counts half: what a project does changes."""
 _KINDS_OF_CALLS = frozenset(["repair", "error"])
 _PRIOR_SESSIONS = 1.0
-"""Sessions without it that are thought to have been there before the first: twice of twice is not always."""
+"""Sessions without the lesson's subject that are assumed before the first one, so that two of two does not mean always."""
 
 
 class Occurred(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Occurred(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> Occurred:
-    """Also of a session in which nothing did: it counts too."""
+    """What occurred in a session; a session without any call counts too."""
     forms: dict[str, None] = {}
     files: dict[str, None] = {}
     errors: dict[str, None] = {}
@@ -62,7 +62,7 @@ def forms_in(command: str) -> list[str]:
 
 
 def known_by(signature: str) -> str:
-    """An error by its words, in few letters; empty where it has none."""
+    """A short hash of the words of an error; empty where it has none."""
     words = telling_words(signature)
     return blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=6).hexdigest() if words else ""
 
@@ -113,7 +113,7 @@ def reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
 
 
 def met(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
-    """How often its error occurred in the sessions so far, counted likewise."""
+    """How often the error of a lesson occurred in the sessions so far, the newest counting most."""
     return _weighted_share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
 
 

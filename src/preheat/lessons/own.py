@@ -1,6 +1,6 @@
-"""Which calls run what the session itself has just written: a script of its own, or one that stands in the call. Knows no lesson.
+"""Which calls run a script that the session itself wrote, in a file or inside the call. Knows no lesson.
 
-What such a script meets is a matter of what is in it, and says nothing about the project that the next session could use.
+An error of such a script depends on its content, and teaches the next session nothing about the project.
 """
 
 import re
@@ -18,7 +18,7 @@ _READ = 8192
 
 
 def runs_own(seen: Seen) -> frozenset[int]:
-    """The places of the calls that run it."""
+    """The places of the calls that run a script of the session's own."""
     own: set[str] = set()
     found: set[int] = set()
     for each in seen.calls:

@@ -87,7 +87,7 @@ def _is_kept(path: str) -> bool:
 def learn_placement(project: str, laid: Sequence[Laid]) -> list[Lesson]:
     """Where tests and files of one ending are put, where it is clear."""
     scope = Scope(project=project)
-    first: dict[str, tuple[str, Made]] = {}  # a file is new once, whatever later sessions write there
+    first: dict[str, tuple[str, Made]] = {}  # a file is new only the first time
     for each in laid:
         for made in each.made:
             first.setdefault(made.path, (each.session, made))
@@ -116,7 +116,7 @@ def test_pattern(name: str) -> str:
 
 
 def _test_folder(folder: str) -> str:
-    """The folder of tests that a test stands below, from the project on; empty where it stands beside the source."""
+    """The folder of tests that a test lies in, relative to the project; empty where it lies beside the source."""
     parts = folder.split("/")
     for number, part in enumerate(parts):
         if part in _TEST_FOLDERS:

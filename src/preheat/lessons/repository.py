@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
-    """What the last words of git say, after all calls; `branch` is what the session's own record says."""
+    """The state by the last outputs of git; `branch` is the branch in the session's own record."""
     found = Place(branch)
     for each in calls:
         if each.call.kind != "shell" or each.result is None or not each.worked:

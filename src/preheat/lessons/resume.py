@@ -41,7 +41,7 @@ _GOAL, _GOAL_OPEN = 140, 220
 
 
 class UsualCheck(msgspec.Struct, frozen=True):
-    """A check that gave an answer in a session."""
+    """A check that passed or failed in a session."""
 
     purpose: str
     command: str
@@ -58,7 +58,7 @@ class ResumeNotes(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> ResumeNotes | None:
-    """The packet of a session, as far as that session alone tells."""
+    """The packet of one session, without what other sessions show."""
     checked = runs(seen.calls, seen.relative)
     usual = tuple(dict.fromkeys(UsualCheck(run.purpose, run.command) for run in reversed(checked)))[:_USUAL]
     packet = _packet(seen, checked)
@@ -217,7 +217,7 @@ def _ranked(files: dict[str, tuple[int, int]]) -> list[str]:
 
 
 def _dead_ends(seen: Seen) -> tuple[str, ...]:
-    """What was tried and given up: an intent that failed several times (no bad news, but mistakes) and never worked after."""
+    """What the session gave up: intents that failed several times, not by findings, and never worked after."""
     failures: dict[Intent, list[SeenCall]] = {}
     for each in seen.calls:
         if each.call.kind in _BY_FILE:
@@ -256,7 +256,7 @@ def _next_command(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> 
     if not usual:
         return ""
     most = max(counts[check] for check in usual)
-    # A test says more than a linter, unless hardly anybody runs it.
+    # A test is preferred to a linter, unless few sessions run it.
     usual.sort(key=lambda each: (each.purpose != "test" or 2 * counts[each] < most, -counts[each], each.command))
     return usual[0].command
 
@@ -273,7 +273,7 @@ def _sentence(packet: ResumePacket) -> str:
 
 
 def _safe_signature(signature: str) -> str:
-    """A signature, if it may be put before a model."""
+    """The signature; empty if it reads like an order to a model."""
     signature = one_line(signature, _SIGNATURE)
     return "" if orders(signature) else signature
 

@@ -18,7 +18,7 @@ from preheat.statistics.multiplicity import benjamini_hochberg
 LEVEL = 0.05
 LENGTHS = (2, 3, 4)
 _FEWEST = 5
-"""Sessions on either side; with fewer no order can be told from chance."""
+"""Sessions on either side; with fewer no order can be distinguished from chance."""
 _PROJECTS = 2
 
 Steps: TypeAlias = tuple[str, ...]
@@ -34,11 +34,11 @@ class Unit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One order of shapes that stands out."""
+    """One order of shapes that good sessions have more often."""
 
     steps: Steps
     good: int
-    """Good sessions that have it, of so many; bad ones likewise."""
+    """Good sessions with this order, and all good sessions; then the bad ones."""
     all_good: int
     bad: int
     all_bad: int
@@ -115,7 +115,7 @@ def _share(values: list[bool]) -> float:
 
 
 def _drop_overlapping(found: Iterable[Finding]) -> list[Finding]:
-    """Without those that are part of a surer one, or have one as a part."""
+    """The findings without those that contain, or are part of, one with a smaller p-value."""
     kept: list[Finding] = []
     for each in found:
         if not any(_is_part(each.steps, other.steps) or _is_part(other.steps, each.steps) for other in kept):

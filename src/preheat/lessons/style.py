@@ -10,7 +10,7 @@ from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_
 
 HALF_LIFE = 120.0
 _FEW = 10
-"""Messages; of fewer no style can be told."""
+"""With fewer messages the style is unknown."""
 _MEANS = {
     "command_driven": "mostly with slash commands",
     "conversational": "mostly in questions",

@@ -22,7 +22,7 @@ def touches(seen: Seen, each: SeenCall) -> list[Touch]:
 
 
 def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
-    """The same, also those that a model might obey."""
+    """The files that a call named, also those whose names read like orders to a model."""
     known: dict[int, list[Touch]] = seen.memory.setdefault("touches", {})
     if seq not in known:
         known[seq] = touched_by(call, seen.relative)
@@ -31,7 +31,7 @@ def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
 
 @lru_cache(maxsize=8192)
 def _gives_orders(path: str) -> bool:
-    """Whether a file is called so that a model might obey its name."""
+    """Whether a path reads like an order to a model."""
     return bool(orders(path))
 
 

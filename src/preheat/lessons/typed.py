@@ -52,7 +52,7 @@ class Typed(NamedTuple):
     """The folder that the text goes to first, relative to the project; empty where it goes to none."""
     purpose: Purpose
     way: str
-    """What starts it, the program and what that was told: the same for every case it is used on."""
+    """The starter, the program and its subcommand, without what differs from case to case."""
     core: str
     """The way without what starts it."""
     form: str
@@ -85,7 +85,7 @@ def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
 
 
 def moved(folder: str | None, target: str) -> str | None:
-    """The folder after a `cd`; None where that is not in the project or cannot be told."""
+    """The folder after a `cd`; None where that is outside of the project or unknown."""
     literal = _LITERAL.match(target)
     target = literal[2] if literal else target
     target = target.replace("\\", "/")

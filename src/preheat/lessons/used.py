@@ -28,7 +28,7 @@ _NOT_FOUND = re.compile(
     r"(?i)command not found|not recognized as|(?:^|[:\s])not found$|no such command|is not installed|executable file not found"
 )
 _SPEAKERS = frozenset(("command", "zsh", "bash", "sh", "line", "eval"))
-"""Words that such a message has by itself."""
+"""Words of these messages that are no program."""
 _NO_FOLDER = re.compile(r"(?i)\bcd\b.*(?:no such file|cannot find|can't cd|does not exist)|cannot find path")
 _ASTRAY = re.compile(
     r"(?i)does not contain main module|go\.mod file not found|cannot find main module|could not find \S+ in \S+ or any parent"
@@ -38,7 +38,7 @@ _ASTRAY = re.compile(
 )
 """What programs say that look for their project where they are started."""
 _VARIABLE = re.compile(r"\$\w|(?:^|[\s=\"'])\.\.[\\/]")
-"""What a text means elsewhere only: variables, paths from a folder that is not told."""
+"""Variables and paths from an unknown folder: such a text means something else in another session."""
 
 
 class Used(msgspec.Struct, frozen=True, gc=False):
@@ -73,7 +73,7 @@ class Used(msgspec.Struct, frozen=True, gc=False):
 
 
 class Stuck(msgspec.Struct, frozen=True, gc=False):
-    """Something that was not there: a program, the folder of a `cd` that had worked before, a project to work on."""
+    """Something that a call did not find: a program, the folder of a `cd` that had worked before, a project."""
 
     name: str
     seq: int
@@ -81,7 +81,7 @@ class Stuck(msgspec.Struct, frozen=True, gc=False):
     at: float | None = None
     text: str = ""
     folder: str = ""
-    """Where it was looked for, if the call says."""
+    """The folder in which it was looked for, if the call names one."""
 
 
 class Commands(msgspec.Struct, frozen=True, gc=False):
@@ -91,7 +91,7 @@ class Commands(msgspec.Struct, frozen=True, gc=False):
     missing: tuple[Stuck, ...] = ()
     """Programs that the shell did not know."""
     stayed: tuple[Stuck, ...] = ()
-    """Folders that a `cd` did not find because the shell stood there already."""
+    """Folders that a `cd` did not find because the shell was in them already."""
     astray: tuple[Stuck, ...] = ()
     """Programs that did not find their project where they were started."""
     moved: int = 0
@@ -188,7 +188,7 @@ def _by_weight(used: Used) -> tuple[object, ...]:
 
 
 def _start(seen: Seen, arguments: dict[str, object]) -> str:
-    """The folder that a call names besides its command."""
+    """The folder in a call's own argument for the working folder."""
     for name in _FOLDER_ARGUMENTS:
         value = arguments.get(name)
         if isinstance(value, str) and value:

@@ -26,7 +26,7 @@ _SWITCHING = names("-tags --tags --features --all-features --filter --project --
 _USUAL = 0.5
 _CLEAR = 0.8
 _FILE = re.compile(r"\s[^\s-][^\s]*\w\.[A-Za-z]\w{0,4}['\"]?(?=\s|$)")
-"""An argument that names a file: that is a case, however often it comes."""
+"""An argument that names a file: a command with one is about that file only."""
 _RECURS, _OFTEN = 3, 0.15
 """Sessions, and their share, in which the very same text makes it the command."""
 _WORKS = 0.7
@@ -88,7 +88,7 @@ class Tally:
         return tuple(sorted(found, key=lambda text: (-found[text], text)))
 
     def texts(self, failing: bool = False) -> Counter[tuple[str, str]]:
-        """Folder and text, counted by sessions: what one of them does over and over is still one case."""
+        """Folder and text, counted by sessions: many calls in one session count once."""
         found: Counter[tuple[str, str]] = Counter()
         for use in self.uses:
             for text, _ in use.used.failing if failing else use.used.texts:
@@ -96,19 +96,19 @@ class Tally:
         return found
 
     def newest(self, sessions: int) -> "Tally":
-        """Those of the newest third of the project's sessions."""
+        """The uses of the newest third of the project's sessions."""
         first = sessions - sessions // 3
         return Tally(use for use in self.uses if use.told.place >= first)
 
 
 class Aspect(NamedTuple):
-    """One way as it is used for one thing."""
+    """One way of calling a command, used for one thing."""
 
     purpose: str
     way: str
     core: str
     name: str
-    """What of the way it is, as `aspect_of` says."""
+    """The name that `aspect_of` gives."""
     tally: Tally
 
 

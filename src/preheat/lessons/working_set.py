@@ -23,10 +23,10 @@ LIKELY = 0.6
 """A file that fewer of the sessions touch is not worth a line to the next one: work moves on, on real projects shares above a
 half come true a tenth less often, and below this the line would be wrong more often than right."""
 _RARE = 0.1
-"""What fewer touch is not ranked at all."""
+"""Files that fewer sessions touch are not ranked."""
 _TENTH = 0.1
 _BROAD = 12
-"""A folder at the top with more files than that is the project itself: whoever lists the project sees it."""
+"""A folder at the top with more files than that is the project itself: listing the project shows it."""
 _LAST = 12
 """Sessions that the text speaks of."""
 _MOST_NOTED = 400
@@ -55,7 +55,7 @@ class FileNotes(msgspec.Struct, frozen=True, array_like=True):
 class WorkingNotes(msgspec.Struct, frozen=True, array_like=True):
     files: tuple[FileNotes, ...] = ()
     removed: tuple[str, ...] = ()
-    """Files and folders that were removed, and whatever was below."""
+    """Files and folders that were removed, with everything below them."""
 
 
 class _File:

@@ -21,7 +21,7 @@ LONGEST_SHOWN = 160
 MOST_FORMS = 150
 """Forms of calls that are counted in one session."""
 _SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+$")
-"""What stands at the end only to shorten the output."""
+"""The filter at the end of a command that only shortens its output."""
 _STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
 """A shell that is started only to run one text."""
 _HOOKED = frozenset(["commit", "push", "merge", "rebase"])
@@ -38,7 +38,7 @@ _SHOWN_ARGUMENTS = 4
 
 
 def is_mistake(seen: SeenCall) -> bool:
-    """Whether a call failed by the agent's mistake or by the world around it."""
+    """Whether a call failed by the agent's mistake or by the environment."""
     return seen.failed and seen.record.cause in MISTAKEN and not _by_a_hook(seen)
 
 
@@ -68,7 +68,7 @@ def form_of(seen: SeenCall) -> str:
 
 
 def _complaining_form(text: str, signature: str) -> str:
-    """The form of the command that a message comes from, where it says so and is not the main one."""
+    """The form of the command that a message names, if that is not the main one."""
     speaker = _SPEAKER.match(signature)
     understood = understand(text)
     if speaker is None or understood.main is None or speaker[1] == understood.main.program:

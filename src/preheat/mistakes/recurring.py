@@ -30,7 +30,7 @@ def mistakes(
     causes: Sequence[Cause] = MISTAKEN,
     noted: NotedIn = _no_notes,
 ) -> Mistakes:
-    """The failures that at least `min_sessions` sessions met, the dearest first.
+    """The failures that at least `min_sessions` sessions met, the most expensive first.
 
     `noted` gives what is known of the tries after the failures of a session; without it no repair is known.
     """
@@ -104,7 +104,7 @@ def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
 
 
 def _was_repaired(mistake: Mistaken) -> bool:
-    """Whether one of the tries was a right call, whatever news it brought: the judge sees successes only."""
+    """Whether one of the tries was a right call, also one with findings, which the record's recovery leaves out."""
     return any(tried.ran for tried in mistake.tries)
 
 

@@ -34,7 +34,7 @@ MOST = 200
 """Mistakes that are noted of one session."""
 _LOOKS = frozenset(["read", "search", "list", "poll"])
 _WORK = frozenset(["edit", "format", "other"])
-"""What is done to the code itself is the work, and no step that mends a call."""
+"""Changes of the code are work, and no step that repairs a call."""
 _QUOTED = re.compile(r"[\s$&|;<>(){}\\*?]")
 _AROUND: frozenset[DifferenceKind] = frozenset(["folder", "stayed", "variable", "prefix", "fewer", "quoting"])
 """Differences that show only in the whole text."""
@@ -46,11 +46,11 @@ _LOOKED_THROUGH = 4000
 
 
 class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A later call that wanted the same."""
+    """A later call with the same intent."""
 
     seq: int
     differences: tuple[Difference, ...]
-    """What changed; empty where that says nothing."""
+    """What changed; empty where that teaches nothing."""
     named: tuple[bool, ...]
     """For each, whether the failed call's result names it."""
     failed: str
@@ -92,7 +92,7 @@ class Notes(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> Notes | None:
-    """What a session shows about mending; None where it made no call at all."""
+    """The mistakes of a session and what was tried after each; None for a session without calls."""
     if not seen.calls:
         return None
     by_seq = seen.by_seq()
@@ -228,7 +228,7 @@ def _joined(command: Command) -> str:
 def _steps_between(
     seen: Seen, failure: SeenCall, changes: tuple[Difference, ...], between: Sequence[SeenCall]
 ) -> tuple[Difference, ...]:
-    """The same call again, or a text written anew: what was done before it is the repair."""
+    """The steps between a failure and the same call again: these steps are the repair."""
     kinds = {change.kind for change in changes}
     if failure.call.kind != "shell":
         if any(each.ran and _reads(failure, each) for each in between) and kinds <= {"again"}:
@@ -287,7 +287,7 @@ def _unfit(change: Difference) -> bool:
 
 
 def _names(result: str, change: Difference) -> bool:
-    """Whether a message names what changed: then the one is about the other."""
+    """Whether the error message names what changed."""
     if change.kind in ("type", "shape") or change.now in ("true", "false"):
         return _is_named(result, change.about)
     return any(_is_named(result, text) for text in (change.was, change.now) if text)

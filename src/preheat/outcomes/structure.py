@@ -1,4 +1,4 @@
-"""What a result says of itself in a JSON value of its own: error, success, status, exit code.
+"""Reads the JSON report in a result: error, success, status, exit code.
 
 Only where the value is the tool's answer, not something it was asked to show. Knows no agent.
 """
@@ -56,7 +56,7 @@ _OUTPUTS = ("output", "stdout", "stderr")
 
 
 class Told(NamedTuple):
-    """What the value says; `failed` is None where it says nothing."""
+    """The report of a JSON value; `failed` is None where it does not say."""
 
     failed: bool | None = None
     ending: Ending | None = None

@@ -86,7 +86,7 @@ def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcom
 
 
 def _is_partly_done(case: Case) -> bool:
-    """A part of it was done: a commit was made, some of the files were shown."""
+    """Whether a part of the call worked: a commit was made, some of the files were shown."""
     sign, shell = case.sign, case.shell
     if shell is not None and shell.purpose == "vcs" and lines.vcs_did(case.text):
         return True

@@ -67,7 +67,7 @@ def alike(left: frozenset[str], right: frozenset[str]) -> bool:
 def _plain(session: Session) -> Iterator[Ask]:
     kept = {id(event) for event in standing(session)}
     seq = era = 0
-    said: tuple[str, int, int] | None = None  # the assistant's last words, if nothing was done since
+    said: tuple[str, int, int] | None = None  # the assistant's last message, if no call followed
     for event in session.events:
         if isinstance(event, ToolCall):
             said = None

@@ -159,7 +159,7 @@ class _Resampled(NamedTuple):
 
 
 def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
-    """Every measure's interval by drawing units anew, and its test by dealing them out to the two sides anew."""
+    """Every measure's interval by resampling units, and its test by permuting them between the two sides."""
     rows = [
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
         for units in (a, b)
@@ -179,7 +179,7 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
 
 
 def _permutation_tests(a: Floats, b: Floats) -> Floats:
-    """For every measure, how often a deal of the units to the two sides at random parts them as much as they are.
+    """For every measure, the share of random permutations with a difference as large as the observed one.
 
     Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
     that a side with few large ones would look surprising too often.
@@ -193,7 +193,7 @@ def _permutation_tests(a: Floats, b: Floats) -> Floats:
     deals = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
     given = _standardised_difference(found[None, :], everything, len(a), len(b))
     dealt = _standardised_difference(deals, everything, len(a), len(b))
-    # A deal whose parting cannot be told counts as one that is as large.
+    # A permutation whose difference is undefined counts as one that is as large.
     as_large = np.count_nonzero(~(np.abs(dealt) < np.abs(given) - 1e-9), axis=0)
     chance: Floats = (1 + as_large) / (1 + _DEALS)
     return chance

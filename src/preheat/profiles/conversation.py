@@ -1,4 +1,4 @@
-"""One pass over a session's events: what was said, when, and how many tokens it took.
+"""One pass over a session's events: the messages, their times and the tokens.
 
 Knows nothing of calls' outcomes.
 """
@@ -55,7 +55,7 @@ class Conversation:
         given = [each.input + each.cache_read + each.cache_write for each in used.values()]
         total = sum(given) + sum([each.output for each in used.values()])
         self.tokens = total or (session.reported.total if session.reported else 0)
-        whole = 2 * len(used) < len(asked)  # tokens are told for the whole of many responses, not for each
+        whole = 2 * len(used) < len(asked)  # tokens are recorded for many responses together, not for each
         self.context_peak = max(0 if whole else max(given, default=0), before) or None
         """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
 

@@ -1,4 +1,4 @@
-"""Decides whether a rate stayed what it was: within a margin, beyond it, or not to be told.
+"""Decides whether a rate stayed what it was: within a margin, beyond it, or unknown.
 
 Knows nothing of what happened between before and after.
 
@@ -115,7 +115,7 @@ def _needed(numbers: tuple[int, int, int, int], margin: float, design: float) ->
 
 
 def _design(alone: tuple[float, float], drawn: "_Resampled | None") -> float:
-    """How many times more calls it takes because those of one session are alike."""
+    """The design effect: how many times more calls are needed because calls of one session are alike."""
     if drawn is None or not 0 < alone[0] < alone[1] < inf:
         return 1.0
     return max(1.0, log(drawn.high / drawn.low) / log(alone[1] / alone[0])) ** 2

@@ -137,7 +137,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
 
 
 def _nonzero(counts: Mapping[str, int]) -> dict[str, int]:
-    """Those that there are, in the order of the model."""
+    """The counts above zero, in the order of the model."""
     return {name: number for name, number in counts.items() if number}
 
 

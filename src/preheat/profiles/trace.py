@@ -1,4 +1,4 @@
-"""Puts each judged call in its place: when in the session it came, what it cost, whether it was done before or mended later.
+"""Puts each judged call in its place: when in the session it came, what it cost, whether it was repeated or recovered from.
 
 Knows nothing of how a call was judged, nor of what is made of the records.
 """
@@ -205,7 +205,7 @@ def _compare(call: ToolCall, memory: _Memory, seq: int, happened: bool) -> tuple
 
 
 def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happened: bool) -> tuple[str, bool, bool]:
-    """What a shell call says about itself (a description, a time limit) does not make it another one."""
+    """Compares shell calls by their text: a description or a time limit does not make a call another one."""
     known = shell(text)
     arguments = call.input
     folder = arguments.get("workdir") or arguments.get("cwd")
@@ -220,7 +220,7 @@ def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happene
 
 
 def _outline(arguments: dict[str, Any]) -> int:
-    """The same for the same arguments, in whatever order, and rarely for others: for that no long text need be read."""
+    """A cheap hash of arguments: equal for equal arguments in any order, rarely equal for others, without reading long texts."""
     outline = 0
     for value in arguments.values():
         if type(value) is str:
