@@ -31,7 +31,7 @@ class SeenCall(NamedTuple):
 
     @property
     def ran(self) -> bool:
-        """The call itself was right, whatever the news: a test command that finds failing tests works."""
+        """The call itself was right: a test command that finds failing tests works too."""
         return self.worked or (self.failed and self.record.cause == "finding")
 
 

@@ -43,7 +43,7 @@ _MAKERS = frozenset(["touch", "tee", "install"])
 _REMOVERS = frozenset(["rm", "unlink", "trash"])
 _LONGEST_TEXT = 8192
 _MOST = 30
-"""Of one call: one that names more is about all of them and tells nothing."""
+"""Files of one call; a call that names more is about none in particular."""
 
 
 class Touch(NamedTuple):
@@ -64,7 +64,7 @@ def _by_command(text: str) -> tuple[Touch, ...]:
 
 
 def _limit(found: Iterable[Touch]) -> tuple[Touch, ...]:
-    """Each once; none at all of too many."""
+    """Each file once; an empty list where there are too many."""
     every = list(found)
     return tuple(dict.fromkeys(every)) if len(every) <= _MOST else ()
 
@@ -115,7 +115,7 @@ def _by_shell(text: str) -> Iterator[Touch]:
     for command in understand(text).commands:
         if command.program in ("cd", "pushd", "set-location"):
             folder = _folder_after(folder, command)
-            if folder == "?":  # somewhere that cannot be told: no path after it can be either
+            if folder == "?":  # an unknown folder: later paths are unknown too
                 return
             continue
         for path, how in _named_files(command):
