@@ -46,17 +46,19 @@ def generalised(texts: Mapping[str, int]) -> str:
         return ""
     _, calls = min(shapes.items(), key=lambda item: (-item[1].total(), len(item[0]), item[0]))
     total = calls.total()
-    told: list[str] = []
+    runner_words: list[str] = []
     for place in range(len(next(iter(calls)))):
         column: Counter[str] = Counter()
         for words, count in calls.items():
             column[words[place]] += count
         word, most = min(column.items(), key=lambda item: (-item[1], item[0]))
-        before = told[-1] if told else ""
+        before = runner_words[-1] if runner_words else ""
         if before == "./FOLDER/..." and word.endswith("/..."):  # one more of a list
             continue
-        told.append(word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column))
-    return " ".join(_without_more(told))
+        runner_words.append(
+            word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column)
+        )
+    return " ".join(_without_more(runner_words))
 
 
 def without_case(text: str) -> str:

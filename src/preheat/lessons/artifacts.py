@@ -50,14 +50,14 @@ _CLAIMS = frozenset(["convention", "repair", "dead_end", "example"])
 
 def score(lesson: Lesson) -> float:
     """What a lesson is worth by itself."""
-    said = lesson.topic == SAID
+    is_correction = lesson.topic == SAID
     confidence, sessions = lesson.support.confidence, lesson.support.sessions_for
     reach = sessions / (sessions + 1)
     if lesson.kind == "resume":
         confidence = reach = 1.0
-    if said and lesson.support.calls_for:
+    if is_correction and lesson.support.calls_for:
         confidence = max(confidence, _CONFIDENCE_SAID)
-    base = _WORTH_SAID if said else _WORTH_STYLE if lesson.topic == STYLE else WORTH[lesson.kind]
+    base = _WORTH_SAID if is_correction else _WORTH_STYLE if lesson.topic == STYLE else WORTH[lesson.kind]
     cost = max(0.0, lesson.cost_tokens + SECOND * lesson.cost_seconds)
     worth = base + (1 - base) * min(1.0, log1p(cost) / log1p(DEAR))
     return round(confidence * worth * reach, 4)

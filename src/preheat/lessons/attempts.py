@@ -212,8 +212,8 @@ def _command_key(text: str) -> str:
     main = understood.main
     if main is None or not understood.complete or not _PROGRAM.fullmatch(main.program):
         return ""
-    meant = told(text)
-    return "" if meant[1:] and meant[1] in _VAGUE and len(meant) < 3 else " ".join(("command", *meant))
+    aim = told(text)
+    return "" if aim[1:] and aim[1] in _VAGUE and len(aim) < 3 else " ".join(("command", *aim))
 
 
 def _tool_key(seen: Seen, each: SeenCall) -> str:

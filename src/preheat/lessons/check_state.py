@@ -94,8 +94,8 @@ def _make_run(each: SeenCall, text: str, folder: str) -> CheckRun:
 
 def _is_narrowing(word: str) -> bool:
     if word.startswith("-"):
-        _, given, value = word.partition("=")
-        return bool(given) and not value[:1].isdigit()
+        _, separator, value = word.partition("=")
+        return bool(separator) and not value[:1].isdigit()
     return not word[:1].isdigit()
 
 

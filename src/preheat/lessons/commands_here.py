@@ -159,8 +159,8 @@ def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str,
     return words, avoid, tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES]
 
 
-def _status(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
-    tally, newest = aspect.tally, aspect.tally.newest(len(told))
+def _status(aspect: Aspect, sessions: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
+    tally, newest = aspect.tally, aspect.tally.newest(len(sessions))
     if newest.ran + newest.bad >= 2 and newest.share < 0.5:
         return "retired", f"failed {newest.bad} of {newest.bad + newest.ran} times in the newest sessions"
     if tally.sessions < ENOUGH_SESSIONS:
@@ -169,10 +169,10 @@ def _status(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[Lesso
         return "weak", "seen in two sessions only"
     if successor:
         return "weak", f"not used in the newest sessions, which use `{successor}`"
-    working = [each.place for each in told if each.commands.programs]
+    working = [each.place for each in sessions if each.commands.programs]
     if tally.sessions < _RARE * len(working):
         return "weak", f"used in {tally.sessions} of {len(working)} sessions only"
-    first = len(told) - len(told) // 3
+    first = len(sessions) - len(sessions) // 3
     recent = sum(place >= first for place in working)
     expected = recent * tally.sessions / max(1, len(working) - recent)
     if not newest.ran and expected >= _MISSED:

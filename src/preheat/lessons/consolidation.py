@@ -89,14 +89,14 @@ def _settle(lessons: list[Lesson]) -> list[Lesson]:
     for way in ways:
         for name in _names(way.use, way.forms):
             by_way[way.scope.project, name].append(way)
-    gone: set[str] = set()
+    removed: set[str] = set()
     failed: dict[str, str] = {}
     for dead in lessons:
         if dead.kind != "dead_end" or dead.status not in ("active", "weak"):
             continue
         opposed = [way for name in _names(dead.avoid, dead.forms) for way in by_way.get((dead.scope.project, name), ())]
         if any((way.last_seen or 0.0) >= (dead.last_seen or 0.0) for way in opposed) and not dead.pinned:
-            gone.add(dead.id)
+            removed.add(dead.id)
         elif dead.status == "active":
             failed.update((way.id, dead.id) for way in opposed if _is_same(way.use, dead.avoid) and not way.pinned)
     return [
@@ -104,7 +104,7 @@ def _settle(lessons: list[Lesson]) -> list[Lesson]:
         if lesson.id in failed
         else lesson
         for lesson in lessons
-        if lesson.id not in gone
+        if lesson.id not in removed
     ]
 
 
@@ -119,17 +119,17 @@ def _weaken_covered(lessons: list[Lesson]) -> list[Lesson]:
                 by_kind[lesson.kind][lesson.scope.project, words].append(lesson)
     found = {lesson.id: lesson for lesson in lessons}
     for error in lessons:
-        tellers = _covering_kinds(error)
-        if not tellers or error.status != "active" or error.pinned:
+        kinds = _covering_kinds(error)
+        if not kinds or error.status != "active" or error.pinned:
             continue
-        told = [
+        candidates = [
             [each for words in _words(error) for each in by_kind[kind].get((error.scope.project, words), ())]
-            for kind in tellers
+            for kind in kinds
         ]
-        telling = next(filter(None, told), None)
-        if telling is None:
+        covering = next(filter(None, candidates), None)
+        if covering is None:
             continue
-        best = found[min(telling, key=_worth).id]
+        best = found[min(covering, key=_worth).id]
         found[best.id] = _replace(
             best,
             cost_seconds=max(best.cost_seconds, error.cost_seconds),

@@ -46,12 +46,12 @@ def learn(project: str, noted: Sequence[Noted[Notes]]) -> list[Lesson]:
     """The conventions of a project."""
     if not project:
         return []
-    told = [
+    sessions = [
         Told(each.session, place, each.started_at, each.notes.commands, each.agent) for place, each in enumerate(noted)
     ]
     lessons = [
-        *learn_commands(project, told),
-        *learn_needs(project, told),
+        *learn_commands(project, sessions),
+        *learn_needs(project, sessions),
         *learn_placement(project, [Laid(each.session, each.notes.made) for each in noted]),
         *learn_corrections(project, [Ruled(each.session, each.notes.rules) for each in noted]),
         *learn_style(project, [Styled(each.session, each.started_at, each.notes.written) for each in noted]),

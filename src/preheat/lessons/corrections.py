@@ -141,7 +141,7 @@ def learn_corrections(project: str, ruled: Sequence[Ruled]) -> list[Lesson]:
     for each in ruled:
         for rule in each.rules:
             words = frozenset(_WORD.findall(rule.sentence.lower()))
-            group = next((of for known, of in groups if _are_alike(known, words)), None)
+            group = next((members for known, members in groups if _are_alike(known, words)), None)
             if group is None:
                 groups.append((words, [(each.session, rule)]))
             else:

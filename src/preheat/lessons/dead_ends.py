@@ -60,20 +60,20 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
 
 
 def _common_errors(tried: Iterable[list[_SessionAttempt]]) -> set[tuple[str, ...]]:
-    met: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    commands_by_error: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for tries in tried:
         for _, attempt in tries:
             if attempt.wall == "command":
-                met[_words(attempt)].add(attempt.key)
-    return {words for words, keys in met.items() if len(keys) >= _COMMON}
+                commands_by_error[_words(attempt)].add(attempt.key)
+    return {words for words, keys in commands_by_error.items() if len(keys) >= _COMMON}
 
 
 def _with_same_error(tries: list[_SessionAttempt]) -> list[_SessionAttempt]:
     """The attempts of a command that met the same error: failing differently each time is no dead end."""
     if not tries or tries[0].attempt.wall != "command":
         return tries
-    met = Counter(_words(each.attempt) for each in tries)
-    most = min(met, key=lambda words: (-met[words], words))
+    error_counts = Counter(_words(each.attempt) for each in tries)
+    most = min(error_counts, key=lambda words: (-error_counts[words], words))
     return [each for each in tries if _words(each.attempt) == most]
 
 

@@ -40,11 +40,11 @@ class _Arm(NamedTuple):
 
 def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
     """The effect of each item that was ever shown or withheld at random, by item."""
-    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
+    outcomes = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     arms: defaultdict[str, tuple[list[_WeightedSession], list[_WeightedSession]]] = defaultdict(lambda: ([], []))
     for lot in first_lots(exposures):
         sides = arms[lot.item]
-        outcome = went.get(lot.session)
+        outcome = outcomes.get(lot.session)
         if outcome is not None:
             weight = 1 / lot.probability if lot.shown else 1 / (1 - lot.probability)
             sides[0 if lot.shown else 1].append(_WeightedSession(weight, outcome.calls, outcome.mistakes))

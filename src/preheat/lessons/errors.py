@@ -156,8 +156,8 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
         ran.update(noted.notes.ran)
     lessons = []
     for key, group in groups.items():
-        number = len({met.noted.session for met in group})
-        several = len({_project(met.noted) for met in group}) >= _FEWEST_SESSIONS
+        number = len({occurrence.noted.session for occurrence in group})
+        several = len({_project(occurrence.noted) for occurrence in group}) >= _FEWEST_SESSIONS
         if (number >= _FEWEST_SESSIONS or len(group) >= _FEWEST_CALLS) and (project or several):
             lessons.append(_lesson(project, key, group, ordered, ran))
     return sorted(lessons, key=lambda lesson: lesson.id)
@@ -166,11 +166,16 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
 def _lesson(
     project: str, key: Key, group: list[_Occurrence], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
 ) -> Lesson:
-    signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
-    forms = commonest((met.failure.form for met in group), MOST_FORMS)
+    signatures = commonest((occurrence.failure.signature for occurrence in group), MOST_SIGNATURES)
+    forms = commonest((occurrence.failure.form for occurrence in group), MOST_FORMS)
     evidence = [
-        Evidence(session=met.noted.session, seq=met.failure.seq, at=met.failure.at, text=met.failure.shown)
-        for met in group
+        Evidence(
+            session=occurrence.noted.session,
+            seq=occurrence.failure.seq,
+            at=occurrence.failure.at,
+            text=occurrence.failure.shown,
+        )
+        for occurrence in group
     ]
     since = _sessions_since(group, forms, ordered)
     found = support_of(evidence)
@@ -179,9 +184,9 @@ def _lesson(
     subjects = tuple(subject for subject in subjects if not _exists_somewhere(subject, ordered))
     status, why = _status(group, support, subjects, _share(group, forms, ran))
     unfit = why_unfit(signatures)
-    moments = [met.failure.at for met in group if met.failure.at is not None]
+    moments = [occurrence.failure.at for occurrence in group if occurrence.failure.at is not None]
     scope = _scope(project, group)
-    environment = sum(met.failure.environment for met in group) * 2 > len(group)
+    environment = sum(occurrence.failure.environment for occurrence in group) * 2 > len(group)
     return Lesson(
         id=lesson_id("error", Scope(project=project), key[0], *key[1]),
         kind="error",
@@ -197,8 +202,8 @@ def _lesson(
         last_seen=max(moments, default=None),
         half_life=_SHORTER if environment else _HALF_LIFE,
         evidence=kept_evidence(evidence),
-        cost_seconds=sum(met.failure.seconds for met in group),
-        cost_tokens=sum(met.failure.tokens for met in group),
+        cost_seconds=sum(occurrence.failure.seconds for occurrence in group),
+        cost_tokens=sum(occurrence.failure.tokens for occurrence in group),
         status="quarantined" if unfit else status,
         why=unfit or why,
     )
@@ -206,7 +211,7 @@ def _lesson(
 
 def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
     """The sessions after the last occurrence that made calls of the same forms without the error."""
-    met_in = {met.noted.session for met in group}
+    met_in = {occurrence.noted.session for occurrence in group}
     last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
     return [noted.session for noted in ordered[last + 1 :] if any(form in noted.notes.ran for form in forms)]
 
@@ -214,9 +219,9 @@ def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Seq
 def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
     """The subjects that several sessions (or projects) have in common."""
     met_in: defaultdict[str, set[str]] = defaultdict(set)
-    for met in group:
-        if met.failure.subject:
-            met_in[met.failure.subject].add(_project(met.noted) if general else met.noted.session)
+    for occurrence in group:
+        if occurrence.failure.subject:
+            met_in[occurrence.failure.subject].add(_project(occurrence.noted) if general else occurrence.noted.session)
     again = [subject for subject in met_in if len(met_in[subject]) >= _FEWEST_SESSIONS]
     return tuple(sorted(again, key=lambda subject: (-len(met_in[subject]), subject))[:MOST_SUBJECTS])
 
@@ -234,7 +239,7 @@ def _project(noted: Noted[Notes]) -> str:
 
 def _share(group: Sequence[_Occurrence], forms: Sequence[str], ran: Mapping[str, int]) -> float:
     """The share of the calls of these forms that met the error; `ran` has how often each form worked in all sessions."""
-    counts = Counter(met.failure.form for met in group)
+    counts = Counter(occurrence.failure.form for occurrence in group)
     failed = sum(counts[form] for form in forms)
     return failed / (failed + sum(ran.get(form, 0) for form in forms))
 
@@ -246,10 +251,10 @@ def _status(
         return "weak", "met in one session only"
     if support.sessions_against >= max(_SESSIONS_UNTIL_OVER, 2 * support.sessions_for):
         return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
-    if sum(met.failure.own for met in group) * 2 > len(group):
+    if sum(occurrence.failure.own for occurrence in group) * 2 > len(group):
         return "weak", "met by scripts that the sessions wrote themselves"
-    named = sum(met.failure.subject in subjects for met in group)
-    if 2 * named < len(group) and any(_NAMELESS.search(met.failure.signature) for met in group):
+    named = sum(occurrence.failure.subject in subjects for occurrence in group)
+    if 2 * named < len(group) and any(_NAMELESS.search(occurrence.failure.signature) for occurrence in group):
         return "weak", "something was not there, another thing each time"
     if group[0].failure.family == "shell" and not subjects and share < _TELLING_SHARE:
         return "weak", "most calls of these forms do not meet it, and nothing tells which do"
@@ -257,8 +262,8 @@ def _status(
 
 
 def _scope(project: str, group: Sequence[_Occurrence]) -> Scope:
-    agents = {met.noted.agent for met in group}
-    tools = {met.failure.tool for met in group}
+    agents = {occurrence.noted.agent for occurrence in group}
+    tools = {occurrence.failure.tool for occurrence in group}
     own = group[0].failure.family != "shell"
     return Scope(
         agent=agents.pop() if len(agents) == 1 and (own or not project) else "",
@@ -270,7 +275,7 @@ def _scope(project: str, group: Sequence[_Occurrence]) -> Scope:
 def _text(
     group: Sequence[_Occurrence], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support
 ) -> str:
-    seconds = sum(met.failure.seconds for met in group)
+    seconds = sum(occurrence.failure.seconds for occurrence in group)
     cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
     counts = f"{counted(support.calls_for, 'call')} in {counted(support.sessions_for, 'session')}{cost}"
     about = f", again and again with {_quoted(subjects)}" if subjects else ""

@@ -118,14 +118,14 @@ class _Group(NamedTuple):
 def note(seen: Seen) -> ExampleNotes | None:
     """The calls of a session that might be shown, the shortest of each form, and how often each form worked."""
     found: dict[tuple[str, str], Candidate] = {}
-    went: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
+    calls_by_form: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
     failed: set[Intent] = set()
     for each in seen.calls:
         if each.call.kind not in _KINDS:
             continue
         aim, form = intent(each.call), _form(each)
         if form:
-            went[each.call.tool, form].append(each)
+            calls_by_form[each.call.tool, form].append(each)
         if each.failed and each.record.cause != "finding":
             failed.add(aim)
         elif form and aim not in failed:
@@ -134,7 +134,7 @@ def note(seen: Seen) -> ExampleNotes | None:
             if one is not None and (before is None or _candidate_rank(one) < _candidate_rank(before)):
                 found[one.tool, form] = one
     candidates = sorted(found.values(), key=lambda one: (one.kind == "shell", one.seq))[:_MOST_NOTED]
-    forms = [_form_use(tool, form, calls) for (tool, form), calls in went.items()]
+    forms = [_form_use(tool, form, calls) for (tool, form), calls in calls_by_form.items()]
     if not forms:
         return None
     forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.mistakes, -use.worked, use.tool, use.form))
@@ -207,13 +207,13 @@ def _has_side_effects(each: SeenCall) -> bool:
     return not _SIDE_EFFECT_WORDS.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
 
 
-def _clean_arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
+def _clean_arguments(seen: Seen, raw: dict[str, Any]) -> dict[str, Any]:
     """A tool's own arguments, all of them, with paths that begin at the project; empty where they are unfit."""
-    mended = _clean_value(seen, given)
-    encoded = "" if mended is None else msgspec.json.encode(mended).decode()
-    if not isinstance(mended, dict) or len(encoded) > _LONGEST_ARGUMENTS:
+    cleaned = _clean_value(seen, raw)
+    encoded = "" if cleaned is None else msgspec.json.encode(cleaned).decode()
+    if not isinstance(cleaned, dict) or len(encoded) > _LONGEST_ARGUMENTS:
         return {}
-    return mended
+    return cleaned
 
 
 def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
@@ -226,8 +226,8 @@ def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
-        mended = [_clean_value(seen, each, depth + 1) for each in value]
-        return None if None in mended else mended
+        cleaned = [_clean_value(seen, each, depth + 1) for each in value]
+        return None if None in cleaned else cleaned
     if isinstance(value, dict) and depth < _DEEPEST:
         whole = {str(name): _clean_value(seen, each, depth + 1) for name, each in value.items()}
         return None if None in whole.values() else whole

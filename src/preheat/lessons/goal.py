@@ -44,8 +44,8 @@ def goal(said: Sequence[str], relative: Callable[[str], str] = str) -> str:
     """The last task, on one line; empty if no prompt sets one."""
     tasks = [text for each in said if (text := _task(each))]
     if not tasks:
-        spoken = [text for each in said if (text := _own_words(each)) and not _ASSENT.match(text)]
-        tasks = ([text for text in spoken if not is_housekeeping(text)] or spoken)[-1:]
+        own_words = [text for each in said if (text := _own_words(each)) and not _ASSENT.match(text)]
+        tasks = ([text for text in own_words if not is_housekeeping(text)] or own_words)[-1:]
     if not tasks:
         return ""
     last = one_line(relative(_first_section(tasks[-1])), MOST)

@@ -24,13 +24,13 @@ def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:
             scope = lesson.scope
             groups[scope.project, scope.agent, scope.tool, lesson.topic, lesson.difference, lesson.use].append(lesson)
     joined: dict[str, Lesson] = {}
-    gone: set[str] = set()
+    merged: set[str] = set()
     for group in groups.values():
         if len(group) > 1 and not any(lesson.pinned for lesson in group):
             ordered = sorted(group, key=lambda lesson: lesson.id)
             joined[ordered[0].id] = _join_group(ordered)
-            gone |= {lesson.id for lesson in ordered[1:]}
-    return [joined.get(lesson.id, lesson) for lesson in lessons if lesson.id not in gone]
+            merged |= {lesson.id for lesson in ordered[1:]}
+    return [joined.get(lesson.id, lesson) for lesson in lessons if lesson.id not in merged]
 
 
 def _join_group(group: Sequence[Lesson]) -> Lesson:

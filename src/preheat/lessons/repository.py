@@ -43,26 +43,28 @@ def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
 
 def _state_after(before: Place, text: str, output: str, seq: int) -> Place:
     commands = [command for command in understand(text).commands if command.program == "git"]
-    told = [_subcommand(command) for command in commands]
-    if not told:
+    subcommands = [_subcommand(command) for command in commands]
+    if not subcommands:
         return before
     branch, head, committed = before
-    if "commit" in told:
+    if "commit" in subcommands:
         committed = seq
-    if not _MOVING.isdisjoint(told):
+    if not _MOVING.isdisjoint(subcommands):
         head = ""
-    if not {"status", "checkout", "switch"}.isdisjoint(told):
+    if not {"status", "checkout", "switch"}.isdisjoint(subcommands):
         named = [*_ON_BRANCH.findall(output), *_SWITCHED.findall(output)]
         branch = named[-1] if named else branch
-    for made in _COMMITTED.finditer(output) if "commit" in told else ():
+    for made in _COMMITTED.finditer(output) if "commit" in subcommands else ():
         head = made["head"]
         branch = branch if made["branch"] == "detached" or " " in made["branch"] else made["branch"]
-    if not {"pull", "merge"}.isdisjoint(told) and (forward := _FORWARD.search(output)):
+    if not {"pull", "merge"}.isdisjoint(subcommands) and (forward := _FORWARD.search(output)):
         head = forward[1]
     last = commands[-1]
-    if (told[-1] == "log" and _is_plain_log(last)) or (told[-1] == "rev-parse" and last.words[-1] == "HEAD"):
+    if (subcommands[-1] == "log" and _is_plain_log(last)) or (
+        subcommands[-1] == "rev-parse" and last.words[-1] == "HEAD"
+    ):
         logged = _LOG_OUTPUT.search(output)
-        head = logged[1] if logged and len(set(told) & {"diff", "show", "blame", "reflog"}) == 0 else head
+        head = logged[1] if logged and len(set(subcommands) & {"diff", "show", "blame", "reflog"}) == 0 else head
     return Place(branch, head, committed)
 
 

@@ -148,8 +148,8 @@ def commands_of(seen: Seen) -> Commands:
     stayed: list[Stuck] = []
     astray: list[Stuck] = []
     programs: Counter[str] = Counter()
-    been: set[str] = set()
-    went = 0
+    visited: set[str] = set()
+    moved_calls = 0
     own: set[str] = set()
     for each in seen.calls:
         call = each.call
@@ -161,9 +161,9 @@ def commands_of(seen: Seen) -> Commands:
         commands = typed(text, _start(seen, call.input))
         target = _first_cd(text)
         if target and each.ran:
-            been.add(target)
-            went += 1
-        _note_missing(each, text, target if target in been else "", missing, stayed)
+            visited.add(target)
+            moved_calls += 1
+        _note_missing(each, text, target if target in visited else "", missing, stayed)
         if each.failed and commands and _ASTRAY.search(each.record.signature):
             programs_here = Counter(command.program for command in commands)
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
@@ -179,7 +179,7 @@ def commands_of(seen: Seen) -> Commands:
             own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
     return Commands(
-        tuple(found), tuple(missing), tuple(stayed), tuple(astray), went, dict(most(programs, MOST_PROGRAMS))
+        tuple(found), tuple(missing), tuple(stayed), tuple(astray), moved_calls, dict(most(programs, MOST_PROGRAMS))
     )
 
 

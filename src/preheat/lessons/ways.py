@@ -128,7 +128,7 @@ def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     for use in uses:
         if use.used.form not in failing:  # a variant to warn of, and no part of what works
             by_name.setdefault(aspect_of(purpose, use.used.form), []).append(use)
-    tallies = {name: Tally(of) for name, of in by_name.items()}
+    tallies = {name: Tally(members) for name, members in by_name.items()}
     whole = sum(tally.ran for tally in tallies.values())
     ranked = sorted(tallies, key=lambda name: (-tallies[name].sessions, -tallies[name].ran, name))
     heads = [
@@ -167,20 +167,20 @@ def home_folders(told: Sequence[Told]) -> dict[str, str]:
     """By program, the one folder that its calls go to first, where that is what makes them work.
 
     A shell may keep its folder, so a call that names none says nothing; a program that did not find its project does."""
-    gone: dict[str, Counter[str]] = {}
+    calls_by_folder: dict[str, Counter[str]] = {}
     sessions: dict[tuple[str, str], set[str]] = {}
     bare: Counter[str] = Counter()
     for each in told:
         for used in each.commands.used:
             program = used.core.partition(" ")[0]
             if used.folder:
-                gone.setdefault(program, Counter())[used.folder] += used.ran
+                calls_by_folder.setdefault(program, Counter())[used.folder] += used.ran
                 sessions.setdefault((program, used.folder), set()).add(each.session)
             else:
                 bare[program] += used.ran
     astray = {stuck.name for each in told for stuck in each.commands.astray}
     found: dict[str, str] = {}
-    for program, folders in sorted(gone.items()):
+    for program, folders in sorted(calls_by_folder.items()):
         folder, count = min(folders.items(), key=lambda item: (-item[1], item[0]))
         clear = count >= ENOUGH_CALLS and count >= _CLEAR * folders.total() and len(sessions[program, folder]) > 1
         if clear and (program in astray or folders.total() > _USUAL * (folders.total() + bare[program])):

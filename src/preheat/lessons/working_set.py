@@ -132,8 +132,8 @@ def learn(project: str, sessions: Sequence[Noted[WorkingNotes]]) -> list[Lesson]
         for folder, inside in _folders(file for file in each.notes.files if file.path in lasting and _was_used(file)):
             folders.add(each, folder, inside)
     named = [files.lesson(project, path, "file") for path in files.best(MOST_FILES)]
-    told = folders.best(len(folders.scores))
-    telling = [folder for folder in told if folders.tells(folder)][:MOST_FOLDERS]
+    ranked = folders.best(len(folders.scores))
+    telling = [folder for folder in ranked if folders.tells(folder)][:MOST_FOLDERS]
     return named + [folders.lesson(project, folder, "folder") for folder in telling]
 
 

@@ -48,8 +48,8 @@ def _by_a_hook(seen: SeenCall) -> bool:
     main = understand(text_of(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
     if main is None or main.program != "git" or _HOOKED.isdisjoint(main.words[1:]):
         return False
-    said = seen.result.seen if seen.result else ""
-    return said.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
+    output = seen.result.seen if seen.result else ""
+    return output.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
 
 
 def signature_of(seen: SeenCall) -> str:

@@ -187,8 +187,8 @@ def _without_refused(change: Change, result: str, signature: str) -> tuple[Diffe
     that it does not name is nothing where something else was worked on."""
     if change.failed is not None:
         for option in sorted({word.partition("=")[0] for word in change.failed.words[1:] if word.startswith("-")}):
-            gone = change.worked is None or option not in change.worked.words
-            if gone and change.failed.program != "" and _refuses(result, option):
+            removed = change.worked is None or option not in change.worked.words
+            if removed and change.failed.program != "" and _refuses(result, option):
                 return (Difference("option", option, "", about=change.failed.program),)
     if any(each.kind == "fewer" for each in change.differences):  # the one that failed was left out, and that is all
         return () if any(_is_named(signature, name) for name in change.programs) else change.differences

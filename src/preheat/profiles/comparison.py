@@ -85,8 +85,8 @@ def _compare(of: Literal["sessions", "sets"], a: _LabelledCounts, b: _LabelledCo
     )
 
 
-def _side(given: _LabelledCounts, total: Counts) -> Side:
-    return Side(label=given[0], sessions=given[1], calls=total.calls, judged=total.judged)
+def _side(labelled: _LabelledCounts, total: Counts) -> Side:
+    return Side(label=labelled[0], sessions=labelled[1], calls=total.calls, judged=total.judged)
 
 
 def _sum(parts: Sequence[Counts]) -> Counts:
@@ -190,11 +190,11 @@ def _permutation_tests(a: Floats, b: Floats) -> Floats:
     everything = columns.sum(axis=0)
     found = columns[: len(a)].sum(axis=0)
     random = np.random.default_rng(_SEED)
-    deals = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
-    given = _standardised_difference(found[None, :], everything, len(a), len(b))
-    dealt = _standardised_difference(deals, everything, len(a), len(b))
+    permutations = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
+    observed = _standardised_difference(found[None, :], everything, len(a), len(b))
+    permuted = _standardised_difference(permutations, everything, len(a), len(b))
     # A permutation whose difference is undefined counts as one that is as large.
-    as_large = np.count_nonzero(~(np.abs(dealt) < np.abs(given) - 1e-9), axis=0)
+    as_large = np.count_nonzero(~(np.abs(permuted) < np.abs(observed) - 1e-9), axis=0)
     chance: Floats = (1 + as_large) / (1 + _DEALS)
     return chance
 

@@ -52,11 +52,11 @@ class Conversation:
                 self.context_window = event.raw
         self.messages = calls + len(texts)
         self.seconds = _duration(session)
-        given = [each.input + each.cache_read + each.cache_write for each in used.values()]
-        total = sum(given) + sum([each.output for each in used.values()])
+        inputs = [each.input + each.cache_read + each.cache_write for each in used.values()]
+        total = sum(inputs) + sum([each.output for each in used.values()])
         self.tokens = total or (session.reported.total if session.reported else 0)
         whole = 2 * len(used) < len(asked)  # tokens are recorded for many responses together, not for each
-        self.context_peak = max(0 if whole else max(given, default=0), before) or None
+        self.context_peak = max(0 if whole else max(inputs, default=0), before) or None
         """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
 
 

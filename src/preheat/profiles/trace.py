@@ -43,16 +43,16 @@ def _survey(session: Session) -> _Survey:
     found = _Survey([], [], {}, {})
     calls, places, results, output = found
     message = era = 0
-    given: float | None = None
+    input_at: float | None = None
     for event in session.events:
         if isinstance(event, ToolCall):
             message += 1
             calls.append(event)
-            places.append((message, era, given))
+            places.append((message, era, input_at))
         elif isinstance(event, ToolResult):
             message += 1
             if event.at is not None:
-                given = event.at
+                input_at = event.at
             results.setdefault(event.call_id, event)
         elif isinstance(event, AssistantMessage):
             if event.text:
@@ -63,7 +63,7 @@ def _survey(session: Session) -> _Survey:
             if event.origin == "human":
                 message += 1
             if event.at is not None:
-                given = event.at
+                input_at = event.at
         elif isinstance(event, Compaction):
             era += 1
     return found
@@ -174,10 +174,10 @@ def _seconds(call: ToolCall, result: ToolResult | None) -> float | None:
 
 def _loss(survey: _Survey, seq: int, result: ToolResult | None, seconds: float | None, lost_until: float) -> _Loss:
     """What a failure cost. Calls that ran side by side share their time: no second is lost twice."""
-    call, given = survey.calls[seq], survey.places[seq][2]
+    call, input_at = survey.calls[seq], survey.places[seq][2]
     lost = seconds or 0.0
     if result is not None and result.at is not None:
-        start = max(given if given is not None else result.at - lost, lost_until)
+        start = max(input_at if input_at is not None else result.at - lost, lost_until)
         lost, lost_until = result.at - start, max(result.at, lost_until)
     size = 0 if result is None else len(result.text) + len(result.frame[0]) + len(result.frame[1])
     share = survey.output.get(call.response, 0) if call.response else 0
