@@ -77,7 +77,7 @@ def test_unfit_calls_are_never_examples(call: Made) -> None:
 
 
 def test_what_starts_a_command_is_counted_with_it() -> None:
-    """A wrapper that does not know the command fails; that does not speak against the command itself."""
+    """A wrapper that does not know the command fails; that does not count against the command itself."""
     wrapped = ran("rtk just test", "error: unrecognized subcommand", 2)
     (lesson,) = shown([ran("just test", "ok"), wrapped], [ran("just test", "ok")])
     assert (lesson.support.calls_for, lesson.support.calls_against, lesson.forms) == (2, 0, ("just test",))
@@ -91,7 +91,7 @@ def test_a_call_after_a_failure_of_the_same_intent_is_no_example() -> None:
 
 
 def test_one_session_is_not_enough() -> None:
-    """What only one session did may have been an accident: kept for whoever asks for that session, not handed out."""
+    """A call of only one session may have been an accident: it is kept as weak, not handed out."""
     once = [ran("just test api", "ok")]
     (lesson,) = shown(once)
     assert (lesson.status, lesson.why) == ("weak", "used in 1 of 1 sessions")
@@ -191,7 +191,7 @@ def test_the_score_follows_its_formula() -> None:
 
 
 def test_a_lesson_that_mostly_fails_is_weak() -> None:
-    """Below the floor a claim is not handed out and says why; a pinned one and one that only counts are left alone."""
+    """Below the least confidence a lesson is weak, with its reason; pinned lessons and kinds that only count stay."""
     poor = Support(1, 1, 3, 2)
     assert poor.confidence < FLOOR
     found = {

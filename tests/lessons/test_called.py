@@ -11,7 +11,7 @@ from tests.lessons.sessions import ran, seen, used
 
 
 def test_few_and_short_arguments_are_part_of_the_name() -> None:
-    """A tool with what it was given, in one order; many, long or nested arguments leave the tool alone."""
+    """The tool with its sorted arguments; the tool alone where arguments are many, long or nested."""
     assert called("Skill", {"skill": "ship"}) == "Skill skill=ship"
     assert called("Find", {"q": "x", "limit": 5}) == "Find limit=5, q=x"
     assert called("Find", {"a": 1, "b": 2, "c": 3}) == called("Find", {"a": [1]}) == called("Find", {}) == "Find"
@@ -19,7 +19,7 @@ def test_few_and_short_arguments_are_part_of_the_name() -> None:
 
 @given(some.text(), some.dictionaries(some.text(max_size=9), some.one_of(some.text(), some.integers(), some.none())))
 def test_any_call_has_a_short_name_on_one_line(tool: str, arguments: dict[str, object]) -> None:
-    """Whatever it was given, nothing is added that has lines or no end."""
+    """The added arguments are short and on one line."""
     name = called(tool, arguments)
     assert name.startswith(tool)
     assert len(name) <= len(tool) + 81

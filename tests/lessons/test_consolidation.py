@@ -1,5 +1,6 @@
 """ConsolidateEvents: one thing is said once, the newer evidence counts, every kind keeps within its bounds."""
 
+import re
 from typing import Any
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_dead_end_that_works_again_is_removed() -> None:
 
 
 def test_only_an_equal_command_contradicts_a_dead_end() -> None:
-    """A form that leaves something out may stand for another case: neither lesson is touched."""
+    """Forms that leave something out may be about different cases: neither lesson changes."""
     dead = lesson("d1", "dead_end", avoid="go test ./broken", forms=("go test …",), last_seen=5.0)
     way = lesson("c1", "convention", use="go test ./...", forms=("go test …",), last_seen=9.0)
     assert {each.status for each in revise([dead, way])} == {"active"}
@@ -69,7 +70,7 @@ def test_only_an_equal_command_contradicts_a_dead_end() -> None:
 
 
 def test_a_dead_end_of_one_session_does_not_put_a_convention_aside() -> None:
-    """A weak dead end is too little to speak against what works."""
+    """A weak dead end does not contradict a working command."""
     dead = lesson("d1", "dead_end", avoid="npm test", last_seen=5.0, status="weak")
     found = by_id(revise([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
     assert found["c1"].status == "active"
@@ -86,7 +87,7 @@ def test_each_kind_of_lesson_is_limited(kind: str, topic: str) -> None:
     weak = [name for name, each in found.items() if each.status == "weak"]
     assert weak == ["x001", "x002", "x003"]
     assert "worth more" in found["x001"].why
-    assert says(list(found.values())) == f"{most + 1} lessons to hand out, 3 put aside"
+    assert re.findall(r"\d+", says(list(found.values()))) == [str(most + 1), "3"]
 
 
 def test_evidence_is_limited() -> None:
@@ -113,7 +114,7 @@ def test_consolidating_twice_changes_nothing(given_lessons: list[Lesson]) -> Non
 
 @pytest.mark.parametrize("kind", ["dead_end", "convention"])
 def test_an_error_that_another_lesson_covers_becomes_weak(kind: Any) -> None:
-    """A dead end or a convention says more of an error than that it may come."""
+    """A dead end or a convention says more than an error alone."""
     found = by_id(revise([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))]))
     assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "told by x1", "active")
 

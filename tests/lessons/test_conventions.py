@@ -46,7 +46,7 @@ def fails(command: str, message: str) -> Made:
 
 
 def test_a_command_that_works_in_several_sessions_is_a_lesson() -> None:
-    """The usual command stands as typed, without `cd` to the root and filters; a program that nobody knows is not in it."""
+    """The usual command as typed, without `cd` to the root and filters; an unknown program is not in it."""
     session = [
         fails("wrap bun run test", "error: unrecognized subcommand"),
         ran("cd /w/shop && bun run test 2>&1 | tail -5"),
@@ -59,7 +59,7 @@ def test_a_command_that_works_in_several_sessions_is_a_lesson() -> None:
 
 
 def test_a_failing_variant_is_part_of_the_lesson() -> None:
-    """Something before a command that only works without it: both are told, with the message and its signature."""
+    """A starter with which the command fails: the lesson has both, the message and its signature."""
     session = [fails("npx turbo-test a.ts", "error: no such package"), ran("bun run test")]
     more = [fails("rtk bun run test", "error: unrecognized subcommand …"), ran("bun run test")]
     lesson = about(learned(session, more, more), "test")[0]
@@ -69,7 +69,7 @@ def test_a_failing_variant_is_part_of_the_lesson() -> None:
 
 
 def test_a_failing_test_is_no_failure_of_the_command() -> None:
-    """A finding speaks for the command: it did its work."""
+    """A finding counts for the command."""
     session = [ran("make test", "2 failed", 1, cause="finding")]
     lesson = about(learned(session, session, session), "test")[0]
     assert lesson.support.calls_against == 0
@@ -77,7 +77,7 @@ def test_a_failing_test_is_no_failure_of_the_command() -> None:
 
 
 def test_single_tests_and_the_whole_suite_are_two_lessons() -> None:
-    """The whole suite stands as it is, the single test with placeholders for what changes."""
+    """The whole suite as typed, the single test with placeholders for what varies."""
     sessions = [[ran("go test ./..."), ran(f"go test ./p{n} -run Test{n}{x} -v")] for n, x in enumerate("abcd")]
     texts = {lesson.use: lesson.text for lesson in about(learned(*sessions), "test")}
     assert set(texts) == {"go test ./...", "go test PATH -run NAME -v"}
@@ -266,7 +266,7 @@ def test_any_session_gives_sound_conventions(sessions: list[list[Made]]) -> None
 
 
 def test_the_name_of_one_test_is_no_part_of_the_command() -> None:
-    """Two sessions ran the same test by chance; what a runner itself is told stays."""
+    """Two sessions ran the same test by chance; the runner's own words stay."""
     one = [ran("cargo test test_cart_total"), ran("cargo test test_cart_total")]
     assert about(learned(one, one), "test")[0].use == "cargo test NAME"
     task = [ran("make test_unit"), ran("make test_unit")]

@@ -85,7 +85,7 @@ def test_a_prompt_before_the_first_call_is_no_correction() -> None:
 
 
 def test_repeated_and_standing_rules_are_stronger() -> None:
-    """Said once it is weak, unless it says itself that it always holds; said in two sessions it is active."""
+    """A rule of one session is weak, unless it says that it always holds; a rule of two sessions is active."""
     once, always = rules_in(after("use pnpm instead of npm")), rules_in(after("Always use `pnpm`."))
     assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", once)])] == ["weak"]
     assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", always)])] == ["active"]
@@ -105,7 +105,7 @@ def test_a_correction_names_the_call_before_it() -> None:
 
 @given(st.text(max_size=200))
 def test_any_sentence_can_be_read(text: str) -> None:
-    """Whatever people type, it is looked at without harm, and what is kept is one capped line."""
+    """Any sentence is read without an error and kept as one line of limited length."""
     ruling(text)
     for rule in rules_in(after(text)):
         assert "\n" not in rule.sentence

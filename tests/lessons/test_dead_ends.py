@@ -69,7 +69,7 @@ def test_a_command_that_fails_again_and_again() -> None:
 
 
 def test_a_file_that_does_not_exist() -> None:
-    """A path that several sessions guessed wrongly is told with a test that it is still not there."""
+    """A path that several sessions guessed wrongly is a lesson with a recheck that the file is still missing."""
     (lesson,) = learned(session(1, absent()), session(2, absent()))
     assert (lesson.topic, lesson.files, lesson.recheck) == ("file", ("src/old.py",), "test -e src/old.py")
     assert lesson.forms == ()
@@ -85,7 +85,7 @@ def test_short_arguments_are_part_of_a_tool_s_dead_end() -> None:
 
 
 def test_a_call_refused_in_several_sessions_is_a_dead_end() -> None:
-    """A refused command is told by its form; refused in one session only it is weak."""
+    """A refused command is known by its form; refused in one session only, the lesson is weak."""
     refused = ran("git push --force origin main", status="denied", cause="environment")
     (lesson,) = learned(session(1, refused), session(2, refused))
     assert (lesson.topic, lesson.status, lesson.error) == ("denied", "active", "")
@@ -228,7 +228,7 @@ def test_a_command_that_worked_last_is_never_a_dead_end(history: list[list[Made]
 
 
 def test_different_errors_of_one_command_are_no_dead_end() -> None:
-    """Two errors of one command, each met once: nothing stands in its way that the next session would meet."""
+    """Two errors of one command, each met once, predict nothing for the next session."""
     other = ran("make docs", "disk full", 2, signature="make: disk full")
     assert learned(session(1, broken_build()), session(2, other)) == []
     (lesson,) = learned(session(1, broken_build()), session(2, broken_build()), session(3, other))
@@ -236,7 +236,7 @@ def test_different_errors_of_one_command_are_no_dead_end() -> None:
 
 
 def test_a_dead_end_of_a_tool_is_about_its_arguments() -> None:
-    """One skill that is not there says nothing about the tool that starts skills."""
+    """One missing skill says nothing about the tool that starts skills."""
     missing = used("Skill", "other", {"skill": "ship"}, "Unknown skill: ship", cause="mistake")
     (lesson,) = learned(session(1, missing), session(2, missing))
     assert lesson.forms == ("Skill skill=ship",)

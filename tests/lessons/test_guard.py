@@ -41,7 +41,7 @@ def packet(**fields: object) -> ResumePacket:
     ],
 )  # fmt: skip
 def test_orders_in_any_field_quarantine_a_lesson(bad: Lesson) -> None:
-    """Every field that a model may read is looked at, and the reason is told."""
+    """Every field that a model may read is checked, and the lesson has the reason."""
     found = guarded(bad)
     assert found.status == "quarantined"
     assert found.why in ("it reads like an instruction", "hidden characters", "control characters")

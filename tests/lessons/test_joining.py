@@ -24,7 +24,7 @@ def repair(number: int, error: str, **fields: object) -> Lesson:
 
 
 def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
-    """It has the first id, all errors, all that speaks for and against it, and the time from the first to the last."""
+    """The joined lesson has the first id, all errors, the summed support, and the time from first to last."""
     (joined,) = told_together([repair(2, "not read"), repair(1, "text not found", support=Support(9, 5, 0, 0))])
     assert joined.id == "r1"
     assert joined.signatures == ("text not found", "not read")
@@ -53,7 +53,7 @@ def test_repairs_with_different_remedies_stay_apart(other: Lesson) -> None:
 
 
 def test_repairs_of_commands_are_not_joined() -> None:
-    """What mends one command mends no other, even if the same was changed."""
+    """The repair of one command does not repair another, even with the same change."""
     both = [repair(number, "a", topic="shell", difference="with `--all`") for number in (1, 2)]
     assert told_together(both) == both
     both = [repair(number, "a", difference="") for number in (1, 2)]

@@ -61,7 +61,7 @@ def test_a_lesson_applies_by_its_command_its_file_or_its_error() -> None:
 
 
 def test_the_name_of_a_tool_alone_is_not_enough() -> None:
-    """Nearly every session edits something; the tool with what it was given says more."""
+    """Nearly every session edits something; the tool with its arguments says more."""
     there = occurred(used("ask_stock", "other", {"article": "lamp"}, "7 left"))
     scope = Scope(project="shop", tool="ask_stock")
     assert not applies(about(lesson(kind="repair", topic="ask_stock", scope=scope, forms=("ask_stock",))), there)
@@ -71,7 +71,7 @@ def test_the_name_of_a_tool_alone_is_not_enough() -> None:
 
 
 def test_a_resume_packet_is_about_its_checks_and_files() -> None:
-    """Whoever goes on with the work will touch them."""
+    """The next session of the work will touch them."""
     packet = ResumePacket(session="s", goal="g", checks=(Check("npm test", True),), unverified=("src/till.py",))
     what = about(lesson(kind="resume", packet=packet))
     assert "npm test" in what.forms

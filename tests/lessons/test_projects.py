@@ -46,7 +46,7 @@ def test_one_name_is_one_project_for_different_people() -> None:
 
 
 def test_two_folders_of_one_person_are_two_projects() -> None:
-    """The one with more sessions has the name, the other goes by its path; of equals the first by the alphabet."""
+    """The folder with more sessions has the name, the other one its path; of equals the first by the alphabet."""
     found = names({"/home/ann/a/app": 1, "/home/ann/b/app": 5, "/home/ben/app": 1})
     assert found["/home/ann/b/app"] == found["/home/ben/app"] == "app"
     assert found["/home/ann/a/app"] == "/home/ann/a/app"
