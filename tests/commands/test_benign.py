@@ -55,12 +55,12 @@ DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "concepts
         ("", 1, None),
     ],
 )
-def test_benign(text: str, code: int, answer: str | None) -> None:
+def test_benign_exit_codes_are_answers(text: str, code: int, answer: str | None) -> None:
     """Only the deciding command's code is an answer, and only where that program means it so."""
     assert benign(understand(text), code) == answer
 
 
-def test_every_row_acts() -> None:
+def test_every_row_of_the_benign_table_matches_a_command() -> None:
     """Each row of the table can be met: the plainest command of the row gives its answer."""
     for row in BENIGN:
         for program in row.programs:
@@ -70,7 +70,7 @@ def test_every_row_acts() -> None:
             assert all(benign(seen, code) for code in row.codes), words
 
 
-def test_documented() -> None:
-    """The page shows exactly the table that acts."""
+def test_every_benign_exit_code_is_in_the_documentation() -> None:
+    """The page ends with the table that the code uses."""
     with open(DOCUMENT, encoding="utf-8") as page:
         assert page.read().rstrip().endswith(benign_table())

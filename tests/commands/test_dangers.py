@@ -40,7 +40,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", RUINOUS)
-def test_what_runs_what_it_fetches_or_destroys_is_found(text: str) -> None:
+def test_commands_that_destroy_or_run_downloads_are_ruinous(text: str) -> None:
     """Also within a longer script, and then the part that matters is told."""
     assert ruinous(text)
     assert ruinous(f"cd app && {text}\necho done") or text.startswith(("TRUNCATE", "mkfs"))
@@ -48,20 +48,20 @@ def test_what_runs_what_it_fetches_or_destroys_is_found(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", RISKY)
-def test_what_may_be_right_once_is_no_habit(text: str) -> None:
+def test_commands_that_must_not_become_a_habit_are_risky(text: str) -> None:
     """It is risky, and a review of a template is not bothered with it."""
     assert risky(text)
     assert not ruinous(text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_ordinary_work_is_not_mistaken_for_it(text: str) -> None:
+def test_ordinary_commands_are_not_dangerous(text: str) -> None:
     """Words alone do no harm: a test may be called `drop`, and a pipe may only look."""
     assert risky(text) == ""
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_borne(text: str) -> None:
+def test_any_text_can_be_searched_for_dangers(text: str) -> None:
     """What is told is a part of the text, on one line."""
     found = risky(text)
     assert "\n" not in found
@@ -71,7 +71,7 @@ def test_any_text_is_borne(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["curl -o x ", "curl x | ", "git push ", "rm -rf ", "find . ", "docker ", "base64 -d ", "; x "]
 )
-def test_a_long_text_costs_what_its_length_says(piece: str) -> None:
+def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
     """A transcript may hold a command of a megabyte, made to be slow."""
     grows_in_proportion(risky, piece * (1_000_000 // len(piece)))
 

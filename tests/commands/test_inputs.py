@@ -26,6 +26,6 @@ from preheat.commands import text_of
         ({}, ""),
     ],
 )
-def test_text_of(arguments: dict[str, Any], text: str) -> None:
+def test_the_shell_text_is_found_in_the_arguments(arguments: dict[str, Any], text: str) -> None:
     """Every known way to hand over a command gives its shell text; a call without one gives none."""
     assert text_of(arguments) == text

@@ -294,7 +294,7 @@ PURPOSES: dict[Purpose, str] = {
     ("text", "purpose"),
     [(line.strip(), purpose) for purpose, lines in PURPOSES.items() for line in lines.strip().splitlines()],
 )
-def test_purpose(text: str, purpose: Purpose) -> None:
+def test_each_command_has_its_purpose(text: str, purpose: Purpose) -> None:
     """Every form that agents and people write is told by what it is for, behind whatever starts it."""
     seen = understand(text)
     assert seen.purpose == purpose, seen
@@ -316,13 +316,13 @@ def test_purpose(text: str, purpose: Purpose) -> None:
         ("bash <<'END'\ncd a\nmake\nEND", ("make",), ("bash",)),
     ],
 )
-def test_unwrapping(text: str, words: tuple[str, ...], wrappers: tuple[str, ...]) -> None:
+def test_wrappers_are_removed_from_commands(text: str, words: tuple[str, ...], wrappers: tuple[str, ...]) -> None:
     """What only starts a command is taken away, its options and their values with it, and named in order."""
     command = understand(text).commands[-1]
     assert (command.words, command.wrappers) == (words, wrappers)
 
 
-def test_tables_name_programs() -> None:
+def test_tables_hold_only_program_names() -> None:
     """The tables hold names only: no blanks, no path, and the filters and printers are all known programs or wrappers."""
     for name in (*PROGRAMS, *FAMILIES, *WRAPPERS, *TRIVIAL, *FILTERS, *PRINTERS, *TASK_RUNNERS):
         assert name == name.strip()

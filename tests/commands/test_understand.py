@@ -34,7 +34,7 @@ def deciding(text: str) -> str:
         ("find . \\( -name a -o -name b \\) -print", "find"),
     ],
 )
-def test_commands_in_order(text: str, expected: str) -> None:
+def test_commands_are_listed_in_the_order_of_the_text(text: str, expected: str) -> None:
     """Every simple command is found in order, wherever it stands; here-documents are data."""
     seen = understand(text)
     assert programs(seen) == expected
@@ -68,7 +68,7 @@ def test_commands_in_order(text: str, expected: str) -> None:
         ("cat <<E | a && b\nx\nE", "a b"),
     ],
 )
-def test_who_decides(text: str, expected: str) -> None:
+def test_the_deciding_command_is_found(text: str, expected: str) -> None:
     """The commands whose exit code the shell reports are those that the shell's own rules name."""
     assert deciding(text) == expected
 
@@ -91,7 +91,7 @@ def test_who_decides(text: str, expected: str) -> None:
         "set -e; set +e; pytest; ls",
     ],
 )
-def test_masked(text: str) -> None:
+def test_hidden_exit_codes_are_masked(text: str) -> None:
     """A failure of the main command cannot be seen in the exit code of these."""
     seen = understand(text)
     assert seen.purpose == "test"
@@ -116,7 +116,7 @@ def test_masked(text: str) -> None:
         "python - <<E && pytest\nx\nE",
     ],
 )
-def test_not_masked(text: str) -> None:
+def test_visible_exit_codes_are_not_masked(text: str) -> None:
     """A failure of the main command makes the whole of these fail."""
     seen = understand(text)
     assert seen.purpose == "test"
@@ -139,7 +139,7 @@ def test_not_masked(text: str) -> None:
         ("echo a; echo b", "echo"),
     ],
 )
-def test_main(text: str, program: str) -> None:
+def test_the_main_command_is_found(text: str, program: str) -> None:
     """The main command is what the text is for: a check, else an action, an edit, a look, and only then `cd` or `echo`."""
     main = understand(text).main
     assert main is not None
@@ -147,7 +147,7 @@ def test_main(text: str, program: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "# only a comment"])
-def test_nothing(text: str) -> None:
+def test_a_text_without_commands_has_no_main_command_and_no_purpose(text: str) -> None:
     """A text without a command has no main one and no purpose of its own."""
     assert understand(text) == Understanding((), "other", None, (), False, True)
 
@@ -156,14 +156,14 @@ def test_nothing(text: str) -> None:
     "text",
     ["echo 'open", "if a; then", "a | | b", "x = @{ 'a' = @('b') }; (git show x).Split('n')[1]", "a " * 10_000 + "'"],
 )
-def test_incomplete(text: str) -> None:
+def test_texts_with_syntax_errors_are_incomplete(text: str) -> None:
     """What is no proper script says so, and still gives what could be read."""
     seen = understand(text)
     assert not seen.complete
     assert seen.main is not None
 
 
-def test_quotes() -> None:
+def test_quotes_are_removed_from_words() -> None:
     """Words come without their quotes where they are literal; what the shell would fill in stays as written."""
     command = understand("""a 'b c' "d \\"e\\" $F" g\\ h i"j"'k' "$(l)" '' x\\y""").commands[0]
     assert command.words == ("a", "b c", 'd "e" $F', "g h", "ijk", "$(l)", "", "x\\y")

@@ -37,7 +37,7 @@ WILD = st.lists(st.sampled_from(PIECES), max_size=25).flatmap(
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(WILD, st.text(max_size=200)), st.integers(-1, 260))
-def test_never_raises(text: str, code: int) -> None:
+def test_understanding_never_raises(text: str, code: int) -> None:
     """Every text is understood somehow: the main command is one of the commands, and so are the deciding ones."""
     seen = understand(text)
     assert seen.main is None or seen.main in seen.commands
@@ -50,7 +50,7 @@ def test_never_raises(text: str, code: int) -> None:
 @given(WILD)
 @example("bash -c 'cat <<E\nx\nE\n'")
 @example("bash <<E | tail -5\nls\nE")
-def test_short_way_gives_the_same(text: str) -> None:
+def test_the_plain_parser_agrees_with_the_full_parser(text: str) -> None:
     """For a text that the short way takes, the parser finds no error and gives the same shape."""
     stripped, heredocs = without_heredocs(text)
     plain = parse_plainly(stripped, heredocs)
@@ -69,7 +69,7 @@ def test_short_way_gives_the_same(text: str) -> None:
 @example("bash <<E\nmake test\nE")
 @example("! grep x f")
 @example("npm test &")
-def test_one_command_alone(text: str) -> None:
+def test_the_short_path_for_one_command_agrees_with_the_parser(text: str) -> None:
     """The short way for a text of one command gives what the walk over its whole shape gives."""
     assert understand(text) == walked(*parse(text))
 
@@ -81,7 +81,7 @@ def test_one_command_alone(text: str) -> None:
         max_size=12,
     )
 )
-def test_heredocs_come_back(lines: list[str]) -> None:
+def test_heredocs_are_put_back_unchanged(lines: list[str]) -> None:
     """What is taken out of a text can be put back exactly."""
     text = "\n".join(lines)
     assert with_heredocs(*without_heredocs(text)) == text
@@ -114,12 +114,12 @@ def test_heredocs_come_back(lines: list[str]) -> None:
     ],
     ids=lambda text: repr(text[:12]),
 )
-def test_huge(text: str) -> None:
+def test_time_grows_with_the_length_of_huge_texts(text: str) -> None:
     """A megabyte of anything costs what its length says."""
     grows_in_proportion(understand, text)
 
 
-def test_parser_only_when_needed() -> None:
+def test_the_parser_is_loaded_only_when_needed() -> None:
     """A plain command loads no parser; one with a substitution does."""
     code = (
         "import sys; from preheat.commands import understand; understand('cd a && git status | head -5')\n"

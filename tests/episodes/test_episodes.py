@@ -64,13 +64,13 @@ def test_checks_say_how_they_ended() -> None:
     assert only.checks[0].seconds is not None
 
 
-def test_what_failed_touched_nothing() -> None:
+def test_a_failed_call_touches_no_file() -> None:
     """A file that was not there, and an edit that did not fit, are none of the work's files."""
     story = shop().says("Look").reads("src/none.py", "failed").edits("src/a.py", "failed").reads("src/a.py", "denied")
     assert [each.files for each in taken(story)] == [()]
 
 
-def test_a_file_that_is_moved_goes_by_its_new_name() -> None:
+def test_a_moved_file_has_its_new_name() -> None:
     story = shop().says("Rename").runs("git mv src/a.py src/b.py").runs("mv src/c.py src/d.py src/sub")
     (only,) = taken(story)
     assert only.renames == (Rename("src/a.py", "src/b.py", 0),)
@@ -83,7 +83,7 @@ def test_times_are_those_of_the_first_and_the_last_event() -> None:
     assert second.seconds == 2.0
 
 
-def test_words_of_programs_are_no_prompts() -> None:
+def test_messages_of_programs_are_no_prompts() -> None:
     """They belong to what goes on; before the first prompt nobody asked for anything."""
     story = shop().runs("ls")
     story.events.append(UserMessage(line=3, at=1.0, text="<reminder>", origin="injected"))
@@ -91,7 +91,7 @@ def test_words_of_programs_are_no_prompts() -> None:
     assert [(each.prompt, each.calls) for each in taken(story)] == [("", 1), ("Go", 2)]
 
 
-def test_a_delegated_session_has_the_task_that_it_was_given() -> None:
+def test_the_first_episode_of_a_delegated_session_is_its_task() -> None:
     story = Story(project=ROOT, relation="subagent")
     story.events.append(UserMessage(line=1, at=1.0, text="Find the till", origin="injected"))
     story.reads("src/till.py").answers("It is in src/till.py.")
@@ -131,7 +131,7 @@ def test_long_texts_are_shortened_to_one_line() -> None:
 # Any session at all.
 @settings(deadline=None)
 @given(found=judged(), copied=st.sets(st.integers(0, 40), max_size=8))
-def test_any_session_can_be_taken_apart(found: tuple[Session, tuple[Outcome, ...]], copied: set[int]) -> None:
+def test_any_session_can_be_split(found: tuple[Session, tuple[Outcome, ...]], copied: set[int]) -> None:
     """Every call that stands and is no copy is in exactly one episode, in order; and what is stored comes back."""
     session, outcomes = found
     records = trace(session, outcomes)

@@ -71,19 +71,19 @@ def test_a_call_that_several_sessions_made_is_shown_with_its_real_result() -> No
     ],
     ids=lambda call: str(call.arguments)[:40],
 )
-def test_what_is_never_shown(call: Made) -> None:
+def test_unfit_calls_are_never_examples(call: Made) -> None:
     """Known to all, masked, without a result, of one machine, too long, giving orders, acting on the world, private, empty."""
     assert shown([call], [call], [call]) == []
 
 
 def test_what_starts_a_command_is_counted_with_it() -> None:
-    """A wrapper that does not know the command fails; that does not speak against the command itself."""
+    """A wrapper that does not know the command fails; that does not count against the command itself."""
     wrapped = ran("rtk just test", "error: unrecognized subcommand", 2)
     (lesson,) = shown([ran("just test", "ok"), wrapped], [ran("just test", "ok")])
     assert (lesson.support.calls_for, lesson.support.calls_against, lesson.forms) == (2, 0, ("just test",))
 
 
-def test_only_a_first_try_is_clean() -> None:
+def test_a_call_after_a_failure_of_the_same_intent_is_no_example() -> None:
     """A call that worked after the same intent had failed in the session is a repair, not an example."""
     failing, working = ran("just test", "bad", 1), ran("just test --all", "ok")
     assert shown([failing, working], [failing, working]) == []
@@ -91,13 +91,13 @@ def test_only_a_first_try_is_clean() -> None:
 
 
 def test_one_session_is_not_enough() -> None:
-    """What only one session did may have been an accident: kept for whoever asks for that session, not handed out."""
+    """A call of only one session may have been an accident: it is kept as weak, not handed out."""
     once = [ran("just test api", "ok")]
     (lesson,) = shown(once)
     assert (lesson.status, lesson.why) == ("weak", "used in 1 of 1 sessions")
 
 
-def test_what_few_sessions_need_is_weak() -> None:
+def test_an_example_that_few_sessions_used_is_weak() -> None:
     """Two of ten sessions used it: kept, with the count, but not handed to every session."""
     (lesson,) = shown(*[[ran("just bench all", "ok")]] * 2, *[[ran("git status", "clean")]] * 8)
     assert (lesson.status, lesson.why) == ("weak", "used in 2 of 10 sessions")
@@ -115,7 +115,7 @@ def test_a_tool_of_the_projects_own_comes_before_a_command() -> None:
     assert found[0].example.arguments == {"q": "Cart", "limit": 5}
 
 
-def test_few_of_one_sort_and_not_too_many() -> None:
+def test_examples_are_limited_per_tool_and_in_total() -> None:
     """Three test commands say enough, and a project has at most twenty examples."""
     tests = [ran(f"just test {name}", "ok") for name in ("a.py", "b")] + [
         ran(f"{r} test", "ok") for r in ("npm", "yarn", "bun")
@@ -190,8 +190,8 @@ def test_the_score_follows_its_formula() -> None:
     assert set(WORTH) == set(LESSON_KINDS)
 
 
-def test_what_mostly_fails_is_weak() -> None:
-    """Below the floor a claim is not handed out and says why; a pinned one and one that only counts are left alone."""
+def test_a_lesson_that_mostly_fails_is_weak() -> None:
+    """Below the least confidence a lesson is weak, with its reason; pinned lessons and kinds that only count stay."""
     poor = Support(1, 1, 3, 2)
     assert poor.confidence < FLOOR
     found = {

@@ -10,16 +10,16 @@ from preheat.model.lesson import Lesson, Scope
 from tests.lessons.sessions import ran, seen, used
 
 
-def test_few_and_short_arguments_are_named() -> None:
-    """A tool with what it was given, in one order; many, long or nested arguments leave the tool alone."""
+def test_few_and_short_arguments_are_part_of_the_name() -> None:
+    """The tool with its sorted arguments; the tool alone where arguments are many, long or nested."""
     assert called("Skill", {"skill": "ship"}) == "Skill skill=ship"
     assert called("Find", {"q": "x", "limit": 5}) == "Find limit=5, q=x"
     assert called("Find", {"a": 1, "b": 2, "c": 3}) == called("Find", {"a": [1]}) == called("Find", {}) == "Find"
 
 
 @given(some.text(), some.dictionaries(some.text(max_size=9), some.one_of(some.text(), some.integers(), some.none())))
-def test_any_call_goes_by_one_short_line(tool: str, arguments: dict[str, object]) -> None:
-    """Whatever it was given, nothing is added that has lines or no end."""
+def test_any_call_has_a_short_name_on_one_line(tool: str, arguments: dict[str, object]) -> None:
+    """The added arguments are short and on one line."""
     name = called(tool, arguments)
     assert name.startswith(tool)
     assert len(name) <= len(tool) + 81
@@ -38,7 +38,7 @@ def test_the_name_of_a_tool_alone_does_not_make_a_lesson_apply() -> None:
     assert [applies(about(lesson), there) for lesson in (repair, shown, same)] == [False, False, True]
 
 
-def test_own_scripts_are_those_written_before() -> None:
+def test_a_script_is_the_session_s_own_after_it_was_written() -> None:
     """Written with a tool or by the shell, or standing in the call; a script of the project is not the session's own."""
     calls = [
         ran("python manage.py"),

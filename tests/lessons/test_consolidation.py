@@ -1,5 +1,6 @@
 """ConsolidateEvents: one thing is said once, the newer evidence counts, every kind keeps within its bounds."""
 
+import re
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ def by_id(found: list[Lesson]) -> dict[str, Lesson]:
     return {each.id: each for each in found}
 
 
-def test_an_error_with_a_known_repair_is_told_by_the_repair() -> None:
+def test_an_error_with_a_known_repair_becomes_weak() -> None:
     """The repair takes over cost and signatures; the error is weak and names it; other errors stay."""
     found = by_id(
         revise(
@@ -42,7 +43,7 @@ def test_an_error_with_a_known_repair_is_told_by_the_repair() -> None:
 
 
 @pytest.mark.parametrize("repair", [{"status": "weak"}, {"status": "quarantined"}, {"scope": Scope(project="other")}])
-def test_a_repair_that_is_not_handed_out_tells_nothing(repair: dict[str, object]) -> None:
+def test_a_weak_repair_does_not_weaken_its_error(repair: dict[str, object]) -> None:
     """An error stays if its repair is weak, quarantined or of another project."""
     found = revise(
         [lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("r1", "repair", signatures=(NOT_FOUND,), **repair)]
@@ -59,8 +60,8 @@ def test_a_dead_end_that_works_again_is_removed() -> None:
     assert (found["c1"].status, found["c1"].why) == ("weak", "failed since: told by d1")
 
 
-def test_only_the_very_same_thing_contradicts() -> None:
-    """A form that leaves something out may stand for another case: neither lesson is touched."""
+def test_only_an_equal_command_contradicts_a_dead_end() -> None:
+    """Forms that leave something out may be about different cases: neither lesson changes."""
     dead = lesson("d1", "dead_end", avoid="go test ./broken", forms=("go test …",), last_seen=5.0)
     way = lesson("c1", "convention", use="go test ./...", forms=("go test …",), last_seen=9.0)
     assert {each.status for each in revise([dead, way])} == {"active"}
@@ -69,14 +70,14 @@ def test_only_the_very_same_thing_contradicts() -> None:
 
 
 def test_a_dead_end_of_one_session_does_not_put_a_convention_aside() -> None:
-    """A weak dead end is too little to speak against what works."""
+    """A weak dead end does not contradict a working command."""
     dead = lesson("d1", "dead_end", avoid="npm test", last_seen=5.0, status="weak")
     found = by_id(revise([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
     assert found["c1"].status == "active"
 
 
 @pytest.mark.parametrize(("kind", "topic"), sorted(CAPS))
-def test_each_kind_keeps_within_its_bounds(kind: str, topic: str) -> None:
+def test_each_kind_of_lesson_is_limited(kind: str, topic: str) -> None:
     """The lowest scores are too many and become weak; a pinned one stays; another project has its own share."""
     most = CAPS[kind, topic]
     made = [lesson(f"x{n:03}", kind, topic=topic, score=n / 100) for n in range(most + 3)]
@@ -86,10 +87,10 @@ def test_each_kind_keeps_within_its_bounds(kind: str, topic: str) -> None:
     weak = [name for name, each in found.items() if each.status == "weak"]
     assert weak == ["x001", "x002", "x003"]
     assert "worth more" in found["x001"].why
-    assert says(list(found.values())) == f"{most + 1} lessons to hand out, 3 put aside"
+    assert re.findall(r"\d+", says(list(found.values()))) == [str(most + 1), "3"]
 
 
-def test_evidence_is_kept_within_bounds() -> None:
+def test_evidence_is_limited() -> None:
     """Of too much evidence the newest stays; the support still counts all of it."""
     many = tuple(Evidence(f"s{n}", n, float(n)) for n in range(50))
     (found,) = revise([lesson("c1", "convention", evidence=many, support=Support(50, 50))])
@@ -100,7 +101,7 @@ def test_evidence_is_kept_within_bounds() -> None:
 
 @settings(max_examples=80)
 @given(lessons())
-def test_doing_it_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
+def test_consolidating_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
     """Whatever the lessons, in whichever order: the same result, again and again; nothing weak becomes active."""
     once = revise(given_lessons)
     assert revise(once) == once
@@ -112,13 +113,13 @@ def test_doing_it_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dead_end", "convention"])
-def test_an_error_that_another_lesson_tells_is_told_once(kind: Any) -> None:
-    """A dead end or a convention says more of an error than that it may come."""
+def test_an_error_that_another_lesson_covers_becomes_weak(kind: Any) -> None:
+    """A dead end or a convention says more than an error alone."""
     found = by_id(revise([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))]))
     assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "told by x1", "active")
 
 
-def test_a_repair_that_says_less_than_a_convention_is_told_by_it() -> None:
+def test_a_repair_that_a_convention_covers_becomes_weak() -> None:
     """Without a command of its own; one that shows what to use stays beside it."""
     told = lesson("c1", "convention", signatures=(NOT_FOUND,))
     bare = lesson("r1", "repair", topic="shell", signatures=(NOT_FOUND,))

@@ -33,7 +33,7 @@ def after(text: str, *commands: str) -> Seen:
         ("don't forget to run `make docs` every time", "make docs", ""),
     ],
 )
-def test_what_is_to_be_used_and_what_not(text: str, use: str, avoid: str) -> None:
+def test_a_rule_names_what_to_use_and_what_to_avoid(text: str, use: str, avoid: str) -> None:
     """A sentence that sets one thing against another, or names one exactly, is taken apart."""
     (rule,) = rules_in(after(text))
     assert (rule.use, rule.avoid) == (use, avoid)
@@ -52,7 +52,7 @@ def test_what_is_to_be_used_and_what_not(text: str, use: str, avoid: str) -> Non
         "do not stash npm anything",
     ],
 )
-def test_rules(text: str) -> None:
+def test_sentences_that_order_or_forbid_are_rules(text: str) -> None:
     """Orders that say that they always hold, or that are about what the session did, in several languages."""
     assert len(rules_in(after(text))) == 1
 
@@ -74,18 +74,18 @@ def test_rules(text: str) -> None:
         "always look into /tmp/abc/def",
     ],
 )
-def test_no_rules(text: str) -> None:
+def test_other_sentences_are_no_rules(text: str) -> None:
     """Wishes for this piece of work, questions, descriptions and what was pasted are no corrections."""
     assert rules_in(after(text)) == ()
 
 
-def test_what_is_said_before_anything_was_done_is_the_task() -> None:
+def test_a_prompt_before_the_first_call_is_no_correction() -> None:
     """A correction comes after the agent acted."""
     assert rules_in(seen([ran("npm test")], said=["always use pnpm"])) == ()
 
 
-def test_strength() -> None:
-    """Said once it is weak, unless it says itself that it always holds; said in two sessions it is active."""
+def test_repeated_and_standing_rules_are_stronger() -> None:
+    """A rule of one session is weak, unless it says that it always holds; a rule of two sessions is active."""
     once, always = rules_in(after("use pnpm instead of npm")), rules_in(after("Always use `pnpm`."))
     assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", once)])] == ["weak"]
     assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", always)])] == ["active"]
@@ -96,7 +96,7 @@ def test_strength() -> None:
     assert lesson.use == "pnpm"
 
 
-def test_the_call_that_was_corrected_is_told() -> None:
+def test_a_correction_names_the_call_before_it() -> None:
     """The lesson says what came before, and its evidence points to that call."""
     (lesson,) = learn_corrections("shop", [Ruled("a:1", rules_in(after("never use npm")))])
     assert "after `npm test`" in lesson.text
@@ -104,8 +104,8 @@ def test_the_call_that_was_corrected_is_told() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_sentence_is_taken(text: str) -> None:
-    """Whatever people type, it is looked at without harm, and what is kept is one capped line."""
+def test_any_sentence_can_be_read(text: str) -> None:
+    """Any sentence is read without an error and kept as one line of limited length."""
     ruling(text)
     for rule in rules_in(after(text)):
         assert "\n" not in rule.sentence

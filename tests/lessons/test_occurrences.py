@@ -61,7 +61,7 @@ def test_a_lesson_applies_by_its_command_its_file_or_its_error() -> None:
 
 
 def test_the_name_of_a_tool_alone_is_not_enough() -> None:
-    """Nearly every session edits something; the tool with what it was given says more."""
+    """Nearly every session edits something; the tool with its arguments says more."""
     there = occurred(used("ask_stock", "other", {"article": "lamp"}, "7 left"))
     scope = Scope(project="shop", tool="ask_stock")
     assert not applies(about(lesson(kind="repair", topic="ask_stock", scope=scope, forms=("ask_stock",))), there)
@@ -71,14 +71,14 @@ def test_the_name_of_a_tool_alone_is_not_enough() -> None:
 
 
 def test_a_resume_packet_is_about_its_checks_and_files() -> None:
-    """Whoever goes on with the work will touch them."""
+    """The next session of the work will touch them."""
     packet = ResumePacket(session="s", goal="g", checks=(Check("npm test", True),), unverified=("src/till.py",))
     what = about(lesson(kind="resume", packet=packet))
     assert "npm test" in what.forms
     assert "src/till.py" in what.files
 
 
-def test_reach_is_the_share_of_sessions_with_some_doubt() -> None:
+def test_reach_is_the_share_of_sessions_with_a_prior() -> None:
     """Twice of twice is not always, and never is never."""
     yes, no = occurred(ran("npm test")), occurred(ran("make"))
     told = lesson(use="npm test")
@@ -100,14 +100,14 @@ def test_the_newest_sessions_count_most() -> None:
     assert before < 0.4 < 0.6 < lately
 
 
-def test_only_sessions_of_its_agent_are_asked() -> None:
+def test_reach_counts_only_sessions_of_the_lesson_s_agent() -> None:
     """What another agent did says nothing about a tool that it does not have."""
     told = lesson(scope=Scope(agent="tester", project="shop"), use="npm test")
     assert reach(told, noted([occurred(ran("npm test"))], agent="other")) is None
     assert reach(told, []) is None
 
 
-def test_an_error_is_met_by_itself_not_by_its_command() -> None:
+def test_an_error_occurs_by_its_message_not_by_its_command() -> None:
     """A command that is run always may fail hardly ever."""
     told = lesson(kind="error", topic="shell", forms=("npm test",), signatures=(MISSING,))
     fine = noted([occurred(ran("npm test"))] * 8)

@@ -32,7 +32,7 @@ def test_the_folder_of_a_project(folder: str, root: str) -> None:
     assert root_of(folder) == root
 
 
-def test_the_repository_on_this_machine_says_it_best() -> None:
+def test_the_repository_root_is_the_project_folder() -> None:
     """A session that ran in a folder of the project belongs to the whole."""
     assert root_of("/home/dev/shop/src/till", lambda folder: "/home/dev/shop") == "/home/dev/shop"
     assert root_of("/home/dev/shop/src", lambda folder: "") == "/home/dev/shop/src"
@@ -46,7 +46,7 @@ def test_one_name_is_one_project_for_different_people() -> None:
 
 
 def test_two_folders_of_one_person_are_two_projects() -> None:
-    """The one with more sessions has the name, the other goes by its path; of equals the first by the alphabet."""
+    """The folder with more sessions has the name, the other one its path; of equals the first by the alphabet."""
     found = names({"/home/ann/a/app": 1, "/home/ann/b/app": 5, "/home/ben/app": 1})
     assert found["/home/ann/b/app"] == found["/home/ben/app"] == "app"
     assert found["/home/ann/a/app"] == "/home/ann/a/app"
@@ -59,7 +59,7 @@ def test_no_folder_is_no_project() -> None:
 
 
 @pytest.mark.parametrize(("root", "name"), [("/a/b", "b"), (r"C:\a\b", "b"), ("b/", "b"), ("/", "/")])
-def test_the_name_that_a_folder_goes_by(root: str, name: str) -> None:
+def test_the_name_of_a_folder_is_its_last_part(root: str, name: str) -> None:
     assert last_part(root) == name
 
 
@@ -81,7 +81,7 @@ def test_the_order_of_the_folders_does_not_matter(roots: dict[str, int], luck: r
 
 
 @given(st.text(max_size=60))
-def test_any_folder_is_borne(folder: str) -> None:
+def test_any_folder_has_a_project(folder: str) -> None:
     """Transcripts hold what they hold."""
     root = root_of(folder)
     assert root_of(root) == root

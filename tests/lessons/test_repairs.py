@@ -1,6 +1,7 @@
 """Repairs: what changed from a failed call to the one that worked, and when that becomes a lesson."""
 
 import random
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -67,7 +68,7 @@ def only(lessons: Sequence[Lesson]) -> Lesson:
         ("touch a\nmake lint", "make lint", Difference("fewer")),
     ],
 )
-def test_a_changed_command_is_told_by_what_changed_in_it(failed: str, worked: str, expected: Difference) -> None:
+def test_a_changed_command_gives_its_difference(failed: str, worked: str, expected: Difference) -> None:
     """Each way in which a command is put right has its own kind of difference."""
     assert command_change(failed, worked).differences == (expected,)
 
@@ -82,7 +83,7 @@ def test_a_changed_command_is_told_by_what_changed_in_it(failed: str, worked: st
         ("", "make"),
     ],
 )
-def test_a_change_that_mends_nothing_is_none(failed: str, worked: str) -> None:
+def test_a_change_that_repairs_nothing_is_no_difference(failed: str, worked: str) -> None:
     """Hiding the end, another search, asking for help, another work altogether: no difference."""
     assert command_change(failed, worked).differences == ()
 
@@ -102,7 +103,7 @@ def test_a_change_that_mends_nothing_is_none(failed: str, worked: str) -> None:
         ({"old": "x = 1"}, {"old": "x = 1"}, Difference("again")),
     ],
 )  # fmt: skip
-def test_changed_arguments_are_told_by_name(
+def test_changed_arguments_are_named(
     failed: dict[str, object], worked: dict[str, object], expected: Difference
 ) -> None:
     """Name, type, shape, value, path, length: each has its own kind."""
@@ -163,12 +164,12 @@ def test_a_clean_repair_seen_once_is_weak() -> None:
 
 
 def test_a_repair_with_work_on_the_way_is_not_clean() -> None:
-    """What was done between may be what mended it."""
+    """A step between failure and success may be the repair."""
     failed, worked = without_program()
     assert learn("shop", [noted([failed, ran("make setup"), worked])]) == []
 
 
-def test_one_call_that_mends_three_counts_once() -> None:
+def test_a_call_that_repairs_three_mistakes_counts_once() -> None:
     """Three calls of one response fail and one call puts all right: that is no recurrence."""
     failed = [ran(f"rg Price {place} src", NOT_FOUND, 127, cause="environment", response="r") for place in "abc"]
     lesson = only(learn("shop", [noted([*failed, ran("grep -r Price src")])]))
@@ -177,7 +178,7 @@ def test_one_call_that_mends_three_counts_once() -> None:
     assert lesson.cost_tokens == 300
 
 
-def test_what_fails_again_speaks_against() -> None:
+def test_a_try_that_fails_again_counts_against_the_repair() -> None:
     """A try of the same kind that fails again counts; with as many against as for, the lesson is weak."""
     calls = [
         edit("a", failure=UNREAD),
@@ -191,8 +192,8 @@ def test_what_fails_again_speaks_against() -> None:
     assert (lesson.status, lesson.why) == ("weak", "it failed as often as it worked")
 
 
-def test_a_failed_form_that_works_elsewhere_speaks_against() -> None:
-    """Where the program is there after all, a lesson to avoid it does not stand."""
+def test_a_failed_form_that_works_elsewhere_counts_against_the_repair() -> None:
+    """Where the program works after all, no lesson says to avoid it."""
     works = [ran("rg Price src", "src/a.py: Price")] * 3
     lesson = only(learn("shop", [noted(without_program(), 1), noted(without_program(), 2), noted(works, 3)]))
     assert lesson.support.calls_against == 3
@@ -214,7 +215,7 @@ def test_reading_another_file_is_not() -> None:
     assert learn("shop", [noted(calls, 1), noted(calls, 2)]) == []
 
 
-def test_the_same_once_more_is_a_repair_of_the_world_only() -> None:
+def test_repeating_a_call_is_a_repair_of_environment_failures_only() -> None:
     """A lock that went away may be worth a second try; a mistake that went away had another reason."""
     locked = "fatal: Unable to create …: File exists"
     world = [ran("git add a.py", locked, 128, cause="environment"), ran("git add a.py")]
@@ -225,7 +226,7 @@ def test_the_same_once_more_is_a_repair_of_the_world_only() -> None:
 
 
 def test_an_option_that_the_error_refuses_is_the_mistake() -> None:
-    """Whatever came in its place: two sessions mend it differently, and it is one lesson."""
+    """Two sessions repair it differently, and it is one lesson."""
     refused = "cat: illegal option -- A"
     one = [ran("sed -n 3p a.py | cat -A", refused, 1), ran("sed -n 3p a.py | cat -vet")]
     other = [ran("sed -n 5p b.py | cat -A", refused, 1), ran("sed -n 5p b.py | od -c")]
@@ -234,7 +235,7 @@ def test_an_option_that_the_error_refuses_is_the_mistake() -> None:
     assert lesson.support.calls_for == 2
 
 
-def test_an_added_option_must_come_again_or_be_named() -> None:
+def test_an_added_option_must_recur_or_be_named_by_the_message() -> None:
     """One session that happened to add an option proves nothing; two do."""
     calls = [ran("go test ./cart", "FAIL [setup failed]", 1), ran("go test -tags=slow ./cart")]
     assert learn("shop", [noted(calls)]) == []
@@ -251,7 +252,7 @@ def test_a_check_that_finds_something_was_put_right() -> None:
     assert (lesson.use, lesson.files) == ("cd app && cargo test", ("app",))
 
 
-def test_paths_of_one_machine_do_not_enter() -> None:
+def test_absolute_paths_are_not_in_repairs() -> None:
     """What ran below the project's folder is shown relative to it; a temporary folder makes no lesson."""
     calls = [ran("cat /w/shop/cart/a.py", "No such file: a.py", 1), ran("cat /w/shop/shop/cart/a.py")]
     lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
@@ -314,11 +315,11 @@ def test_any_session_can_be_learned_from(rows: list[tuple[str, str, bool]]) -> N
         assert lesson.status == "quarantined" or "characters" not in orders(lesson.text + lesson.use)
 
 
-def test_the_learner_says_what_it_learned() -> None:
+def test_the_learner_describes_its_lessons() -> None:
     """One line for a person, with numbers; and a session without calls leaves no notes."""
     lessons = learn("shop", [noted(without_program(), 1), noted(without_program(), 2)])
     assert LEARN_REPAIR_PATTERNS.says is not None
-    assert LEARN_REPAIR_PATTERNS.says(lessons) == "1 repair of 2 mistakes, 0 more seen once or doubtful"
+    assert re.findall(r"\d+", LEARN_REPAIR_PATTERNS.says(lessons)) == ["1", "2", "0"]
     assert note(seen()) is None
 
 
@@ -340,7 +341,7 @@ def test_numbers_and_names_of_the_case_are_left_out() -> None:
     assert only(learn("shop", [noted(test, 1), noted(test, 2)])).use == "go test -tags=it -run NAME ./it"
 
 
-def test_one_path_too_many_is_told_by_that_path() -> None:
+def test_a_superfluous_path_is_named_by_the_repair() -> None:
     """What else was added then is the case; the lesson is about the ignored file, and applies where it is touched."""
     ignored = "The following paths are ignored"
     calls = [ran("git add src/a.ts dist/out.css", ignored, 1), ran("git add src/a.ts")]

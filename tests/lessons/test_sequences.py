@@ -90,7 +90,7 @@ def test_only_the_last_steps_of_a_long_stretch_count() -> None:
     assert len(notes.good.steps) == MOST_STEPS
 
 
-def test_a_command_goes_by_what_it_is_told() -> None:
+def test_the_shape_of_a_command_is_its_program_and_subcommand() -> None:
     """`ruff check` says more than that a command ran, whatever it was run on."""
     notes = note(seen([edit(), ran("npm install left-pad"), read(), passes()]))
     assert notes is not None
@@ -118,7 +118,7 @@ def test_an_order_that_only_good_stretches_have_is_found_once() -> None:
     assert lesson.forms == ("Edit",)
 
 
-def test_nothing_is_said_where_nothing_stands_out() -> None:
+def test_equal_sides_give_no_sequence() -> None:
     """No order, no lesson, and the line says so."""
     sessions = [noted(n, good=("read", "edit"), bad=("read", "edit")) for n in range(20)]
     assert learn("shop", sessions) == []
@@ -146,7 +146,7 @@ def test_the_order_of_the_sessions_does_not_matter(order: list[int]) -> None:
     assert learn("shop", [sessions[n] for n in order]) == learn("shop", sessions)
 
 
-def test_labels_drawn_by_lot_give_few_false_discoveries() -> None:
+def test_random_labels_give_few_false_discoveries() -> None:
     """Of 300 sets of sessions whose labels mean nothing, at most about one in twenty gives any finding."""
     lot = random.Random(7)
     shapes = ("read", "edit", "search", "list", "shell:run", "ruff check")
@@ -161,7 +161,7 @@ def test_labels_drawn_by_lot_give_few_false_discoveries() -> None:
     assert wrong / 300 <= 0.08  # 5 % and what chance adds to 300 tries
 
 
-def test_sessions_that_count_on_both_sides_give_no_more() -> None:
+def test_sessions_on_both_sides_add_no_false_discoveries() -> None:
     """A session whose good and bad stretch are alike (its own habit) makes findings rarer, not more frequent."""
     lot = random.Random(11)
     shapes = ("read", "edit", "search", "list")
@@ -181,7 +181,7 @@ def test_sessions_that_count_on_both_sides_give_no_more() -> None:
         some.tuples(some.lists(some.text(max_size=5), max_size=6), some.lists(some.text(max_size=5), max_size=6))
     )
 )
-def test_any_shapes_are_taken(stretches: list[tuple[list[str], list[str]]]) -> None:
+def test_any_shapes_can_be_compared(stretches: list[tuple[list[str], list[str]]]) -> None:
     """Whatever tools are called, learning ends without an error and every lesson keeps the level."""
     sessions = [noted(n, tuple(good), tuple(bad)) for n, (good, bad) in enumerate(stretches)]
     for lesson in learn("shop", sessions):

@@ -26,12 +26,12 @@ from preheat.lessons.typed import moved, typed
         ("pytest | python report.py", []),
     ],
 )
-def test_what_was_typed(text: str, commands: list[tuple[str, str]]) -> None:
+def test_the_typed_commands_of_a_text_are_found(text: str, commands: list[tuple[str, str]]) -> None:
     """Folder, filters, redirections and time limits go; prefixes and quotes stay; a script gives nothing."""
     assert [(each.text, each.folder) for each in typed(text)] == commands
 
 
-def test_what_starts_a_command_belongs_to_its_way() -> None:
+def test_the_starter_is_part_of_a_command_s_way() -> None:
     """`npx x`, `uv run x` and `x` are three ways to the same core, and the script belongs to its interpreter."""
     ways = [(each.way, each.core) for text in ("npx jest a", "uv run pytest b", "pytest c") for each in typed(text)]
     assert ways == [("npx jest", "jest"), ("uv pytest", "pytest"), ("pytest", "pytest")]
@@ -50,7 +50,7 @@ def test_what_starts_a_command_belongs_to_its_way() -> None:
         (None, "a", None),
     ],
 )
-def test_a_folder_outside_cannot_be_told(folder: str | None, target: str, after: str | None) -> None:
+def test_a_folder_outside_of_the_project_is_unknown(folder: str | None, target: str, after: str | None) -> None:
     """Only folders of the project are known by a name that another session can use."""
     assert moved(folder, target) == after
 
@@ -60,7 +60,7 @@ _LETTERS = st.characters(max_codepoint=0xD7FF)
 
 
 @given(st.text(_LETTERS, max_size=300) | st.text(alphabet="ab 'c\"|&;<>()$`\\\n-/.=#{}", max_size=120))
-def test_any_text_is_taken(text: str) -> None:
+def test_any_text_can_be_split(text: str) -> None:
     """No text breaks it, and what comes out is one line of the text's own words."""
     for command in typed(text):
         assert "\n" not in command.text
@@ -80,7 +80,7 @@ def test_any_text_is_taken(text: str) -> None:
         ({}, ""),
     ],
 )
-def test_what_changes_becomes_a_placeholder(texts: dict[str, int], expected: str) -> None:
+def test_varying_words_become_placeholders(texts: dict[str, int], expected: str) -> None:
     """Words that differ from call to call are named by what they are; the others stay."""
     assert generalised(texts) == expected
 

@@ -74,7 +74,7 @@ def test_a_worktree_is_the_project() -> None:
 
 
 @given(some.text(max_size=60), some.text(max_size=10))
-def test_whatever_is_named_stays_inside_the_project(path: str, folder: str) -> None:
+def test_touched_paths_are_inside_the_project(path: str, folder: str) -> None:
     """No path leads out of the project or begins at a machine's root."""
     found = project_path(path, folder if project_path(folder) else "")
     assert not found.startswith(("/", "~", ".."))
@@ -82,7 +82,7 @@ def test_whatever_is_named_stays_inside_the_project(path: str, folder: str) -> N
 
 
 @given(some.text(max_size=200))
-def test_any_command_is_taken(command: str) -> None:
+def test_any_command_gives_touches_or_none(command: str) -> None:
     """Whatever was typed, notes can be taken."""
     note(seen([ran(command)]))
 
@@ -126,7 +126,7 @@ def test_notes_survive_the_archive() -> None:
 
 
 # What is learned of many.
-def test_what_most_sessions_touch_is_handed_out_and_the_rest_kept() -> None:
+def test_files_of_most_sessions_are_active_and_others_weak() -> None:
     """A file of every session is active; one of a few is weak; one of a single session is not named."""
     sessions = [
         noted(
@@ -170,7 +170,7 @@ def test_days_count_besides_sessions() -> None:
     assert "old.py" not in named(learn("shop", far))
 
 
-def test_what_was_removed_later_is_not_named() -> None:
+def test_a_file_that_was_removed_later_is_not_ranked() -> None:
     """Neither the file nor what lay in a removed folder; but what was made again is."""
     files = [FileNotes(path, 1) for path in ("a.py", "old/b.py", "c.py")]
     sessions = [noted(n, *files) for n in range(4)]
@@ -178,13 +178,13 @@ def test_what_was_removed_later_is_not_named() -> None:
     assert named(learn("shop", sessions)) == ["c.py"]
 
 
-def test_what_every_session_makes_anew_is_not_named() -> None:
+def test_a_file_that_every_session_makes_anew_is_not_ranked() -> None:
     """A script for trying things out is made and thrown away again and again."""
     sessions = [noted(n, FileNotes("try_it.py", 0, 2, made=True), FileNotes("a.py", 1)) for n in range(6)]
     assert named(learn("shop", sessions)) == ["a.py"]
 
 
-def test_a_folder_is_told_by_the_innermost_that_says_the_same() -> None:
+def test_only_the_innermost_of_equal_folders_is_ranked() -> None:
     """`src/api` says more than `src` where all the work is in it, and a folder of one file less than the file."""
     sessions = [
         noted(n, FileNotes("src/api/a.py", 1), FileNotes("src/api/b.py", 1), FileNotes("docs/one.md", 1))
@@ -193,7 +193,7 @@ def test_a_folder_is_told_by_the_innermost_that_says_the_same() -> None:
     assert named(learn("shop", sessions), "folder") == ["src/api"]
 
 
-def test_the_project_itself_is_no_folder_to_name() -> None:
+def test_the_top_folder_is_not_ranked() -> None:
     """A folder at the top with nearly everything in it is what whoever lists the project sees."""
     sessions = [noted(n, *[FileNotes(f"src/{m}/{n}.py", 1) for m in range(8)]) for n in range(5)]
     assert "src" not in named(learn("shop", sessions), "folder")
@@ -206,7 +206,7 @@ def test_nothing_is_learned_over_all_projects_or_of_one_session() -> None:
     assert learn("shop", sessions[:1]) == []
 
 
-def test_what_is_noted_of_real_calls_is_learned() -> None:
+def test_notes_of_real_calls_give_lessons() -> None:
     """From calls to lessons: the file that each session edits."""
     made = [seen([read("src/a.py"), edit("src/a.py"), ran("pytest", "ok")], key=f"tester:{n}") for n in range(3)]
     found = [note(each) for each in made]

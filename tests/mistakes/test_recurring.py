@@ -30,7 +30,7 @@ def failure(session: str = "one", seq: int = 0, **changes: Any) -> FailureFact:
     return fact._replace(**changes)
 
 
-def test_only_what_came_back_in_another_session_is_repeated() -> None:
+def test_a_mistake_must_occur_in_two_sessions() -> None:
     """Ten failures of one session are its own trouble; one each in two sessions is a repeated mistake."""
     alone = [failure("one", seq, signature="only here") for seq in range(10)]
     shared = [failure("one", 20), failure("two", 3)]
@@ -141,7 +141,7 @@ def read(path: str = "src/a.py") -> Made:
     return used("Look", "read", {"path": path})
 
 
-def test_the_usual_repair_has_what_was_done_on_the_way() -> None:
+def test_the_usual_repair_includes_the_steps_between() -> None:
     """An edit that failed is put right by an edit; what mends it is the read before, whatever became of the text."""
     same = [edit("a b", UNREAD), read(), ran("git status"), edit("a b")]
     longer = [edit("a b", UNREAD), read(), edit("a b c")]
@@ -152,7 +152,7 @@ def test_the_usual_repair_has_what_was_done_on_the_way() -> None:
     assert (mistake.calls, mistake.recovered) == (4, 3)
 
 
-def test_what_fewer_did_on_the_way_than_changed_in_the_call_is_no_part_of_the_repair() -> None:
+def test_rare_steps_between_are_no_part_of_the_repair() -> None:
     """All sessions wrote the text longer, and half of them looked at the file before: the text is what mends it."""
     longer = [edit("a b", "The text is there twice"), edit("a b c")]
     mistake = met(longer, longer, [longer[0], read(), longer[1]], [longer[0], read(), longer[1]])
@@ -180,7 +180,7 @@ def test_looking_around_is_no_part_of_a_repair() -> None:
     assert mistake.repair.form == "after `pip install …`"
 
 
-def test_an_option_that_the_message_asks_for_is_the_repair_whatever_was_done_on_the_way() -> None:
+def test_an_option_that_the_message_asks_for_is_the_repair() -> None:
     failed = ran("git push", "no upstream: use --set-upstream", 128)
     mistake = met(*[[failed, ran("git commit -m x"), ran("git push --set-upstream")]] * 2)
     assert mistake.repair is not None
@@ -211,7 +211,7 @@ def test_a_check_that_finds_something_was_put_right() -> None:
     assert (mistake.repair.form, mistake.recovered) == ("from the folder `app`", 2)
 
 
-def test_what_failed_as_often_as_it_worked_is_no_repair() -> None:
+def test_a_change_that_failed_as_often_as_it_worked_is_no_repair() -> None:
     works = [edit("a b", UNREAD), read(), edit("a b")]
     fails = [edit("a b", UNREAD), read(), edit("a b", UNREAD)]
     assert met(works, works, fails, fails, fails, fails, fails, fails).repair is None
@@ -227,7 +227,7 @@ def test_what_failed_as_often_as_it_worked_is_no_repair() -> None:
         [ran("pytest", "No module named flask", 1), ran("pip install flask"), ran("pytest -q")],
     ],
 )
-def test_terminal_and_lesson_give_one_account(calls: list[Made]) -> None:
+def test_the_mistake_and_its_lesson_give_the_same_repair(calls: list[Made]) -> None:
     """The same title, the same repair, the same example."""
     mistake = met(calls, calls)
     assert mistake.repair is not None
@@ -254,7 +254,7 @@ def test_terminal_and_lesson_give_one_account(calls: list[Made]) -> None:
         ("mise run lint 2>&1 | tail -3", "mise run lint"),
     ],
 )
-def test_the_form_of_a_command_leaves_out_what_belongs_to_the_case(command: str, expected: str) -> None:
+def test_the_form_of_a_command_has_no_operands(command: str, expected: str) -> None:
     assert command_form(command) == expected
 
 

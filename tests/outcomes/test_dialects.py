@@ -24,7 +24,9 @@ SENTENCES: list[tuple[str, str, Status, Cause | None]] = [
 
 
 @pytest.mark.parametrize(("agent", "text", "status", "cause"), SENTENCES)
-def test_a_program_s_own_sentence_is_understood(agent: str, text: str, status: Status, cause: Cause | None) -> None:
+def test_sentences_of_an_agent_s_program_decide_the_outcome(
+    agent: str, text: str, status: Status, cause: Cause | None
+) -> None:
     flagged = judged(text, kind="edit", is_error=True, dialect=dialect_of(agent))
     bare = judged(text, kind="edit", dialect=dialect_of(agent))
     assert (flagged.status, flagged.cause) == (status, cause)
@@ -32,13 +34,13 @@ def test_a_program_s_own_sentence_is_understood(agent: str, text: str, status: S
 
 
 @pytest.mark.parametrize(("agent", "text", "status", "cause"), SENTENCES)
-def test_a_format_that_any_agent_s_session_may_come_in_understands_them_all(
+def test_the_merged_dialect_knows_the_sentences_of_every_agent(
     agent: str, text: str, status: Status, cause: Cause | None
 ) -> None:
     assert judged(text, kind="edit", dialect=dialect_of("openai_chat")).status == status
 
 
-def test_a_command_that_ran_out_of_time_without_a_word_has_a_signature() -> None:
+def test_a_silent_timeout_has_a_signature() -> None:
     outcome = ran("sleep 9", "(no output)", detail={"timed_out": True}, dialect=dialect_of("opencode"))
     assert (outcome.status, outcome.cause, outcome.signature) == ("failed", "environment", "timed out")
 
@@ -58,5 +60,5 @@ FIELDS: list[tuple[str, dict[str, object], Status]] = [
 
 
 @pytest.mark.parametrize(("agent", "detail", "status"), FIELDS)
-def test_a_program_s_own_field_is_understood(agent: str, detail: dict[str, object], status: Status) -> None:
+def test_fields_of_an_agent_s_program_decide_the_outcome(agent: str, detail: dict[str, object], status: Status) -> None:
     assert ran("sleep 9", "", detail=detail, dialect=dialect_of(agent)).status == status

@@ -53,7 +53,7 @@ FALSE_ALARMS = [
 
 
 @pytest.mark.parametrize(("command", "text"), FALSE_ALARMS)
-def test_what_only_speaks_of_failure_is_none(command: str, text: str) -> None:
+def test_an_output_that_mentions_failures_is_no_failure(command: str, text: str) -> None:
     assert ran(command, text, exit_code=0).status not in FAILURES
 
 
@@ -62,7 +62,7 @@ def test_an_exit_code_that_is_not_hidden_is_believed() -> None:
     assert ran("python a.py", text, exit_code=0).status == "ok"
 
 
-def test_a_failure_that_was_reckoned_with_is_an_answer() -> None:
+def test_a_failure_that_the_command_expects_is_an_answer() -> None:
     assert ran('ls CHANGELOG* 2>/dev/null || echo "none here"', "none here", exit_code=0).status == "empty"
     text = "fatal: no upstream configured for branch 'a'\nno upstream"
     assert ran('git rev-parse @{u} 2>&1 || echo "no upstream"', text, exit_code=0).status == "empty"
@@ -74,7 +74,7 @@ def test_a_code_that_the_command_itself_prints_counts() -> None:
     assert ran('./job 2>&1; echo "exit=$?"', "fine\nexit=0", exit_code=0).status == "ok"
 
 
-def test_an_exception_that_was_caught_and_told_is_no_failure() -> None:
+def test_an_exception_that_was_caught_and_printed_is_no_failure() -> None:
     text = (
         'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nValueError: the value is bad\n'
         "Caught exception: the value is bad"

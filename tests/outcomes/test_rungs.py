@@ -8,7 +8,7 @@ from preheat.outcomes import judge
 from tests.outcomes.calls import judged, ran, session_of
 
 
-def test_the_flag_decides_over_a_text_that_speaks_of_errors() -> None:
+def test_the_flag_decides_over_a_text_that_mentions_errors() -> None:
     outcome = judged(
         "Error handling in this module: see errors.py, all of it failed before", kind="read", is_error=False
     )

@@ -243,11 +243,11 @@ PASSED = [
 
 
 @pytest.mark.parametrize(("command", "text"), FAILED, ids=[command for command, _ in FAILED])
-def test_what_failed_is_seen_as_a_finding(command: str, text: str) -> None:
+def test_failing_checks_are_findings(command: str, text: str) -> None:
     outcome = ran(command, text, exit_code=0)
     assert (outcome.status, outcome.cause) == ("failed", "finding"), outcome
 
 
 @pytest.mark.parametrize(("command", "text"), PASSED, ids=[command for command, _ in PASSED])
-def test_what_passed_is_seen_as_that(command: str, text: str) -> None:
+def test_passing_checks_are_ok(command: str, text: str) -> None:
     assert ran(command, text, exit_code=0).status == "ok"

@@ -36,7 +36,7 @@ CALLS = st.lists(st.tuples(st.sampled_from(KINDS), TEXTS, st.lists(RESULTS, max_
 
 @settings(max_examples=150)
 @given(CALLS, st.sampled_from(AGENTS))
-def test_every_call_gets_one_verdict_that_holds_together(calls: list[Any], agent: str) -> None:
+def test_every_call_gets_one_consistent_outcome(calls: list[Any], agent: str) -> None:
     events: list[ToolCall | ToolResult] = []
     for number, (kind, command, results) in enumerate(calls):
         name = f"c{number}"
@@ -67,7 +67,7 @@ def test_every_call_gets_one_verdict_that_holds_together(calls: list[Any], agent
     ],
     ids=lambda text: text[:9].strip() or "newlines",
 )
-def test_a_huge_output_made_to_hurt_costs_what_its_length_says(text: str) -> None:
+def test_time_grows_with_the_length_of_hostile_outputs(text: str) -> None:
     def judge_all(part: str) -> None:
         for recorded in ({"exit_code": 0}, {"exit_code": 1}, {"is_error": True}, {}):
             ran("pytest 2>&1 | tail", part, **recorded)
@@ -76,5 +76,5 @@ def test_a_huge_output_made_to_hurt_costs_what_its_length_says(text: str) -> Non
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_every_agent_s_dialect_can_be_had_and_compiled(agent: str) -> None:
+def test_every_agent_s_dialect_compiles(agent: str) -> None:
     assert judge(session_of(agent=agent), dialect_of(agent)) == ()

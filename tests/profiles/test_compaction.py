@@ -118,12 +118,14 @@ def pair(before: tuple[int, int], after: tuple[int, int]) -> list[tuple[Counts, 
         ((30, 30), (30, 30), 0.2, "preserved"),
     ],
 )
-def test_verdicts(before: tuple[int, int], after: tuple[int, int], margin: float, verdict: str) -> None:
+def test_the_verdict_follows_from_the_interval_and_the_margin(
+    before: tuple[int, int], after: tuple[int, int], margin: float, verdict: str
+) -> None:
     """A verdict only where the bound is on one side of the margin; nothing on either side says nothing about a ratio."""
     assert changes([pair(before, after)], margin)[0].verdict == verdict
 
 
-def test_too_little_data_says_roughly_how_much_would_do() -> None:
+def test_too_little_data_gives_the_number_of_calls_needed() -> None:
     """Ten percent on both sides and a margin of a fifth take some three thousand calls each, by the textbook."""
     needed = changes([pair((3, 30), (3, 30))], 0.2)[0].needed
     assert needed is not None
@@ -133,7 +135,7 @@ def test_too_little_data_says_roughly_how_much_would_do() -> None:
     assert nothing > needed
 
 
-def test_a_few_sessions_are_no_sample() -> None:
+def test_few_sessions_give_no_verdict() -> None:
     """Two to four sessions: their calls are not independent, and too few sessions to see how much they differ."""
     large = pair((400, 4000), (390, 4000))
     assert changes([large] * 4, 0.2)[0].verdict == "too little data"

@@ -60,13 +60,13 @@ def test_a_search_for_questions_is_no_question() -> None:
     assert again(call("search_questions", "search", query="how do I use this database")) == []
 
 
-def test_what_was_taken_back_was_not_asked() -> None:
+def test_a_prompt_that_was_taken_back_is_not_asked() -> None:
     """A person who goes back and types the prompt again has asked once."""
     text = "make the migration run on postgres too"
     assert again(prompt(text, 1), Rewind(line=2, after=0), prompt(text, 3)) == [("prompt", False)]
 
 
-def test_what_the_session_before_asked_counts_as_asked() -> None:
+def test_a_prompt_of_the_session_before_counts_as_asked() -> None:
     text = "make the migration run on postgres too"
     before = asks(session(prompt(text)))
     assert [ask.again for ask in asks(session(prompt(text)), before)] == [True]

@@ -69,7 +69,7 @@ def test_too_little_is_said(a: str, b: str) -> None:
     assert (found.verdict, errors.low, errors.high, errors.p) == ("too little data", None, None, None)
 
 
-def test_times_that_were_not_recorded_are_no_zero() -> None:
+def test_unrecorded_times_are_unknown_not_zero() -> None:
     """An agent that records no times would otherwise look as if its failures were free."""
     found = compare_sessions(("a", records("x.r." * 10, seconds=0.0)), ("b", records("x.r." * 10)))
     lost = {each.measure: (each.a, each.b, each.finding) for each in found.differences}
@@ -96,7 +96,7 @@ def test_sets_of_unequal_sessions_rarely_differ_by_chance() -> None:
     assert wrong <= 6
 
 
-def test_sets_that_differ_are_told_apart() -> None:
+def test_sets_that_differ_show_a_difference() -> None:
     random = np.random.default_rng(6)
     found = compare_sets(("a", sessions_of(random, 60, 0.05, 40)), ("b", sessions_of(random, 60, 0.20, 40)))
     assert found.verdict == "b is higher"

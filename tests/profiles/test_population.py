@@ -87,7 +87,7 @@ def test_too_little_is_said() -> None:
     assert found.marathon.errors.verdict == "too_little_data"
 
 
-def test_only_the_largest_cells_and_what_was_left_out() -> None:
+def test_only_the_largest_cells_are_listed_with_the_number_left_out() -> None:
     sessions = [session(1, 60)]
     calls = [call(1, place + 1, tool=f"t{place % 20}") for place in range(50)]
     found = population(sessions, calls, top=3)
@@ -95,7 +95,7 @@ def test_only_the_largest_cells_and_what_was_left_out() -> None:
     assert population(sessions, calls, top=None).tools.left_out == 0
 
 
-def test_no_failure_is_not_certainty() -> None:
+def test_zero_failures_still_have_an_interval() -> None:
     """Ten sessions without a failure do not prove that there never is one."""
     sessions = [session(number, 20) for number in range(10)]
     found = population(sessions, [call(number, place) for number in range(10) for place in range(1, 11)])

@@ -43,7 +43,7 @@ def asked(chance: Chance, count: int = 180) -> Marathon:
         (steady, "neither"),
     ],
 )
-def test_the_verdict_is_the_truth(chance: Chance, verdict: Verdict) -> None:
+def test_the_verdict_matches_the_simulated_truth(chance: Chance, verdict: Verdict) -> None:
     """Both for all errors and, as all of these are mistakes, for mistakes."""
     found = asked(chance)
     assert found.errors.verdict == verdict
@@ -51,7 +51,7 @@ def test_the_verdict_is_the_truth(chance: Chance, verdict: Verdict) -> None:
     assert found.errors.words == tuple(found.errors.words)
 
 
-def test_the_slope_is_the_one_that_was_written() -> None:
+def test_the_slope_matches_the_simulated_one() -> None:
     """4 points per 100 messages, inside the interval, and the interval is no barn door."""
     change = asked(tiring).errors.slope.change
     assert change.low is not None
@@ -111,7 +111,7 @@ def test_a_slope_that_hangs_on_the_last_calls_is_not_counted() -> None:
     assert any("does not hold up" in sentence for sentence in answer.words)
 
 
-def test_too_few_long_sessions() -> None:
+def test_too_few_long_sessions_give_too_little_data() -> None:
     """The part that cannot be answered says so; the others still answer."""
     answer = population(*simulated(steady, [40] * 60 + [95] * 9 + [150] * 2)).marathon.errors
     assert answer.raw.value is None

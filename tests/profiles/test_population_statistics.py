@@ -57,7 +57,7 @@ def test_a_place_that_follows_from_the_work_has_no_slope() -> None:
     assert slopes("", tally(sessions, tied).moments)["errors"].change.value is None
 
 
-def test_intervals_hold_what_they_promise() -> None:
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     """Over 200 small simulated populations of uneven, clustered sessions, 95 % intervals contain the truth in 90 % or more."""
     random = np.random.default_rng(5)
     truth = 0.1
@@ -76,7 +76,7 @@ def test_intervals_hold_what_they_promise() -> None:
     assert held >= 180
 
 
-def test_slopes_hold_what_they_promise() -> None:
+def test_slope_intervals_cover_the_truth_as_often_as_they_say() -> None:
     """The same of the slope, where a few sessions are much longer than the rest."""
     held = 0
     for seed in range(100):
@@ -104,7 +104,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert (resampled(counts)[:, :1] == resampled(counts[:, :1])).all()
 
 
-def test_bundles_keep_the_spread() -> None:
+def test_resampling_bundles_keeps_the_spread() -> None:
     """Putting very many sessions together at random leaves the variance of their rate what it is."""
     random = np.random.default_rng(6)
     sessions = 3 * BUNDLES
@@ -117,7 +117,7 @@ def test_bundles_keep_the_spread() -> None:
     assert spread == pytest.approx(np.sqrt(0.09 / sessions), rel=0.2)
 
 
-def test_few_sessions_reach_further() -> None:
+def test_intervals_of_few_sessions_are_wider() -> None:
     """The same draws say less when they come from fewer sessions."""
     draws = np.random.default_rng(7).normal(size=4000)
     few, many = bounds(draws, LEAST_SESSIONS), bounds(draws, 1000)

@@ -126,7 +126,7 @@ def empty() -> SessionProfile:
     return profile(session, (), trace(session, ()))
 
 
-def test_a_session_without_anything_has_a_profile() -> None:
+def test_an_empty_session_has_a_profile() -> None:
     found = empty()
     assert found.errors == Rate(0, 0)
     assert (found.proficiency, found.seconds, found.tokens, found.context_peak) == (0.0, None, 0, None)

@@ -57,11 +57,11 @@ def test_a_read_of_a_wrong_path_is_put_right_by_one_of_a_similar_name(wrong: str
         ("python3.11 -m pytest", "pytest", True),
     ],
 )
-def test_shell_commands_go_by_purpose_program_and_what_it_was_told(wrong: str, right: str, same: bool) -> None:
+def test_the_intent_of_a_shell_command_is_purpose_program_and_subcommand(wrong: str, right: str, same: bool) -> None:
     assert recovered(Story().runs(wrong, "failed").runs(right))[0] == (1 if same else None)
 
 
-def test_another_program_helps_where_one_is_not_there() -> None:
+def test_another_program_recovers_from_a_missing_one() -> None:
     """Only the shell's own code for that says so: after another failure it would be another try."""
     assert recovered(Story().runs("rg x", "failed", exit_code=127).runs("grep -r x ."))[0] == 1
     assert recovered(Story().runs("rg x", "failed", exit_code=2).runs("grep -r x ."))[0] is None
@@ -75,7 +75,7 @@ def test_searches_are_one_family_and_an_empty_answer_is_a_success() -> None:
     assert recovered(Story().calls("Grep", "search", "failed", pattern="(").runs("ls"))[0] is None
 
 
-def test_other_tools_go_by_name_and_unknown_outcomes_help_nobody() -> None:
+def test_the_intent_of_other_tools_is_their_name_and_unknown_outcomes_are_no_recovery() -> None:
     story = Story().calls("Deploy", "other", "failed").calls("Deploy", "other", "unknown").calls("Deploy", "other")
     assert recovered(story)[0] == 2
     assert recovered(Story().calls("Deploy", "other", "failed").calls("Check", "other"))[0] is None

@@ -43,7 +43,7 @@ def test_messages_and_eras_are_counted_as_the_archive_counts() -> None:
         ("factory", "other", False),
     ],
 )
-def test_bookkeeping_is_told_by_the_words_of_a_name(tool: str, kind: ToolKind, expected: bool) -> None:
+def test_bookkeeping_is_recognised_by_the_words_of_a_tool_s_name(tool: str, kind: ToolKind, expected: bool) -> None:
     assert is_bookkeeping(tool, kind) is expected
 
 
@@ -62,7 +62,7 @@ def test_a_repeated_call_has_the_same_tool_and_arguments_in_any_order() -> None:
     assert [record.repeated for record in story.records] == [False, True, False, False]
 
 
-def test_what_a_shell_call_says_of_itself_does_not_make_it_another() -> None:
+def test_a_description_does_not_make_a_shell_call_another_one() -> None:
     story = (
         Story().runs("make", description="build").runs("make", description="once more").runs("make", workdir="/other")
     )
@@ -111,7 +111,7 @@ def test_a_patch_writes_every_file_it_names() -> None:
     assert rereads(story.reads("/w/a.py").reads("/w/c.py"))[-2:] == [False, True]
 
 
-def test_what_failed_was_not_read_and_a_compaction_does_not_unread() -> None:
+def test_a_failed_read_is_none_and_reads_outlast_a_compaction() -> None:
     assert rereads(Story().reads("/w/a.py", "failed").reads("/w/a.py"))[-1] is False
     assert rereads(Story().reads("/w/a.py").compacts().reads("/w/a.py"))[-1] is True
 
@@ -160,7 +160,7 @@ def test_findings_and_what_did_not_fail_cost_nothing(status: str, cause: str | N
     assert (record.lost_seconds, record.lost_tokens) == (0.0, 0)
 
 
-def test_records_that_tell_no_time_lose_none() -> None:
+def test_calls_without_times_lose_no_seconds() -> None:
     story = Story()
     story.events = [
         ToolCall(line=1, call_id="call 0", tool="T", kind="other", input={}),

@@ -118,7 +118,7 @@ def test_what_is_stored_is_what_was_measured(given_session: tuple[Session, tuple
 
 @settings(max_examples=150, deadline=None)
 @given(judged())
-def test_a_record_says_only_what_can_be(given_session: tuple[Session, tuple[Outcome, ...]]) -> None:
+def test_records_are_consistent(given_session: tuple[Session, tuple[Outcome, ...]]) -> None:
     records = trace(*given_session)
     for record in records:
         assert record.recovered_in is None or (1 <= record.recovered_in <= 5 and record.status in FAILURES)

@@ -67,5 +67,5 @@ def test_any_text_has_markers_of_one_line(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["/" * 300_000, "a" * 300_000 + "/", "```" * 100_000, "a/" * 150_000, "`/" * 150_000])
-def test_hostile_texts_cost_what_their_length_says(text: str) -> None:
+def test_time_grows_with_the_length_of_hostile_texts(text: str) -> None:
     grows_in_proportion(lambda part: context_markers([part]), text)

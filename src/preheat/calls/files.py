@@ -9,16 +9,16 @@ _NAMES = ("file_path", "path", "filePath", "notebook_path", "target_file", "file
 _PATCHES = ("text", "patchText", "patch", "input")
 _PATCHED = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]+)", re.MULTILINE)
 _MENTIONED = re.compile(r"[\w-][\w.-]*\.[A-Za-z]\w{0,9}")
-_LONGEST = 8192
+_LONGEST_PATCH = 8192
 """A longer command holds a file's text; the names that matter stand before it."""
 
 
 def file_of(call: ToolCall) -> str:
     """The file that a read, an edit or a write is about; empty where the arguments do not say."""
-    return _named(call.input) or next(iter(_patched(call.input)), "")
+    return _file_argument(call.input) or next(iter(_patched(call.input)), "")
 
 
-def _named(arguments: dict[str, Any]) -> str:
+def _file_argument(arguments: dict[str, Any]) -> str:
     for name in _NAMES:
         value = arguments.get(name)
         if value and value.__class__ is str:
@@ -28,7 +28,7 @@ def _named(arguments: dict[str, Any]) -> str:
 
 def changed(call: ToolCall) -> str:
     """The files that an edit or a write changes, one on a line."""
-    return _named(call.input) or "\n".join(_patched(call.input))
+    return _file_argument(call.input) or "\n".join(_patched(call.input))
 
 
 def _patched(arguments: dict[str, Any]) -> list[str]:
@@ -52,5 +52,5 @@ def base_name(path: str) -> str:
 
 def names_in(command: str) -> tuple[str, ...]:
     """The names of files in a path or in a shell command: words with an ending, or the last part of a path without one."""
-    found = tuple(dict.fromkeys(_MENTIONED.findall(command[:_LONGEST])))
-    return found or (base_name(command[:_LONGEST]),)
+    found = tuple(dict.fromkeys(_MENTIONED.findall(command[:_LONGEST_PATCH])))
+    return found or (base_name(command[:_LONGEST_PATCH]),)

@@ -1,4 +1,4 @@
-"""The form of a command: what stays the same when the same thing is done to something else. Knows no session."""
+"""The form of a command: its program, subcommand and options, without what differs from case to case. Knows no session."""
 
 import re
 
@@ -17,7 +17,7 @@ _SCRIPT = re.compile(r"(?!/|~|[A-Za-z]:)(?:[\w.-]+/){0,6}[\w-][\w.-]{0,40}\.\w{1
 
 @remembered
 def command_form(text: str) -> str:
-    """The program of a shell text with what it is told and its options; empty where no program can be told."""
+    """The program of a shell text with its subcommand and options; empty where no program is found."""
     main = understand(text).main
     _, *words = told(text)
     if main is None or not words:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from preheat.commands.words import names
 
 _SAME = 0.7
-"""A word that stands there in so many of the calls is part of the command."""
+"""A word that this share of the calls has is part of the command."""
 _WORDS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
 _VALUED = names(
     "-run -k -t -p -m -o -c -f -C -r -g -n -W -X -j -bench -tags -timeout -count -benchtime --filter --config --grep --test"
@@ -37,7 +37,7 @@ _MANY = frozenset(("NAME", "PATH", "./FOLDER/..."))
 
 
 def generalised(texts: Mapping[str, int]) -> str:
-    """The text that stands for them all: the commonest shape of them, its varying words as `NAME`, `PATH` or `VALUE`."""
+    """One text for similar commands: their commonest shape, with `NAME`, `PATH` or `VALUE` for the words that vary."""
     shapes: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}
     for text, count in texts.items():
         words = tuple(_WORDS.findall(text))
@@ -46,17 +46,19 @@ def generalised(texts: Mapping[str, int]) -> str:
         return ""
     _, calls = min(shapes.items(), key=lambda item: (-item[1].total(), len(item[0]), item[0]))
     total = calls.total()
-    told: list[str] = []
+    runner_words: list[str] = []
     for place in range(len(next(iter(calls)))):
         column: Counter[str] = Counter()
         for words, count in calls.items():
             column[words[place]] += count
         word, most = min(column.items(), key=lambda item: (-item[1], item[0]))
-        before = told[-1] if told else ""
+        before = runner_words[-1] if runner_words else ""
         if before == "./FOLDER/..." and word.endswith("/..."):  # one more of a list
             continue
-        told.append(word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column))
-    return " ".join(_without_more(told))
+        runner_words.append(
+            word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column)
+        )
+    return " ".join(_without_more(runner_words))
 
 
 def without_case(text: str) -> str:
@@ -75,7 +77,7 @@ def _numbered(found: "re.Match[str]") -> str:
 
 
 def without_tests(text: str, told: Collection[str]) -> str:
-    """A call without the name of one test in it; what the runner itself is told (`told`) stays."""
+    """A command without the name of one test; the runner's own words (`told`) stay."""
     words = [
         _test_name(word) if place and _A_TEST.fullmatch(word.strip("'\"")) and word not in told else word
         for place, word in enumerate(_WORDS.findall(text))
@@ -88,7 +90,7 @@ def _test_name(word: str) -> str:
 
 
 def _without_more(words: list[str]) -> list[str]:
-    """One placeholder for several of the same that follow each other."""
+    """The words with equal neighbouring placeholders as one."""
     return [word for before, word in zip(["", *words], words, strict=False) if word != before or word not in _MANY]
 
 

@@ -1,4 +1,4 @@
-"""What a call was meant to do, so that a later success can be told to be the same thing done right.
+"""What a call was meant to do, so that a later success with the same intent counts as a recovery.
 
 Knows nothing of sessions: calls and verdicts come in their order.
 """
@@ -19,7 +19,7 @@ _SIMILAR = 0.75
 _NOT_FOUND = 127
 """The exit code of a shell that does not know a program."""
 _TWO_WAYS = ({"edit", "write"}, {"search", "shell"})
-"""Different kinds that may do the same."""
+"""Different kinds of tools that may do the same thing."""
 _VAGUE = frozenset(["run", "other"])
 
 Intent = tuple[str, ...]
@@ -59,32 +59,32 @@ def recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[i
             for each in (place, later):
                 if each not in intents:
                     intents[each] = intent(calls[each])
-            if _same(intents[place], intents[later], outcome):
+            if _is_same(intents[place], intents[later], outcome):
                 found[place] = later - place
                 break
     return found
 
 
 def _comparable(one: ToolCall, other: ToolCall) -> bool:
-    """Whether two calls may have the same intent: a look at what they are, before one at what they say."""
+    """Whether two calls may have the same intent: compares their kinds, before their arguments are compared."""
     return one.kind == other.kind or one.tool == other.tool or {one.kind, other.kind} in _TWO_WAYS
 
 
-def _same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
+def _is_same(wanted: Intent, done: Intent, failure: Outcome) -> bool:
     if wanted == done:
         return True
     if wanted[0] != done[0]:  # a search is a search, whether a tool or a shell command does it
         return {wanted[:2], done[:2]} == {_SEARCH, ("shell", "search")}
-    if wanted[0] == "read":  # of a path that was wrong: the right one has the same name elsewhere, or nearly the name
-        return _alike(base_name(wanted[1]), base_name(done[1]))
+    if wanted[0] == "read":  # the path was wrong: the right one has the same name in another folder, or a similar name
+        return _are_alike(base_name(wanted[1]), base_name(done[1]))
     if wanted[0] == "change":
         return base_name(wanted[1]) == base_name(done[1])
-    if wanted[0] == "shell":  # a program that is not there: another one for the same purpose does it
+    if wanted[0] == "shell":  # the program was missing: another one with the same purpose counts
         return failure.exit_code == _NOT_FOUND and wanted[1] == done[1] and wanted[1] not in _VAGUE
     return False
 
 
-def _alike(one: str, other: str) -> bool:
+def _are_alike(one: str, other: str) -> bool:
     if one == other:
         return True
     one, other = one[:200], other[:200]

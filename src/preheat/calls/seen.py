@@ -11,7 +11,7 @@ from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMess
 from preheat.safe_text.paths import relative
 
 LEARNED_FROM = frozenset(["human", "headless", "unknown"])
-"""Who must have started a session: what another tool or Preheat itself ran for its own ends teaches nothing."""
+"""Starters of sessions that are learned from: sessions that another tool or Preheat itself ran teach nothing."""
 
 
 class SeenCall(NamedTuple):
@@ -31,7 +31,7 @@ class SeenCall(NamedTuple):
 
     @property
     def ran(self) -> bool:
-        """The call itself was right, whatever the news: a test command that finds failing tests works."""
+        """The call itself was right: a test command that finds failing tests works too."""
         return self.worked or (self.failed and self.record.cause == "finding")
 
 
@@ -44,7 +44,7 @@ class Seen(msgspec.Struct, frozen=True):
     session: Session
     calls: tuple[SeenCall, ...]
     memory: dict[str, Any] = msgspec.field(default_factory=dict)
-    """What several learners ask and one has found out already, by whose question it is."""
+    """Results that several learners need, by name."""
 
     def relative(self, text: str) -> str:
         """A text with the paths of that machine made relative to the project."""
@@ -54,14 +54,14 @@ class Seen(msgspec.Struct, frozen=True):
         return {each.record.seq: each for each in self.calls}
 
     def events(self) -> list[Event]:
-        """What stands of the conversation, in order."""
+        """The events of the conversation, in order, without what was taken back."""
         if "events" not in self.memory:
             self.memory["events"] = standing(self.session)
         events: list[Event] = self.memory["events"]
         return events
 
     def said(self) -> Iterator[UserMessage]:
-        """What people said."""
+        """The messages that people wrote."""
         for event in self.events():
             if isinstance(event, UserMessage) and event.origin == "human":
                 yield event

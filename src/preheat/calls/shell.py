@@ -1,4 +1,4 @@
-"""What a shell call is for, in the few words that profiles need. The understanding itself is `preheat.commands`."""
+"""What a shell text is for, in a few words. Parsing shell texts is in `preheat.commands`."""
 
 import re
 from typing import get_args
@@ -16,18 +16,18 @@ _FAMILIES = frozenset(
         "dotnet", "mvn", "gradle", "composer", "gem", "bundle", "mix", "flutter", "dart", "swift", "systemctl", "ruff",
     ]
 )  # fmt: skip
-"""Programs that are many in one: the first word after the name says which."""
+"""Programs with subcommands: the first word after the name is one."""
 _CHANGING = frozenset(
     ["checkout", "switch", "restore", "reset", "stash", "pull", "merge", "rebase", "revert", "cherry-pick", "apply", "am",
      "clean"]
 )  # fmt: skip
-"""What a version control program may change any file with."""
+"""Subcommands of version control that may change any file."""
 
 
 _WITH_VALUE = frozenset(["-C", "--prefix", "--cwd", "--filter", "--project", "--manifest-path", "-f"])
-"""Options before the word that tells: where to work, or on which part."""
+"""Options with a value that come before the subcommand."""
 _FAR = 12
-"""The word that tells stands among the first so many."""
+"""The subcommand is among the first so many words."""
 _WRITING = frozenset(["edit", "format"])
 _ACTIVITIES: dict[Purpose, str] = {purpose: f"shell:{purpose}" for purpose in get_args(Purpose)}
 
@@ -59,7 +59,7 @@ def shell(text: str) -> Shell:
 
 @remembered
 def told(text: str) -> tuple[str, ...]:
-    """Purpose, program and what it was told to do: two commands with the same are two tries at the same thing."""
+    """Purpose, program and subcommand: two commands with equal aims are two tries at the same thing."""
     understood = understand(text)
     purpose, command = understood.purpose, understood.main
     if command is None:

@@ -1,4 +1,4 @@
-"""The argument that tells most about a call, on one line. Knows no agent: arguments go by their usual names."""
+"""The argument that says most about a call, on one line. Knows no agent: arguments go by their usual names."""
 
 from typing import Any
 

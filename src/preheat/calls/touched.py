@@ -41,9 +41,9 @@ _PATTERN_GIVEN = frozenset(["-e", "-f", "--regexp", "--file", "--expression"])
 _LOOKS = frozenset(["read", "search"])
 _MAKERS = frozenset(["touch", "tee", "install"])
 _REMOVERS = frozenset(["rm", "unlink", "trash"])
-_LONGEST = 8192
+_LONGEST_TEXT = 8192
 _MOST = 30
-"""Of one call: one that names more is about all of them and tells nothing."""
+"""Files of one call; a call that names more is about none in particular."""
 
 
 class Touch(NamedTuple):
@@ -54,17 +54,17 @@ class Touch(NamedTuple):
 def touches(call: ToolCall, relative: Callable[[str], str]) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked; `relative` makes paths begin at the project."""
     if call.kind == "shell":
-        return list(_by_command(relative(text_of(call.input)[:_LONGEST])))
-    return list(_few(_by_tool(call, relative)))
+        return list(_by_command(relative(text_of(call.input)[:_LONGEST_TEXT])))
+    return list(_limit(_by_tool(call, relative)))
 
 
 @remembered
 def _by_command(text: str) -> tuple[Touch, ...]:
-    return _few(_by_shell(text))
+    return _limit(_by_shell(text))
 
 
-def _few(found: Iterable[Touch]) -> tuple[Touch, ...]:
-    """Each once; none at all of too many."""
+def _limit(found: Iterable[Touch]) -> tuple[Touch, ...]:
+    """Each file once; an empty list where there are too many."""
     every = list(found)
     return tuple(dict.fromkeys(every)) if len(every) <= _MOST else ()
 
@@ -114,11 +114,11 @@ def _by_shell(text: str) -> Iterator[Touch]:
     folder = ""
     for command in understand(text).commands:
         if command.program in ("cd", "pushd", "set-location"):
-            folder = _entered(folder, command)
-            if folder == "?":  # somewhere that cannot be told: no path after it can be either
+            folder = _folder_after(folder, command)
+            if folder == "?":  # an unknown folder: later paths are unknown too
                 return
             continue
-        for path, how in _named(command):
+        for path, how in _named_files(command):
             found = project_path(path, folder) if _SHELL_PATH.fullmatch(path) else ""
             if found and (is_file(found) or how == "removed"):
                 yield Touch(found, how)
@@ -128,14 +128,14 @@ def _by_shell(text: str) -> Iterator[Touch]:
             yield Touch(found, "changed" if arrow == ">>" else "made")
 
 
-def _entered(folder: str, command: Command) -> str:
+def _folder_after(folder: str, command: Command) -> str:
     path = command.words[1] if len(command.words) > 1 else "~"
     if path == ".":
         return folder
     return project_path(path, folder) or "?"
 
 
-def _named(command: Command) -> Iterator[tuple[str, How]]:
+def _named_files(command: Command) -> Iterator[tuple[str, How]]:
     """The words of a command that may be files, and what it does to them."""
     program, words = command.program, command.words[1:]
     if program == "git":

@@ -21,7 +21,7 @@ _COMMON = frozenset(
 
 
 def told_words(text: str) -> Iterator[str]:
-    """Every word but the common ones, as often as it stands there: of `parseUserName` its parts and the whole."""
+    """The words of a text without the common ones, repeated ones too: of `parseUserName` its parts and the whole."""
     for run in _RUN.findall(text):
         parts = _PART.findall(run)
         for part in (*parts, run) if len(parts) > 1 else (run,):

@@ -1,4 +1,4 @@
-"""The words that an error is known by, whatever it names. Knows no call and no session.
+"""The words that identify an error, without the names in it. Knows no call and no session.
 
 Of a long message the first eight words and the last three: what stands between them names what was worked on.
 """

@@ -11,7 +11,7 @@ Answer: TypeAlias = Literal["empty", "ok"]
 """`empty`: it worked and found nothing. `ok`: it worked, and the code says which of two answers."""
 
 _XARGS = 123
-"""What `xargs` gives when a command it started gave anything from 1 to 125."""
+"""The exit code of `xargs` when a command it started ended with 1 to 125."""
 
 
 class Benign(NamedTuple):
@@ -22,7 +22,7 @@ class Benign(NamedTuple):
     subcommand: str = ""
     """The first argument that is no option must be this one."""
     flags: tuple[str, ...] = ()
-    """One of these options must be given."""
+    """The command must have one of these options."""
 
 
 BENIGN: tuple[Benign, ...] = (
@@ -67,7 +67,7 @@ _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree")
 
 
 def benign(understanding: Understanding, code: int) -> Answer | None:
-    """The answer that a non-zero exit code is; None where it is a failure, or nobody can know.
+    """The answer that a non-zero exit code means; None where it is a failure or unknown.
 
     Of several commands that may have given the code (`cd x && ls && grep y f && echo found`) one must be in the table; the others
     must be too, or only prepare or show something: those say in their output that they failed.

@@ -13,7 +13,7 @@ _FETCH = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
 _SHELL = r"\b(?:ba|z|da|k|c|tc|a|fi|pw|power)?sh(?:ell)?\b"
 _OTHERS = r"(?:python[\d.]*|perl|ruby|php|node|deno|bun|iex|invoke-expression|osascript)\b"
 _READS = r"(?!\s+-(?:\w*[cmen]|-eval|-print)\b)"
-"""One that is told its program reads what is fetched as data: `python -m json.tool`. A shell mostly runs it all the same."""
+"""Interpreters read a download as data if they have a program of their own: `python -m json.tool`. Shells mostly run it."""
 _THROUGH = r"(?:sudo\s+(?:-\w+\s+)*|(?:[\w./-]*/)?env\s+(?:-\S+\s+|\w+=\S*\s+)*|xargs\s+(?:-\S+\s+)*)?(?:[\w./-]*/)?"
 _SOME = r"[^\n]{0,300}?"
 _FETCHED = r"(?P=fetched)(?![\w./-])"
@@ -53,7 +53,7 @@ _RISKY_RULES = (
     r"\baws\s[^\n]{0,60}\b(?:rm|rb|delete-\w+|terminate-\w+)\b",
     r"\bdocker\b[^\n]{0,40}\b(?:prune|rmi?\s+-\w*f|down\s+[^\n]{0,40}(?:-v|--volumes))\b",
     r"\b(?:npm|pnpm|yarn|bun|cargo|poetry|uv|twine|gem)\s+(?:run\s+)?(?:publish|unpublish|upload|push)(?![\w-])",
-    # Giving away what is here, taking in what nobody has looked at.
+    # Uploads, and installing unseen code.
     rf"\b(?:curl|wget)\b{_ELSEWHERE}[^\n]{{0,200}}\s(?:-d|-F|-T|--data\S*|--form|--upload-file|--post-file|--json)[\s=]*"
     r"[\"']?[^\s\"']*[@$]",
     rf"\|\s*(?:curl|nc|ncat|netcat|telnet)\b{_ELSEWHERE}|(?:\.ssh|\.aws|\.gnupg)/|\bid_(?:rsa|ed25519)\b|/etc/(?:passwd|shadow)\b",
@@ -82,7 +82,7 @@ def ruinous(text: str) -> str:
 
 @remembered
 def risky(text: str) -> str:
-    """The same, and what must not become a habit: recursive removal, forced pushes, lost work, publishing, uploads."""
+    """The part of a text that is ruinous, or risky as a habit: recursive removal, forced pushes, lost work, uploads."""
     small = text[:_LOOKED_AT].lower()
     if not any(hint in small for hint in _HINTS) and not any(sign in text for sign in _OTHER_SIGNS):
         return ""

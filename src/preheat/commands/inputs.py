@@ -1,4 +1,4 @@
-"""Where the command stands in the arguments of a shell call. Knows no agent: every name that any of them uses is here."""
+"""Finds the shell text in the arguments of a call. Knows no agent: the argument names of all agents are here."""
 
 import shlex
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ _BY_WORD: dict[str, Purpose] = {
 
 
 def purpose_of_name(name: str) -> Purpose | None:
-    """By the first word that says something; None when none does."""
+    """The purpose by the first telling word of a name; None where no word tells."""
     words = [word.lower() for word in _WORDS.findall(name[:200])]
     for index, word in enumerate(words):
         after = words[index + 1 : index + 2]

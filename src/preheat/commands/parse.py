@@ -70,7 +70,7 @@ def parse(text: str) -> tuple[Script, bool]:
 
 
 def parse_fully(stripped: str, heredocs: tuple[Heredoc, ...]) -> tuple[Script, bool]:
-    """The same for a text whose here-documents were taken out, always by the parser."""
+    """The shape of a text whose here-documents were taken out, always by the parser."""
     source = stripped[:LONGEST].encode("utf-8", "replace")
     root = _parser().parse(source.translate(_ASCII)).root_node
     reading = _Reading(source, heredocs)

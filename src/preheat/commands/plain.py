@@ -42,7 +42,7 @@ _WORDS_ONLY = re.compile(r"[A-Za-z0-9_./:,@%+^*?~ \t-]*+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=(?=.)")
 _DECLARED = re.compile(r"[A-Za-z_]\w*(?:=.+)?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_./~][^@+^%*?=,:\\'\"$]*+|['\"$][^@+^%*?=,\\]*+")
-"""A first word about which the parser has no ideas of its own."""
+"""A first word that the parser takes as a program's name."""
 _RESERVED = frozenset((
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "in",
     "coproc", "time", "{}",
@@ -125,7 +125,7 @@ def _names_program(word: str) -> bool:
 
 
 def _words(source: str, heredocs: tuple[Heredoc, ...] = ()) -> tuple[str, ...] | None:
-    """The words of a command without the assignments before it; None where the parser has its own ideas."""
+    """The words of a command without the assignments before it; None where the parser would read them differently."""
     quoted = "'" in source or '"' in source or "\\" in source
     words = _WORDS.findall(source) if quoted else source.split()
     if quoted and "\\\n" in words[0]:

@@ -94,7 +94,7 @@ PROGRAMS: dict[str, Purpose] = table(
         " act invoke-expression invoke-command invoke-pester eval tauri expo next nuxt astro remix gatsby ng vue"
     ),
 )
-"""Programs whose purpose does not hang on a subcommand, or the purpose where no subcommand says more."""
+"""Programs whose purpose does not depend on a subcommand, or the purpose without a subcommand."""
 
 TRIVIAL = names(
     "cd pushd popd echo printf true false : exit return export set unset shopt declare local readonly typeset alias unalias"

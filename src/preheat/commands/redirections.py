@@ -11,7 +11,7 @@ def writes_file(descriptor: str, operator: str, target: str) -> bool:
 
 
 def heredoc_at(target: str, heredocs: tuple[Heredoc, ...]) -> str | None:
-    """The body of the here-document that an input redirection stands for."""
+    """The body of the here-document that an input redirection reads."""
     number = target[len(PLACE) :]
     if not target.startswith(PLACE) or len(number) > 6 or not number.isdecimal() or int(number) >= len(heredocs):
         return None

@@ -13,7 +13,7 @@ class Simple(msgspec.Struct, frozen=True, gc=False):
     """Its output goes into a file."""
     heredoc: str | None = None
     inner: tuple["Script", ...] = ()
-    """What stands in `$(…)`, backquotes and `<(…)`."""
+    """The scripts in `$(…)`, backquotes and `<(…)`."""
 
 
 class Compound(msgspec.Struct, frozen=True, gc=False):

@@ -22,7 +22,7 @@ class Single(msgspec.Struct, frozen=True, gc=False):
 def single(words: tuple[str, ...], writes: bool) -> Single:
     """The command that some words are. `writes`: its output goes into a file."""
     if len(words) <= _FEW and len("".join(words)) <= _SHORT:
-        return _remembered(words, writes)
+        return _remembered_single(words, writes)
     return _single(words, writes)
 
 
@@ -33,4 +33,4 @@ def _single(words: tuple[str, ...], writes: bool) -> Single:
     return Single(Command(program, words, purpose, wrappers), script_of(words) if program in SCRIPTED else None)
 
 
-_remembered = lru_cache(maxsize=1024)(_single)
+_remembered_single = lru_cache(maxsize=1024)(_single)

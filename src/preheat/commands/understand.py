@@ -14,10 +14,10 @@ from preheat.commands.words import names, operands
 from preheat.commands.wrappers import SHELLS
 
 _CACHED = 4096
-"""Characters of the longest text that is remembered: the cache must stay small whatever it is given."""
+"""Characters of the longest text that is remembered, so that the cache stays small."""
 
 _LONG = 65_536
-"""The same of the few long ones: the several stages that look at a session ask one after the other."""
+"""Characters of long texts that are remembered: several stages ask for the same text one after the other."""
 
 _NESTED = 3
 """Scripts within scripts (`bash -c "bash -c …"`) that are followed."""
@@ -62,7 +62,7 @@ def _understand(text: str) -> Understanding:
 
 
 def walked(script: Script, complete: bool) -> Understanding:
-    """What a script is for, whatever is in it."""
+    """The understanding of any parsed script."""
     reading = _Reading()
     decides, seen = reading.script(script)
     commands = tuple(reading.commands)

@@ -11,7 +11,7 @@ Purpose: TypeAlias = Literal[
 """What somebody wants who types a command."""
 
 CHECKS: frozenset[Purpose] = frozenset(("test", "build", "lint", "typecheck"))
-"""Purposes whose answer says whether the work is good."""
+"""Purposes of commands that check the work."""
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):

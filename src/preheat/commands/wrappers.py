@@ -105,7 +105,7 @@ WRAPPERS: dict[str, Wrapper] = {
 SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish", "ash"))
 POWERSHELLS = frozenset(("powershell", "pwsh"))
 SCRIPTED = SHELLS | POWERSHELLS | {"cmd", "nix-shell", "eval"}
-"""Programs that may be given a script as an argument."""
+"""Programs that take a script as an argument."""
 _SHELL_SCRIPT = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*|py")
@@ -113,7 +113,7 @@ _VERSIONED = re.compile(r"(?<=[a-z0-9])@[^/]*$")
 
 
 def unwrapped(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of the command that is really meant, and the programs that start it, outermost first."""
+    """The words of the command inside its wrappers, and the wrappers, outermost first."""
     found: list[str] = []
     if words[0][:1] == "$" and words[1:2] == ("=",) and len(words) > 2:  # PowerShell's `$x = command`
         words = words[2:]

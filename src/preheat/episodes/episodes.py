@@ -110,7 +110,7 @@ def _stretches(session: Session, records: Sequence[CallRecord], copied: Collecti
 
 
 def _current(found: list[_Stretch], event: Event, task: str) -> _Stretch:
-    """The stretch that goes on; a first one where nobody has prompted yet."""
+    """The current stretch; a first one where there is no prompt yet."""
     if not found:
         found.append(_Stretch(event.line, task, event.at))
     return found[-1]
@@ -147,7 +147,7 @@ def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touch
 
 
 def _renames(made: _Made, touched: Sequence[Touch]) -> list[Rename]:
-    """A call that moves one file and nothing else: with several it cannot be told which went where."""
+    """The rename by a call that moves one file only: with several files the pairs are unknown."""
     if made.call.kind != "shell" or not made.worked:
         return []
     removed = [touch.path for touch in touched if touch.how == "removed"]

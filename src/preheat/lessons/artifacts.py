@@ -34,9 +34,9 @@ WORTH: dict[LessonKind, float] = {
     "sequence": 0.35,
     "working_set": 0.3,
 }
-"""An error alone says what happens, a repair what to do; where files lie a search finds out."""
+"""A repair is worth more than an error: it says what to do. Where files lie can be found with a search."""
 SAID, STYLE = "correction", "style"
-"""Topics: what a person said, and how they say it."""
+"""Topics of lessons about what a person said, and about how the person writes."""
 _WORTH_SAID, _CONFIDENCE_SAID, _WORTH_STYLE = 0.9, 0.5, 0.2
 DEAR = 100_000
 """Tokens of failures at which worth is whole."""
@@ -45,27 +45,27 @@ SECOND = 30
 FLOOR = 0.2
 """Once of once (0.21) is above it, once of twice is not."""
 _CLAIMS = frozenset(["convention", "repair", "dead_end", "example"])
-"""Kinds whose support for and against says how often they hold."""
+"""Kinds of lessons that can be wrong: the support for and against them shows how often."""
 
 
 def score(lesson: Lesson) -> float:
     """What a lesson is worth by itself."""
-    said = lesson.topic == SAID
+    is_correction = lesson.topic == SAID
     confidence, sessions = lesson.support.confidence, lesson.support.sessions_for
     reach = sessions / (sessions + 1)
     if lesson.kind == "resume":
         confidence = reach = 1.0
-    if said and lesson.support.calls_for:
+    if is_correction and lesson.support.calls_for:
         confidence = max(confidence, _CONFIDENCE_SAID)
-    base = _WORTH_SAID if said else _WORTH_STYLE if lesson.topic == STYLE else WORTH[lesson.kind]
+    base = _WORTH_SAID if is_correction else _WORTH_STYLE if lesson.topic == STYLE else WORTH[lesson.kind]
     cost = max(0.0, lesson.cost_tokens + SECOND * lesson.cost_seconds)
     worth = base + (1 - base) * min(1.0, log1p(cost) / log1p(DEAR))
     return round(confidence * worth * reach, 4)
 
 
 def revise(lessons: list[Lesson], noted: Sequence[Noted[Any]] = ()) -> list[Lesson]:
-    """The lessons with their scores, each thing said once, and those that rest on too little marked as weak."""
-    return [_weighed(lesson) for lesson in without_duplicates(lessons)]
+    """The lessons with their scores, near-duplicates joined, and those with too little support marked as weak."""
+    return [_with_score(lesson) for lesson in without_duplicates(lessons)]
 
 
 def says(lessons: Sequence[Lesson]) -> str:
@@ -78,7 +78,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     )
 
 
-def _weighed(lesson: Lesson) -> Lesson:
+def _with_score(lesson: Lesson) -> Lesson:
     lesson = msgspec.structs.replace(lesson, score=score(lesson))
     claims = lesson.kind in _CLAIMS and lesson.topic != SAID
     if lesson.status != "active" or lesson.pinned or not claims or lesson.support.confidence >= FLOOR:

@@ -1,4 +1,4 @@
-"""What one session tried in vain, and what it got to work. Knows one session; what follows from many is in `dead_ends`.
+"""What one session tried in vain, and what worked. Knows one session; what follows from many is in `dead_ends`.
 
 An attempt goes by a key: the program that is not there, the file that does not exist, the intent of a command, the tool with
 its arguments. A success goes by every key that it proves wrong.
@@ -22,7 +22,7 @@ from preheat.mistakes.identity import MISTAKEN
 from preheat.safe_text.reasons import junk
 
 Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
-"""What stood in the way: a program or a file that is not there, anything else that a command or a tool met, a person."""
+"""Why an attempt failed: a missing program or file, any other error of a command or a tool, or a person who refused."""
 
 _NOT_FOUND = (
     re.compile(r"(?:^|[\s:])([\w.+-]+): (?:command )?not found", re.MULTILINE),
@@ -50,7 +50,7 @@ _VAGUE = frozenset(
         "awk",
     ]
 )
-"""Programs that do what their arguments say: one that fails says nothing about the next."""
+"""Programs that run whatever their arguments say: one failure of `python` predicts nothing about the next `python`."""
 _SAFE_GIT = frozenset(["status", "diff", "log", "show", "ls-files", "rev-parse", "describe", "blame"])
 _SAFE = frozenset(["read", "search", "list", "test", "lint", "typecheck"])
 _SAFE_WRAPPERS = frozenset(["npx", "pnpm", "yarn", "uv", "poetry", "bundle", "bunx", "mise", "time", "timeout"])
@@ -62,12 +62,12 @@ _CHANGES = re.compile(
 """Options by which a program that looks or checks does more than that."""
 _WRITES = re.compile(r">(?!&[12]|\s*/dev/null)")
 _PROGRAMMABLE = frozenset(["sed", "awk", "gawk", "perl", "jq", "yq"])
-"""What they do stands in a language of their own that nobody here reads."""
+"""Programs with a script language of their own, which Preheat does not read."""
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)?)(?![\w.]*/)")
 _ASKS_VERSION = frozenset(["--version", "-V", "-v", "version", "-version"])
 _LONGEST = 200
-_WITHIN = 5
-_MOST = 200
+_ALTERNATIVE_CALLS = 5
+_MOST_ATTEMPTS = 200
 _MOST_VERSIONS = 6
 
 
@@ -101,29 +101,29 @@ class AttemptNotes(msgspec.Struct, frozen=True, array_like=True):
 
 
 def note(seen: Seen) -> AttemptNotes | None:
-    """What a session tried in vain, and what it got to work."""
+    """What a session tried in vain, and what worked."""
     failed: list[Attempt] = []
     worked: set[str] = set()
     versions: dict[str, str] = {}
     for place, each in enumerate(seen.calls):
         if each.ran:
-            worked.update(_proved(seen, each))
+            worked.update(_success_keys(seen, each))
             versions.update(_versions(each))
         elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKEN):
-            attempt = _attempt(seen, place)
+            attempt = _make_attempt(seen, place)
             if attempt is not None:
                 failed.append(attempt)
     if not failed and not worked:
         return None
     kept = dict(sorted(versions.items())[:_MOST_VERSIONS])
     session = seen.session
-    return AttemptNotes(tuple(failed[-_MOST:]), tuple(sorted(worked)), session.model, session.branch, kept)
+    return AttemptNotes(tuple(failed[-_MOST_ATTEMPTS:]), tuple(sorted(worked)), session.model, session.branch, kept)
 
 
-def _attempt(seen: Seen, place: int) -> Attempt | None:
+def _make_attempt(seen: Seen, place: int) -> Attempt | None:
     each = seen.calls[place]
     record = each.record
-    found = _denied(seen, each) if record.status == "denied" else _failed(seen, each)
+    found = _denial_key(seen, each) if record.status == "denied" else _failure_key(seen, each)
     if found is None:
         return None
     key, wall, shown = found
@@ -139,19 +139,19 @@ def _attempt(seen: Seen, place: int) -> Attempt | None:
         each.call.at,
         "" if wall == "denied" else record.signature,
         record.cause == "environment",
-        "" if wall in ("denied", "file") else _instead(seen, place),
-        _recheck(wall, shown),
+        "" if wall in ("denied", "file") else _alternative_form(seen, place),
+        _recheck_command(wall, shown),
         record.lost_seconds,
         record.lost_tokens,
     )
 
 
-def _failed(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
-    """The key of a failed call, what stood in its way, and what it was; None where it says nothing to others."""
+def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+    """The key of a failed call, why it failed, and the call as text; None where other sessions cannot use it."""
     call = each.call
     if call.kind == "shell":
         text = seen.relative(text_of(call.input)).strip()
-        program = _absent(each)
+        program = _missing_program(each)
         if program:
             return f"program {program}", "program", program
         key = _command_key(text)
@@ -167,8 +167,8 @@ def _failed(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     return key, "tool", key.removeprefix("tool ")
 
 
-def _denied(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
-    """By form: whether a person says no depends on the options."""
+def _denial_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+    """The key of a refused call. It is made from the form: whether a person refuses depends on the options."""
     call = each.call
     if call.kind == "shell":
         form = command_form(seen.relative(text_of(call.input)))
@@ -176,7 +176,7 @@ def _denied(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     return (f"denied {call.tool}", "denied", call.tool) if call.kind == "other" else None
 
 
-def _proved(seen: Seen, each: SeenCall) -> Iterator[str]:
+def _success_keys(seen: Seen, each: SeenCall) -> Iterator[str]:
     """The keys that a success proves wrong."""
     call = each.call
     if call.kind == "shell":
@@ -194,7 +194,7 @@ def _proved(seen: Seen, each: SeenCall) -> Iterator[str]:
             yield f"file {path}"
 
 
-def _absent(each: SeenCall) -> str:
+def _missing_program(each: SeenCall) -> str:
     """The program that a shell did not find."""
     signature = each.record.signature
     for pattern in _NOT_FOUND:
@@ -207,13 +207,13 @@ def _absent(each: SeenCall) -> str:
 
 
 def _command_key(text: str) -> str:
-    """What a command was meant to do; empty where its words say too little about that."""
+    """The key of a command's intent; empty where its words do not show the intent."""
     understood = understand(text)
     main = understood.main
     if main is None or not understood.complete or not _PROGRAM.fullmatch(main.program):
         return ""
-    meant = told(text)
-    return "" if meant[1:] and meant[1] in _VAGUE and len(meant) < 3 else " ".join(("command", *meant))
+    aim = told(text)
+    return "" if aim[1:] and aim[1] in _VAGUE and len(aim) < 3 else " ".join(("command", *aim))
 
 
 def _tool_key(seen: Seen, each: SeenCall) -> str:
@@ -221,12 +221,12 @@ def _tool_key(seen: Seen, each: SeenCall) -> str:
     return f"tool {called_in(seen, each)}"
 
 
-def _instead(seen: Seen, place: int) -> str:
-    """The form of the call that did it another way: what the judge counts as a recovery, or the next success of the same
+def _alternative_form(seen: Seen, place: int) -> str:
+    """The form of the call that worked instead: the recovery that the record names, or the next success with the same
     purpose."""
     each = seen.calls[place]
     recovered = each.record.seq + each.record.recovered_in if each.record.recovered_in else None
-    for other in seen.calls[place + 1 : place + 1 + _WITHIN]:
+    for other in seen.calls[place + 1 : place + 1 + _ALTERNATIVE_CALLS]:
         same = other.record.activity == each.record.activity and each.record.activity in _PURPOSEFUL
         mended = other.record.seq == recovered and other.record.activity == each.record.activity
         if mended or (recovered is None and same and other.worked):
@@ -236,7 +236,7 @@ def _instead(seen: Seen, place: int) -> str:
     return ""
 
 
-def _recheck(wall: Wall, shown: str) -> str:
+def _recheck_command(wall: Wall, shown: str) -> str:
     """A command that shows whether it still fails, and changes nothing."""
     if wall == "program":
         return f"command -v {shown}"
@@ -251,7 +251,7 @@ def _recheck(wall: Wall, shown: str) -> str:
 
 
 def _is_safe(command: Command) -> bool:
-    """Whether a command only looks or checks. Whatever is not known to be so is not."""
+    """Whether a command is known to only look or check."""
     if command.wrappers and not _SAFE_WRAPPERS.issuperset(command.wrappers):
         return False
     if command.program in _PROGRAMMABLE or any(_CHANGES.search(word) for word in command.words[1:]):
@@ -262,7 +262,7 @@ def _is_safe(command: Command) -> bool:
 
 
 def _versions(each: SeenCall) -> Iterator[tuple[str, str]]:
-    """What a program said about its version."""
+    """The program and the version that it printed."""
     if each.call.kind != "shell" or each.result is None or not each.worked:
         return
     main = understand(text_of(each.call.input)).main

@@ -1,6 +1,6 @@
-"""What a call of a tool that is no shell goes by: the tool with its arguments, where they are few and short. Knows no session.
+"""How a call of a tool other than a shell is named: the tool with its arguments, where they are few and short. Knows no session.
 
-The name alone says little: nearly every session edits something, and what a tool is told makes the difference.
+The tool's name alone says little: nearly every session edits something, and the arguments make the difference.
 """
 
 from collections.abc import Mapping

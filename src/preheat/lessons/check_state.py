@@ -1,4 +1,4 @@
-"""How the checks (tests, builds, linters) of a session stood when it ended. Knows commands and verdicts, no output.
+"""Which checks (tests, builds, linters) passed and failed at the end of a session. Knows commands and verdicts, no output.
 
 A check that failed counts as mended when a later one passes that looks at the same or at more.
 """
@@ -19,7 +19,7 @@ LONGEST = 160
 _SURE = 0.8
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]")
 """Set by what came before it: the command alone means nothing."""
-_MENDING = re.compile(r":(?:fix|write)$")
+_REPAIR_SUFFIX = re.compile(r":(?:fix|write)$")
 _WIDE = frozenset(["./...", ".", "./", "...", "all"])
 _WHOLE = frozenset(["test", "tests", "check", "lint", "build", "typecheck", "ci", "verify"])
 
@@ -30,7 +30,7 @@ class CheckRun(NamedTuple):
     seq: int
     at: float | None
     command: str
-    """Without what only shortens its output; a folder that it is run in stands before it."""
+    """The command without filters of its output; `cd FOLDER &&` comes first if it runs in a folder."""
     form: str
     purpose: Purpose
     passed: bool
@@ -42,13 +42,13 @@ class CheckRun(NamedTuple):
 
 
 def runs(calls: Iterable[SeenCall], relative: Callable[[str], str]) -> list[CheckRun]:
-    """The checks that gave an answer, in order: one that was mistyped or cut off says nothing about the work."""
+    """The checks that passed or failed, in order; mistyped and interrupted ones are left out."""
     found: list[CheckRun] = []
     for each in calls:
         if each.call.kind == "shell" and each.ran and each.record.confidence >= _SURE:
             text = text_of(each.call.input)
             if understand(text).checks:
-                found += _runs(each, relative(text))
+                found += _runs_in_call(each, relative(text))
     return found
 
 
@@ -63,10 +63,10 @@ def last_states(found: Iterable[CheckRun]) -> list[CheckRun]:
     return sorted(last.values(), key=lambda run: (run.passed, -run.seq, run.command))
 
 
-def _runs(each: SeenCall, text: str) -> Iterator[CheckRun]:
+def _runs_in_call(each: SeenCall, text: str) -> Iterator[CheckRun]:
     """Of a text that passed each check in it; of one that failed the text, since any of them may be the one."""
-    parts = [(_shown(part.folder, part.text), part.folder) for part in typed(text) if part.purpose in CHECKS]
-    if not parts:  # a script: its main command alone can be told
+    parts = [(_with_folder(part.folder, part.text), part.folder) for part in typed(text) if part.purpose in CHECKS]
+    if not parts:  # a script: only its main command is known
         main = understand(text).main
         parts = [(shlex.join(main.words), "")] if main and main.wrappers in ((), ("env",)) else []
     if not each.worked and len(parts) > 1:
@@ -74,33 +74,33 @@ def _runs(each: SeenCall, text: str) -> Iterator[CheckRun]:
     for shown, folder in parts:
         unfit = "\n" in shown or len(shown) > LONGEST or junk(shown) or orders(shown) or dangerous(shown)
         if not unfit and not _VARIABLE.search(shown):
-            yield _run(each, shown, folder)
+            yield _make_run(each, shown, folder)
 
 
-def _shown(folder: str, text: str) -> str:
+def _with_folder(folder: str, text: str) -> str:
     return f"cd {shlex.quote(folder)} && {text}" if folder else text
 
 
-def _run(each: SeenCall, text: str, folder: str) -> CheckRun:
+def _make_run(each: SeenCall, text: str, folder: str) -> CheckRun:
     understood = understand(text)
-    aim = tuple(_MENDING.sub("", word) for word in told(text))  # `lint:fix` looks at what `lint` looks at
+    aim = tuple(_REPAIR_SUFFIX.sub("", word) for word in told(text))  # `lint:fix` looks at what `lint` looks at
     checks = [command.words for command in understood.commands if command.checks]
-    about = frozenset(word for words in checks for word in words[1:] if _narrows(word)) - frozenset(aim)
+    about = frozenset(word for words in checks for word in words[1:] if _is_narrowing(word)) - frozenset(aim)
     signature = "" if each.worked else each.record.signature
     return CheckRun(
         each.record.seq, each.call.at, text, command_form(text), understood.purpose, each.worked, signature, folder, aim, about
     )  # fmt: skip
 
 
-def _narrows(word: str) -> bool:
+def _is_narrowing(word: str) -> bool:
     if word.startswith("-"):
-        _, given, value = word.partition("=")
-        return bool(given) and not value[:1].isdigit()
+        _, separator, value = word.partition("=")
+        return bool(separator) and not value[:1].isdigit()
     return not word[:1].isdigit()
 
 
 def _covers(passed: CheckRun, failed: CheckRun) -> bool:
-    """Whether a check that passed looked at all that one looked at which failed before."""
+    """Whether a check that passed covers everything that an earlier failed check looked at."""
     if passed.purpose != failed.purpose:
         return False
     wide = not passed.about or not passed.about.isdisjoint(_WIDE)

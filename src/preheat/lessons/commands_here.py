@@ -30,7 +30,7 @@ HALF_LIFE = 120.0
 MOST_FORMS = 6
 MOST_SIGNATURES = 8
 _VARIANTS = 2
-_SAYS = {
+_VARIANT_WORDS = {
     "test": "tests run with",
     "build": "the build runs with",
     "lint": "linting runs with",
@@ -39,10 +39,10 @@ _SAYS = {
     "package": "packages are handled with",
 }
 _VAGUE = frozenset(("run", "other", "package"))
-"""Purposes that say little: two commands of one may have nothing in common, and more must speak for each."""
+"""Vague purposes: two commands with one of these may have nothing in common, so more sessions must support each."""
 _MORE_SESSIONS = 3
 _FEW_SESSIONS = 6
-"""Of fewer, the newest third says nothing."""
+"""With fewer sessions the newest third is too small to compare."""
 _RARE = 0.1
 """Share of the sessions that ran anything; what fewer used, the next one will hardly need."""
 _MISSED = 3.0
@@ -67,14 +67,14 @@ def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
         _attach(found, purpose, core, tally)
     homes = home_folders(told)
     lessons = (
-        _lesson(scope, aspect, variants, _standing(aspect, told, _successor(aspect, found, len(told))), homes)
+        _lesson(scope, aspect, variants, _status(aspect, told, _successor(aspect, found, len(told))), homes)
         for aspect, variants in found
     )
     return [lesson for lesson in lessons if lesson is not None]
 
 
 def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, tally: Tally) -> None:
-    """Puts a way that fails beside the one that works instead: the same started otherwise, or the usual one of its purpose."""
+    """Adds a failing way as a variant of the working one: the same core with another starter, or the usual way of its purpose."""
     same = [item for item in found if item[0].core == core and item[0].tally.works]
     if not same and purpose not in _VAGUE:
         same = [item for item in found if item[0].purpose == purpose and item[0].tally.works]
@@ -83,7 +83,7 @@ def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, ta
 
 
 def _successor(aspect: Aspect, found: Sequence[tuple[Aspect, list[Tally]]], sessions: int) -> str:
-    """The way that does the same for the newest sessions, where none of them uses this one: `pnpm test` after `npm test`."""
+    """The way that replaced this one in the newest sessions: `pnpm test` after `npm test`."""
     if sessions < _FEW_SESSIONS or aspect.tally.newest(sessions).ran:
         return ""
     for other, _ in found:
@@ -94,7 +94,7 @@ def _successor(aspect: Aspect, found: Sequence[tuple[Aspect, list[Tally]]], sess
 
 
 def _task(core: str) -> str:
-    """What a runner is told, whichever runner it is."""
+    """The task that a runner runs, without the runner."""
     return core.partition(" ")[2].removeprefix("run ")
 
 
@@ -114,9 +114,9 @@ def _lesson(
         use = without_tests(use, aspect.core.split())
     if not use or junk(use) or tally.ran < ENOUGH_CALLS or not tally.works or aspect.core in _OBVIOUS:
         return None
-    shown, avoid, signatures = _shown(variants, use)
+    shown, avoid, signatures = _describe_variants(variants, use)
     status, why = standing
-    begins = "single tests run with" if single else _SAYS.get(aspect.purpose, "in use here:")
+    begins = "single tests run with" if single else _VARIANT_WORDS.get(aspect.purpose, "in use here:")
     text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {counted(tally.sessions, 'session')})"
     return Lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
@@ -141,7 +141,7 @@ def _lesson(
     )
 
 
-def _shown(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
+def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
     """What fails instead, in words, the foremost of it, and the messages. What reads like an order does not enter."""
     words: list[str] = []
     avoid = ""
@@ -159,8 +159,8 @@ def _shown(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, 
     return words, avoid, tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES]
 
 
-def _standing(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
-    tally, newest = aspect.tally, aspect.tally.newest(len(told))
+def _status(aspect: Aspect, sessions: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
+    tally, newest = aspect.tally, aspect.tally.newest(len(sessions))
     if newest.ran + newest.bad >= 2 and newest.share < 0.5:
         return "retired", f"failed {newest.bad} of {newest.bad + newest.ran} times in the newest sessions"
     if tally.sessions < ENOUGH_SESSIONS:
@@ -169,10 +169,10 @@ def _standing(aspect: Aspect, told: Sequence[Told], successor: str) -> tuple[Les
         return "weak", "seen in two sessions only"
     if successor:
         return "weak", f"not used in the newest sessions, which use `{successor}`"
-    working = [each.place for each in told if each.commands.programs]
+    working = [each.place for each in sessions if each.commands.programs]
     if tally.sessions < _RARE * len(working):
         return "weak", f"used in {tally.sessions} of {len(working)} sessions only"
-    first = len(told) - len(told) // 3
+    first = len(sessions) - len(sessions) // 3
     recent = sum(place >= first for place in working)
     expected = recent * tally.sessions / max(1, len(working) - recent)
     if not newest.ran and expected >= _MISSED:

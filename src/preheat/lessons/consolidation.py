@@ -41,30 +41,34 @@ _CASE = "…"
 _SELDOM = 0.05
 """The share of sessions below which an error is hardly ever met."""
 
-_changed: Callable[..., Lesson] = msgspec.structs.replace
+_replace: Callable[..., Lesson] = msgspec.structs.replace
 
 
 def revise(lessons: list[Lesson], noted: Sequence[Noted[Occurred]] = ()) -> list[Lesson]:
     """The lessons of a project (or of all of them) as they may be handed out."""
-    settled = _settle(sorted(map(_bounded, lessons), key=lambda lesson: lesson.id))
+    settled = _settle(sorted(map(_shorten, lessons), key=lambda lesson: lesson.id))
     settled = told_together(settled)
-    settled = _capped(settled, ("repair",))  # before errors are folded: a repair that is not handed out tells nothing
-    while (folded := _folded(settled)) != settled:  # a repair that takes over signatures may tell of another error too
+    settled = _limit(
+        settled, ("repair",)
+    )  # before errors are weakened: a repair that is not handed out replaces no error
+    while (
+        folded := _weaken_covered(settled)
+    ) != settled:  # a repair that takes over signatures may tell of another error too
         settled = folded
     if noted:
-        settled = [_reaching(lesson, noted) for lesson in settled]
-    return _capped(settled, tuple(kind for kind, _ in CAPS))
+        settled = [_with_reach(lesson, noted) for lesson in settled]
+    return _limit(settled, tuple(kind for kind, _ in CAPS))
 
 
-def _reaching(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
+def _with_reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
     """With its reach; an error without a remedy that is hardly ever met is not worth telling."""
-    lesson = _changed(lesson, reach=reach(lesson, noted))
+    lesson = _replace(lesson, reach=reach(lesson, noted))
     if lesson.kind != "error" or lesson.status != "active" or lesson.pinned:
         return lesson
     often = met(lesson, noted)
     if often is None or often >= _SELDOM:
         return lesson
-    return _changed(lesson, status="weak", why=f"met in {often:.0%} of the newest sessions")
+    return _replace(lesson, status="weak", why=f"met in {often:.0%} of the newest sessions")
 
 
 def says(lessons: Sequence[Lesson]) -> str:
@@ -72,10 +76,10 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{counted(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
 
 
-def _bounded(lesson: Lesson) -> Lesson:
+def _shorten(lesson: Lesson) -> Lesson:
     if len(lesson.evidence) <= MOST_EVIDENCE:
         return lesson
-    return _changed(lesson, evidence=kept_evidence(lesson.evidence))
+    return _replace(lesson, evidence=kept_evidence(lesson.evidence))
 
 
 def _settle(lessons: list[Lesson]) -> list[Lesson]:
@@ -85,26 +89,26 @@ def _settle(lessons: list[Lesson]) -> list[Lesson]:
     for way in ways:
         for name in _names(way.use, way.forms):
             by_way[way.scope.project, name].append(way)
-    gone: set[str] = set()
+    removed: set[str] = set()
     failed: dict[str, str] = {}
     for dead in lessons:
         if dead.kind != "dead_end" or dead.status not in ("active", "weak"):
             continue
         opposed = [way for name in _names(dead.avoid, dead.forms) for way in by_way.get((dead.scope.project, name), ())]
         if any((way.last_seen or 0.0) >= (dead.last_seen or 0.0) for way in opposed) and not dead.pinned:
-            gone.add(dead.id)
+            removed.add(dead.id)
         elif dead.status == "active":
-            failed.update((way.id, dead.id) for way in opposed if _same(way.use, dead.avoid) and not way.pinned)
+            failed.update((way.id, dead.id) for way in opposed if _is_same(way.use, dead.avoid) and not way.pinned)
     return [
-        _changed(lesson, status="weak", why=f"failed since: told by {failed[lesson.id]}")
+        _replace(lesson, status="weak", why=f"failed since: told by {failed[lesson.id]}")
         if lesson.id in failed
         else lesson
         for lesson in lessons
-        if lesson.id not in gone
+        if lesson.id not in removed
     ]
 
 
-def _folded(lessons: list[Lesson]) -> list[Lesson]:
+def _weaken_covered(lessons: list[Lesson]) -> list[Lesson]:
     """Errors whose repair is known, or that a dead end or a convention tells, become weak, and so do repairs of which a
     convention tells more; the best of those takes over what they cost and their signatures."""
     by_kind: defaultdict[str, defaultdict[tuple[str, tuple[str, ...]], list[Lesson]]]
@@ -115,36 +119,36 @@ def _folded(lessons: list[Lesson]) -> list[Lesson]:
                 by_kind[lesson.kind][lesson.scope.project, words].append(lesson)
     found = {lesson.id: lesson for lesson in lessons}
     for error in lessons:
-        tellers = _tellers(error)
-        if not tellers or error.status != "active" or error.pinned:
+        kinds = _covering_kinds(error)
+        if not kinds or error.status != "active" or error.pinned:
             continue
-        told = [
+        candidates = [
             [each for words in _words(error) for each in by_kind[kind].get((error.scope.project, words), ())]
-            for kind in tellers
+            for kind in kinds
         ]
-        telling = next(filter(None, told), None)
-        if telling is None:
+        covering = next(filter(None, candidates), None)
+        if covering is None:
             continue
-        best = found[min(telling, key=_worth).id]
-        found[best.id] = _changed(
+        best = found[min(covering, key=_worth).id]
+        found[best.id] = _replace(
             best,
             cost_seconds=max(best.cost_seconds, error.cost_seconds),
             cost_tokens=max(best.cost_tokens, error.cost_tokens),
             signatures=tuple(dict.fromkeys((*best.signatures, *error.signatures))),
         )
-        found[error.id] = _changed(error, status="weak", why=f"told by {best.id}")
+        found[error.id] = _replace(error, status="weak", why=f"told by {best.id}")
     return [found[lesson.id] for lesson in lessons]
 
 
-def _tellers(lesson: Lesson) -> tuple[str, ...]:
-    """The kinds of lessons that may tell what this one tells, the best first."""
+def _covering_kinds(lesson: Lesson) -> tuple[str, ...]:
+    """The kinds of lessons that may cover what this lesson says, the best first."""
     if lesson.kind == "error":
         return _TELLING
     bare = lesson.kind == "repair" and lesson.topic == "shell" and not (lesson.use or lesson.avoid or lesson.files)
     return ("convention",) if bare else ()
 
 
-def _capped(lessons: list[Lesson], kinds: Iterable[str]) -> list[Lesson]:
+def _limit(lessons: list[Lesson], kinds: Iterable[str]) -> list[Lesson]:
     groups: defaultdict[tuple[str, str, str], list[Lesson]] = defaultdict(list)
     for lesson in lessons:
         if lesson.status == "active" and lesson.kind in kinds:
@@ -156,7 +160,7 @@ def _capped(lessons: list[Lesson], kinds: Iterable[str]) -> list[Lesson]:
         if most is not None:
             surplus.update((lesson.id, most) for lesson in sorted(group, key=_worth)[most:] if not lesson.pinned)
     return [
-        _changed(lesson, status="weak", why=f"{surplus[lesson.id]} others of its kind are worth more")
+        _replace(lesson, status="weak", why=f"{surplus[lesson.id]} others of its kind are worth more")
         if lesson.id in surplus
         else lesson
         for lesson in lessons
@@ -169,11 +173,11 @@ def _worth(lesson: Lesson) -> tuple[bool, float, float, float, str]:
 
 
 def _names(command: str, forms: Iterable[str]) -> set[str]:
-    """What a way goes by: its command, and its forms as far as they leave nothing out."""
+    """The names of a way: its command, and its forms that leave out no operand."""
     return {" ".join(name.split()) for name in (command, *forms) if name.strip() and _CASE not in name}
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same(one: str, other: str) -> bool:
     return bool(one.strip()) and one.split() == other.split()
 
 

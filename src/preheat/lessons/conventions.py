@@ -46,17 +46,17 @@ def learn(project: str, noted: Sequence[Noted[Notes]]) -> list[Lesson]:
     """The conventions of a project."""
     if not project:
         return []
-    told = [
+    sessions = [
         Told(each.session, place, each.started_at, each.notes.commands, each.agent) for place, each in enumerate(noted)
     ]
     lessons = [
-        *learn_commands(project, told),
-        *learn_needs(project, told),
+        *learn_commands(project, sessions),
+        *learn_needs(project, sessions),
         *learn_placement(project, [Laid(each.session, each.notes.made) for each in noted]),
         *learn_corrections(project, [Ruled(each.session, each.notes.rules) for each in noted]),
         *learn_style(project, [Styled(each.session, each.started_at, each.notes.written) for each in noted]),
     ]
-    return _few(sorted(lessons, key=_rank))
+    return _limit_active(sorted(lessons, key=_rank))
 
 
 def _rank(lesson: Lesson) -> tuple[object, ...]:
@@ -64,8 +64,8 @@ def _rank(lesson: Lesson) -> tuple[object, ...]:
     return (lesson.status != "active", -weight * lesson.support.sessions_for, lesson.id)
 
 
-def _few(lessons: list[Lesson]) -> list[Lesson]:
-    """The same with at most `MOST_ACTIVE` of them active."""
+def _limit_active(lessons: list[Lesson]) -> list[Lesson]:
+    """The lessons, of which at most `MOST_ACTIVE` stay active."""
     return [
         msgspec.structs.replace(lesson, status="weak", why=f"not among the {MOST_ACTIVE} that matter most")
         if place >= MOST_ACTIVE and lesson.status == "active"

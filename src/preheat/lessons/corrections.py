@@ -44,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
 
     sentence: str
     standing: bool
-    """It says itself that it always holds."""
+    """The sentence itself says that the rule always holds."""
     use: str = ""
     avoid: str = ""
     named: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Ruled(NamedTuple):
     rules: Sequence[Rule]
 
 
-class _Acted:
+class _Actions:
     """What the session has done up to a message. Few people state a rule: the calls are looked at when one did."""
 
     def __init__(self, seen: Seen) -> None:
@@ -99,7 +99,7 @@ class _Acted:
 
 def rules_in(seen: Seen) -> tuple[Rule, ...]:
     """The sentences of a session's people that read like rules."""
-    acted = _Acted(seen)
+    acted = _Actions(seen)
     kept = {each.call.call_id: each.record.seq for each in seen.calls}
     seq: int | None = None
     found: dict[str, Rule] = {}
@@ -121,7 +121,7 @@ def _sentences(text: str) -> list[str]:
     return [each.strip() for each in _SENTENCES.split(text) if _SHORTEST <= len(each.strip()) <= _LONGEST]
 
 
-def _rule(sentence: str, acted: _Acted, seq: int | None, at: float | None) -> Rule | None:
+def _rule(sentence: str, acted: _Actions, seq: int | None, at: float | None) -> Rule | None:
     found = ruling(sentence)
     if found is None:
         return None
@@ -141,7 +141,7 @@ def learn_corrections(project: str, ruled: Sequence[Ruled]) -> list[Lesson]:
     for each in ruled:
         for rule in each.rules:
             words = frozenset(_WORD.findall(rule.sentence.lower()))
-            group = next((of for known, of in groups if _alike(known, words)), None)
+            group = next((members for known, members in groups if _are_alike(known, words)), None)
             if group is None:
                 groups.append((words, [(each.session, rule)]))
             else:
@@ -149,7 +149,7 @@ def learn_corrections(project: str, ruled: Sequence[Ruled]) -> list[Lesson]:
     return [_lesson(scope, group) for _, group in groups]
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one) and len(one & other) >= 0.6 * len(one | other)
 
 

@@ -22,11 +22,11 @@ EXPIRES = 30.0
 EXPIRES_ENVIRONMENT = 7.0
 _TRIES = 2
 _COMMON = 3
-"""An error that so many different commands met is about something else than each of them."""
-_MOST = 5
+"""An error that so many different commands met is not about any of these commands."""
+_MOST_LESSONS = 5
 
 
-class _Tried(NamedTuple):
+class _SessionAttempt(NamedTuple):
     session: Noted[AttemptNotes]
     attempt: Attempt
 
@@ -39,7 +39,7 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
     """What failed and never worked since."""
     if not project:
         return []
-    tried: defaultdict[str, list[_Tried]] = defaultdict(list)
+    tried: defaultdict[str, list[_SessionAttempt]] = defaultdict(list)
     worked: Counter[str] = Counter()
     for session in sessions:
         notes = session.notes
@@ -48,32 +48,32 @@ def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]
             worked[key] += 1
         for attempt in notes.failed:
             if attempt.key not in notes.worked:
-                tried[attempt.key].append(_Tried(session, attempt))
-    common = _common(tried.values())
+                tried[attempt.key].append(_SessionAttempt(session, attempt))
+    common = _common_errors(tried.values())
     found = []
     for key, tries in tried.items():
         own = [each for each in tries if each.attempt.wall != "command" or _words(each.attempt) not in common]
-        own = _alike(own)
+        own = _with_same_error(own)
         if len(own) >= _TRIES:
             found.append(_lesson(project, key, own, worked[key]))
     return sorted(found, key=lambda each: (-each.support.sessions_for, -each.support.calls_for, each.id))
 
 
-def _common(tried: Iterable[list[_Tried]]) -> set[tuple[str, ...]]:
-    met: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+def _common_errors(tried: Iterable[list[_SessionAttempt]]) -> set[tuple[str, ...]]:
+    commands_by_error: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for tries in tried:
         for _, attempt in tries:
             if attempt.wall == "command":
-                met[_words(attempt)].add(attempt.key)
-    return {words for words, keys in met.items() if len(keys) >= _COMMON}
+                commands_by_error[_words(attempt)].add(attempt.key)
+    return {words for words, keys in commands_by_error.items() if len(keys) >= _COMMON}
 
 
-def _alike(tries: list[_Tried]) -> list[_Tried]:
-    """The tries of a command that met the same error: what fails in another way each time is no wall."""
+def _with_same_error(tries: list[_SessionAttempt]) -> list[_SessionAttempt]:
+    """The attempts of a command that met the same error: failing differently each time is no dead end."""
     if not tries or tries[0].attempt.wall != "command":
         return tries
-    met = Counter(_words(each.attempt) for each in tries)
-    most = min(met, key=lambda words: (-met[words], words))
+    error_counts = Counter(_words(each.attempt) for each in tries)
+    most = min(error_counts, key=lambda words: (-error_counts[words], words))
     return [each for each in tries if _words(each.attempt) == most]
 
 
@@ -81,7 +81,7 @@ def _words(attempt: Attempt) -> tuple[str, ...]:
     return telling_words(attempt.signature)
 
 
-def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
+def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -> Lesson:
     last = max(tries, key=lambda each: (each.at or 0.0, each.session.session, each.attempt.seq))
     attempt = last.attempt
     scope = Scope(agent=last.session.agent if attempt.wall == "tool" else "", project=project)
@@ -89,13 +89,13 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
     times = [at for each in tries if (at := each.at) is not None]
     environment = sum(each.attempt.environment for each in tries) * 2 > len(tries) and attempt.wall != "denied"
     days = EXPIRES_ENVIRONMENT if environment else EXPIRES
-    form = _usual(each.attempt.form for each in tries)
+    form = _most_usual(each.attempt.form for each in tries)
     shown = _common_text([each.attempt.shown for each in tries]) or form
-    instead = _usual((each.attempt.instead for each in tries), form)
+    instead = _most_usual((each.attempt.instead for each in tries), form)
     evidence = [
         Evidence(each.session.session, each.attempt.seq, each.at, text=one_line(each.attempt.shown)) for each in tries
     ]
-    error = _usual([each.attempt.signature for each in tries])
+    error = _most_usual([each.attempt.signature for each in tries])
     status, why = _status(tries, error)
     return Lesson(
         id=lesson_id("dead_end", scope, key),
@@ -106,8 +106,10 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
         use=instead,
         avoid=shown,
         error=error,
-        signatures=commonest((each.attempt.signature for each in tries), _MOST),
-        forms=commonest((each.attempt.form for each in tries), _MOST) if _is_whole(attempt) else _as_called(attempt),
+        signatures=commonest((each.attempt.signature for each in tries), _MOST_LESSONS),
+        forms=commonest((each.attempt.form for each in tries), _MOST_LESSONS)
+        if _is_whole(attempt)
+        else _describe_tool(attempt),
         files=(attempt.shown,) if attempt.wall == "file" else (),
         recheck=attempt.recheck,
         environment=_fingerprint(last.session),
@@ -124,7 +126,7 @@ def _lesson(project: str, key: str, tries: list[_Tried], worked: int) -> Lesson:
     )
 
 
-def _status(tries: list[_Tried], error: str) -> tuple[LessonStatus, str]:
+def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str]:
     reason = orders(error) or next((why for each in tries if (why := orders(each.attempt.signature))), "")
     if reason:
         return "quarantined", reason
@@ -148,27 +150,27 @@ def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, i
 
 
 def _is_whole(attempt: Attempt) -> bool:
-    """Whether it is about a command or a tool as such, not about one file or one set of arguments."""
+    """Whether the attempt is about a whole command or tool, not about one file or one set of arguments."""
     return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
 
 
-def _as_called(attempt: Attempt) -> tuple[str, ...]:
-    """A tool with the arguments that it was given."""
+def _describe_tool(attempt: Attempt) -> tuple[str, ...]:
+    """The tool with its arguments."""
     return (attempt.shown,) if attempt.wall == "tool" else ()
 
 
 def _common_text(shown: list[str]) -> str:
-    """What all tried, where it was the same."""
+    """The text of the attempts, where all have the same."""
     return shown[0] if len(set(shown)) == 1 else ""
 
 
-def _usual(texts: Iterable[str], but: str = "") -> str:
+def _most_usual(texts: Iterable[str], but: str = "") -> str:
     """The commonest of the texts that say something."""
     return next(iter(commonest(text for text in texts if text != but)), "")
 
 
 def _fingerprint(session: Noted[AttemptNotes]) -> dict[str, str]:
-    """What was so when it failed last."""
+    """The model, branch and program versions of the session in which it failed last."""
     notes = session.notes
     known = {"agent": session.agent, "model": notes.model, "branch": notes.branch, **notes.versions}
     return {name: value for name, value in known.items() if value}

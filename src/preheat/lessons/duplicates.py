@@ -1,4 +1,4 @@
-"""Lessons that say the same: the better supported one stays and takes over what the other rests on. Knows no learner.
+"""Joins lessons that say the same: the better supported one stays and takes over the evidence of the other. Knows no learner.
 
 Two lessons are near-duplicates if kind, topic and scope are the same and they either recommend (warn of) the very same thing
 or read nearly the same while naming the same things.
@@ -20,7 +20,7 @@ _OUT_OF_PLAY = frozenset(["retired", "quarantined"])
 
 
 def without_duplicates(lessons: Iterable[Lesson]) -> list[Lesson]:
-    """The lessons, each thing said once; their order does not matter, the result is by id."""
+    """The lessons with near-duplicates joined, ordered by id."""
     groups: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
     kept: list[Lesson] = []
     for lesson in lessons:
@@ -49,8 +49,8 @@ def rank(lesson: Lesson) -> tuple[bool, bool, float, int, int, str]:
 
 def joined(one: Lesson, other: Lesson) -> Lesson:
     """`one` with what `other` rests on; calls that both rest on count once, as far as both show them."""
-    shared = {_place(each) for each in one.evidence} & {_place(each) for each in other.evidence}
-    evidence = {_place(each): each for each in (*other.evidence, *one.evidence)}
+    shared = {_call_of(each) for each in one.evidence} & {_call_of(each) for each in other.evidence}
+    evidence = {_call_of(each): each for each in (*other.evidence, *one.evidence)}
     against = sum(1 for place in shared if place[2])
     first = [at for at in (one.first_seen, other.first_seen) if at is not None]
     last = [at for at in (one.last_seen, other.last_seen) if at is not None]
@@ -59,7 +59,7 @@ def joined(one: Lesson, other: Lesson) -> Lesson:
     seconds, tokens = (max(both[0]), max(both[1])) if shared else (sum(both[0]), sum(both[1]))
     return msgspec.structs.replace(
         one,
-        support=_together(one.support, other.support, len(shared) - against, against, evidence.values()),
+        support=_join_support(one.support, other.support, len(shared) - against, against, evidence.values()),
         evidence=kept_evidence(evidence.values()),
         signatures=tuple(dict.fromkeys((*one.signatures, *other.signatures))),
         forms=tuple(dict.fromkeys((*one.forms, *other.forms))),
@@ -89,10 +89,10 @@ def alike(one: Lesson, other: Lesson) -> bool:
         return False
     if one.use and one.error == other.error:
         return True
-    return _similar(_NUMBER.sub("0", one.error or one.text), _NUMBER.sub("0", other.error or other.text))
+    return _are_similar(_NUMBER.sub("0", one.error or one.text), _NUMBER.sub("0", other.error or other.text))
 
 
-def _similar(one: str, other: str) -> bool:
+def _are_similar(one: str, other: str) -> bool:
     if one == other:
         return True
     if 2 * min(len(one), len(other)) < SIMILAR * (len(one) + len(other)):
@@ -102,11 +102,11 @@ def _similar(one: str, other: str) -> bool:
     return matcher.quick_ratio() >= SIMILAR and matcher.ratio() >= SIMILAR
 
 
-def _place(each: Evidence) -> tuple[str, int, bool]:
+def _call_of(each: Evidence) -> tuple[str, int, bool]:
     return (each.session, -1 if each.seq is None else each.seq, each.against)
 
 
-def _together(one: Support, other: Support, shared: int, against: int, evidence: Iterable[Evidence]) -> Support:
+def _join_support(one: Support, other: Support, shared: int, against: int, evidence: Iterable[Evidence]) -> Support:
     sessions: tuple[set[str], set[str]] = (set(), set())
     for each in evidence:
         sessions[each.against].add(each.session)

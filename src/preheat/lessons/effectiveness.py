@@ -1,4 +1,4 @@
-"""LearnEffectiveness: what showing an item did, from lots that were drawn and from nothing else. Knows no session.
+"""LearnEffectiveness: what showing an item did, measured only where it was shown or withheld at random. Knows no session.
 
 The measure is mistakes per call. In each arm it is a ratio of weighted sums, `R = Σ w·mistakes / Σ w·calls`, with
 `w = 1/p` where the item was shown and `1/(1-p)` where it was withheld, so that sessions with different probabilities may stand
@@ -24,7 +24,7 @@ from preheat.statistics.lots import FEWEST, first_lots
 _RISK = 0.05
 
 
-class _Drawn(NamedTuple):
+class _WeightedSession(NamedTuple):
     """One session in one arm."""
 
     weight: float
@@ -39,15 +39,15 @@ class _Arm(NamedTuple):
 
 
 def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
-    """The effect of each item that a lot was ever drawn for, by its name."""
-    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
-    arms: defaultdict[str, tuple[list[_Drawn], list[_Drawn]]] = defaultdict(lambda: ([], []))
+    """The effect of each item that was ever shown or withheld at random, by item."""
+    outcomes = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
+    arms: defaultdict[str, tuple[list[_WeightedSession], list[_WeightedSession]]] = defaultdict(lambda: ([], []))
     for lot in first_lots(exposures):
         sides = arms[lot.item]
-        outcome = went.get(lot.session)
+        outcome = outcomes.get(lot.session)
         if outcome is not None:
             weight = 1 / lot.probability if lot.shown else 1 / (1 - lot.probability)
-            sides[0 if lot.shown else 1].append(_Drawn(weight, outcome.calls, outcome.mistakes))
+            sides[0 if lot.shown else 1].append(_WeightedSession(weight, outcome.calls, outcome.mistakes))
     return [_effect(item, *arms[item]) for item in sorted(arms)]
 
 
@@ -59,11 +59,11 @@ def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
     when it is widened for that number (Bonferroni)."""
     by_item = {each.item: each for each in found}
     widened = _widening(sum(1 for each in by_item.values() if each.verdict != "not measured"))
-    return [_told(lesson, by_item.get(lesson.id), widened) for lesson in lessons]
+    return [_with_effect(lesson, by_item.get(lesson.id), widened) for lesson in lessons]
 
 
 def says(lessons: Sequence[Lesson]) -> str:
-    """One line on what is known; where nothing is, that."""
+    """One line on which effects are known, or that none is."""
     known = [lesson.utility for lesson in lessons if lesson.utility is not None]
     if not known:
         return f"not measured: no item was shown and withheld by lot in {FEWEST} sessions each"
@@ -71,18 +71,18 @@ def says(lessons: Sequence[Lesson]) -> str:
     return f"{len(known)} measured: {helps} help, {hurts} hurt, {len(known) - helps - hurts} show no difference"
 
 
-def _effect(item: str, shown: list[_Drawn], withheld: list[_Drawn]) -> Effect:
+def _effect(item: str, shown: list[_WeightedSession], withheld: list[_WeightedSession]) -> Effect:
     if min(len(shown), len(withheld)) < FEWEST:
         return Effect(item, len(shown), len(withheld), None, None, None, "not measured")
     one, other = _arm(shown), _arm(withheld)
     difference = one.rate - other.rate
-    reach = _reach(one, other)
+    reach = _half_width(one, other)
     low, high = difference - reach, difference + reach
     verdict: Verdict = "helps" if high < 0 else "hurts" if low > 0 else "no difference shown"
     return Effect(item, len(shown), len(withheld), difference, low, high, verdict)
 
 
-def _arm(drawn: list[_Drawn]) -> _Arm:
+def _arm(drawn: list[_WeightedSession]) -> _Arm:
     calls = sum(each.weight * each.calls for each in drawn)
     rate = sum(each.weight * each.mistakes for each in drawn) / calls
     squares = sum((each.weight * (each.mistakes - rate * each.calls)) ** 2 for each in drawn)
@@ -92,7 +92,7 @@ def _arm(drawn: list[_Drawn]) -> _Arm:
     return _Arm(rate, max(variance, (max(each.weight for each in drawn) / calls) ** 2), sessions)
 
 
-def _reach(one: _Arm, other: _Arm) -> float:
+def _half_width(one: _Arm, other: _Arm) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to load, and most runs have nothing to measure
 
     total = one.variance + other.variance
@@ -105,7 +105,7 @@ def _widening(looks: int) -> float:
     return normal.inv_cdf(1 - _RISK / 2 / max(1, looks)) / normal.inv_cdf(1 - _RISK / 2)
 
 
-def _told(lesson: Lesson, found: Effect | None, widened: float) -> Lesson:
+def _with_effect(lesson: Lesson, found: Effect | None, widened: float) -> Lesson:
     if found is None or found.effect is None or found.low is None or found.high is None:
         return lesson if lesson.utility is None else msgspec.structs.replace(lesson, utility=None)
     utility = 0.0 if found.verdict == "no difference shown" else -found.effect

@@ -28,10 +28,10 @@ MOST_FORMS = 6
 MOST_SUBJECTS = 3
 LONGEST_SUBJECT = 100
 _FEWEST_SESSIONS, _FEWEST_CALLS = 2, 3
-_TELLING = 0.15
+_TELLING_SHARE = 0.15
 """Share of the calls of its forms that an error of commands must meet to say something about them."""
-_GONE = 5
-"""Sessions in a row that did the same without meeting it, after which it is over."""
+_SESSIONS_UNTIL_OVER = 5
+"""An error is over after so many sessions in a row that made the same calls without it."""
 _HALF_LIFE, _SHORTER = 60.0, 30.0
 _LOOKED_THROUGH = 1000
 MOST_PRESENT = 150
@@ -42,12 +42,12 @@ _MISSING = re.compile(
 )
 _FILE = re.compile(r"(?!-)(?=.*\w)(?=.*[./])[^\s*?\[{$'\"`|<>;]{3,100}")
 """A word that is a path, and neither an option nor a pattern."""
-_SAYS_NOT_WHAT = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
+_NAMELESS = re.compile(rf"{_MISSING.pattern}|no module named \W|cannot find (?:module|package) \W")
 """A message that is worth knowing only with the name that was masked in it."""
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One call that failed by mistake or by the world around it."""
+    """One call that failed by the agent's mistake or by the environment."""
 
     seq: int
     at: float | None
@@ -56,13 +56,13 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: str
     form: str
     subject: str
-    """The file, or the word of the command, that the message is about; empty where that cannot be told."""
+    """The file, or the word of the command, that the message is about; empty where that is unknown."""
     shown: str
     seconds: float
     tokens: int
     environment: bool
     own: bool = False
-    """It ran a script that the session itself wrote."""
+    """The call ran a script that the session itself wrote."""
 
 
 class Notes(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ class Notes(msgspec.Struct, frozen=True):
     """Files that calls worked on."""
 
 
-class _Met(NamedTuple):
+class _Occurrence(NamedTuple):
     noted: Noted[Notes]
     failure: Failure
 
@@ -110,7 +110,7 @@ def _failure(seen: Seen, call: SeenCall, own: bool) -> Failure:
 
 
 def _subject(seen: Seen, call: SeenCall) -> str:
-    """What the message says is not there: a module, a file that the call names."""
+    """The module or file that is missing, by the message."""
     result = seen.relative(call.result.seen[:_LOOKED_THROUGH]) if call.result else ""
     module = _MODULE.search(result)
     if module is not None:
@@ -136,7 +136,7 @@ def _subject(seen: Seen, call: SeenCall) -> str:
 
 
 def _present(seen: Seen) -> tuple[str, ...]:
-    """Files and folders that were there, by the calls that worked on them."""
+    """Files and folders that calls worked on."""
     found = {seen.relative(path) for each in seen.calls if each.worked and (path := file_of(each.call))}
     return tuple(sorted(path for path in found if len(path) <= LONGEST_SUBJECT and not junk(path))[:MOST_PRESENT])
 
@@ -145,43 +145,48 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
     """The errors that at least two sessions met, and as weak ones those that one met often. Without a project only what
     several projects have."""
     ordered = sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
-    groups: defaultdict[Key, list[_Met]] = defaultdict(list)
+    groups: defaultdict[Key, list[_Occurrence]] = defaultdict(list)
     for noted in ordered:
         for failure in noted.notes.failures:
             key = mistake_key(failure.family, failure.signature)
             if key is not None:
-                groups[key].append(_Met(noted, failure))
+                groups[key].append(_Occurrence(noted, failure))
     ran: Counter[str] = Counter()
     for noted in ordered:
         ran.update(noted.notes.ran)
     lessons = []
     for key, group in groups.items():
-        number = len({met.noted.session for met in group})
-        several = len({_project(met.noted) for met in group}) >= _FEWEST_SESSIONS
+        number = len({occurrence.noted.session for occurrence in group})
+        several = len({_project(occurrence.noted) for occurrence in group}) >= _FEWEST_SESSIONS
         if (number >= _FEWEST_SESSIONS or len(group) >= _FEWEST_CALLS) and (project or several):
             lessons.append(_lesson(project, key, group, ordered, ran))
     return sorted(lessons, key=lambda lesson: lesson.id)
 
 
 def _lesson(
-    project: str, key: Key, group: list[_Met], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
+    project: str, key: Key, group: list[_Occurrence], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
 ) -> Lesson:
-    signatures = commonest((met.failure.signature for met in group), MOST_SIGNATURES)
-    forms = commonest((met.failure.form for met in group), MOST_FORMS)
+    signatures = commonest((occurrence.failure.signature for occurrence in group), MOST_SIGNATURES)
+    forms = commonest((occurrence.failure.form for occurrence in group), MOST_FORMS)
     evidence = [
-        Evidence(session=met.noted.session, seq=met.failure.seq, at=met.failure.at, text=met.failure.shown)
-        for met in group
+        Evidence(
+            session=occurrence.noted.session,
+            seq=occurrence.failure.seq,
+            at=occurrence.failure.at,
+            text=occurrence.failure.shown,
+        )
+        for occurrence in group
     ]
     since = _sessions_since(group, forms, ordered)
     found = support_of(evidence)
     support = Support(found.calls_for, found.sessions_for, len(since), len(since))
     subjects = _subjects(group, general=not project)
-    subjects = tuple(subject for subject in subjects if not _was_there(subject, ordered))
+    subjects = tuple(subject for subject in subjects if not _exists_somewhere(subject, ordered))
     status, why = _status(group, support, subjects, _share(group, forms, ran))
     unfit = why_unfit(signatures)
-    moments = [met.failure.at for met in group if met.failure.at is not None]
+    moments = [occurrence.failure.at for occurrence in group if occurrence.failure.at is not None]
     scope = _scope(project, group)
-    environment = sum(met.failure.environment for met in group) * 2 > len(group)
+    environment = sum(occurrence.failure.environment for occurrence in group) * 2 > len(group)
     return Lesson(
         id=lesson_id("error", Scope(project=project), key[0], *key[1]),
         kind="error",
@@ -197,66 +202,68 @@ def _lesson(
         last_seen=max(moments, default=None),
         half_life=_SHORTER if environment else _HALF_LIFE,
         evidence=kept_evidence(evidence),
-        cost_seconds=sum(met.failure.seconds for met in group),
-        cost_tokens=sum(met.failure.tokens for met in group),
+        cost_seconds=sum(occurrence.failure.seconds for occurrence in group),
+        cost_tokens=sum(occurrence.failure.tokens for occurrence in group),
         status="quarantined" if unfit else status,
         why=unfit or why,
     )
 
 
-def _sessions_since(group: list[_Met], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
-    """The sessions after the last one that met it which made calls of the same forms, and met it no more."""
-    met_in = {met.noted.session for met in group}
+def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
+    """The sessions after the last occurrence that made calls of the same forms without the error."""
+    met_in = {occurrence.noted.session for occurrence in group}
     last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
     return [noted.session for noted in ordered[last + 1 :] if any(form in noted.notes.ran for form in forms)]
 
 
-def _subjects(group: Sequence[_Met], general: bool) -> tuple[str, ...]:
-    """What several sessions (or projects) met it with."""
+def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
+    """The subjects that several sessions (or projects) have in common."""
     met_in: defaultdict[str, set[str]] = defaultdict(set)
-    for met in group:
-        if met.failure.subject:
-            met_in[met.failure.subject].add(_project(met.noted) if general else met.noted.session)
+    for occurrence in group:
+        if occurrence.failure.subject:
+            met_in[occurrence.failure.subject].add(_project(occurrence.noted) if general else occurrence.noted.session)
     again = [subject for subject in met_in if len(met_in[subject]) >= _FEWEST_SESSIONS]
     return tuple(sorted(again, key=lambda subject: (-len(met_in[subject]), subject))[:MOST_SUBJECTS])
 
 
-def _was_there(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
-    """Whether some session found it, or something below it."""
+def _exists_somewhere(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
+    """Whether some session worked on the subject, or on something below it."""
     below = subject + "/"
     return any(path == subject or path.startswith(below) for noted in ordered for path in noted.notes.present)
 
 
 def _project(noted: Noted[Notes]) -> str:
-    """The project; sessions without one are told apart by their agent."""
+    """The project; the agent stands in for it in sessions without a project."""
     return noted.project or f"?{noted.agent}"
 
 
-def _share(group: Sequence[_Met], forms: Sequence[str], ran: Mapping[str, int]) -> float:
-    """The share of the calls of its forms that met it; `ran` says how often each form was right in all sessions."""
-    counts = Counter(met.failure.form for met in group)
+def _share(group: Sequence[_Occurrence], forms: Sequence[str], ran: Mapping[str, int]) -> float:
+    """The share of the calls of these forms that met the error; `ran` has how often each form worked in all sessions."""
+    counts = Counter(occurrence.failure.form for occurrence in group)
     failed = sum(counts[form] for form in forms)
     return failed / (failed + sum(ran.get(form, 0) for form in forms))
 
 
-def _status(group: Sequence[_Met], support: Support, subjects: Sequence[str], share: float) -> tuple[LessonStatus, str]:
+def _status(
+    group: Sequence[_Occurrence], support: Support, subjects: Sequence[str], share: float
+) -> tuple[LessonStatus, str]:
     if support.sessions_for < _FEWEST_SESSIONS:
         return "weak", "met in one session only"
-    if support.sessions_against >= max(_GONE, 2 * support.sessions_for):
+    if support.sessions_against >= max(_SESSIONS_UNTIL_OVER, 2 * support.sessions_for):
         return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
-    if sum(met.failure.own for met in group) * 2 > len(group):
+    if sum(occurrence.failure.own for occurrence in group) * 2 > len(group):
         return "weak", "met by scripts that the sessions wrote themselves"
-    named = sum(met.failure.subject in subjects for met in group)
-    if 2 * named < len(group) and any(_SAYS_NOT_WHAT.search(met.failure.signature) for met in group):
+    named = sum(occurrence.failure.subject in subjects for occurrence in group)
+    if 2 * named < len(group) and any(_NAMELESS.search(occurrence.failure.signature) for occurrence in group):
         return "weak", "something was not there, another thing each time"
-    if group[0].failure.family == "shell" and not subjects and share < _TELLING:
+    if group[0].failure.family == "shell" and not subjects and share < _TELLING_SHARE:
         return "weak", "most calls of these forms do not meet it, and nothing tells which do"
     return "active", ""
 
 
-def _scope(project: str, group: Sequence[_Met]) -> Scope:
-    agents = {met.noted.agent for met in group}
-    tools = {met.failure.tool for met in group}
+def _scope(project: str, group: Sequence[_Occurrence]) -> Scope:
+    agents = {occurrence.noted.agent for occurrence in group}
+    tools = {occurrence.failure.tool for occurrence in group}
     own = group[0].failure.family != "shell"
     return Scope(
         agent=agents.pop() if len(agents) == 1 and (own or not project) else "",
@@ -265,13 +272,17 @@ def _scope(project: str, group: Sequence[_Met]) -> Scope:
     )
 
 
-def _text(group: Sequence[_Met], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support) -> str:
-    seconds = sum(met.failure.seconds for met in group)
+def _text(
+    group: Sequence[_Occurrence], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support
+) -> str:
+    seconds = sum(occurrence.failure.seconds for occurrence in group)
     cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
     counts = f"{counted(support.calls_for, 'call')} in {counted(support.sessions_for, 'session')}{cost}"
     about = f", again and again with {_quoted(subjects)}" if subjects else ""
     since = support.sessions_against
-    over = f"; not met in the last {counted(since, 'session')} that did the same" if since >= _GONE else ""
+    over = (
+        f"; not met in the last {counted(since, 'session')} that did the same" if since >= _SESSIONS_UNTIL_OVER else ""
+    )
     return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
 
 

@@ -40,12 +40,12 @@ _LARGEST, _DEEPEST = 2.0**53, 4
 """Of a number (every JSON reader has it exactly) and of arguments within arguments."""
 _SURE = 0.9
 _KINDS = frozenset(["shell", "other"])
-"""A search, a read or an edit is about one case; how to call those tools every model is told by its program."""
+"""Searches, reads and edits are left out: each is about one case, and every agent's program explains these tools."""
 _KNOWN_PURPOSES = frozenset(["list", "read", "search", "edit", "poll", "other", "network"])
-"""What every model knows how to do."""
+"""Purposes that every model knows commands for."""
 _KNOWN_PROGRAMS = frozenset(["git", "python", "python3", "node", "bash", "sh", "kill", "pkill"])
 _HOME = re.compile(r"\$\{?HOME\b|%USERPROFILE%|\$env:USERPROFILE", re.IGNORECASE)
-_ACTING = frozenset(
+_SIDE_EFFECT_WORDS = frozenset(
     [
         "accept", "add", "approve", "assign", "book", "buy", "cancel", "change", "charge", "close", "create",
         "delete", "deploy", "disable", "drop", "edit", "email", "enable", "grant", "invite", "kick", "merge",
@@ -61,12 +61,12 @@ _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _LOOKED_AT = 3000
 """Letters at each end of a result that are looked at: what lies between them is never shown."""
 _FAILING, _FAILING_CALLS = 0.15, 5
-"""A form goes wrong often when this share of at least so many calls was a mistake."""
+"""A form fails often if this share of its calls, and at least so many calls, were mistakes."""
 _USUAL, _USUAL_IF_FAILING = 0.25, 0.1
 """The share of the sessions that used a form, below which it is weak. Measured over the six projects: of forms that a quarter
 to all of the earlier sessions used, later sessions used six in ten; of rarer ones one in eight."""
 _PER_SORT = 3
-"""Examples of one tool and purpose: more of them show the same."""
+"""Examples of one tool and purpose; more would repeat these."""
 _UNSEEN = re.compile(f"{ESCAPES.pattern}|{CONTROL.pattern}")
 
 
@@ -82,13 +82,13 @@ class Candidate(msgspec.Struct, frozen=True):
     seq: int
     at: float | None
     same: str
-    """What two calls have in common that did exactly the same."""
+    """Equal for two calls that did exactly the same."""
     plain: bool
     """One command and nothing around it."""
 
 
 class FormUse(msgspec.Struct, frozen=True):
-    """How calls of one form went in a session."""
+    """How often calls of one form worked in a session."""
 
     tool: str
     form: str
@@ -116,25 +116,25 @@ class _Group(NamedTuple):
 
 
 def note(seen: Seen) -> ExampleNotes | None:
-    """The calls of a session that might be shown, the shortest of each form, and how the forms went."""
+    """The calls of a session that might be shown, the shortest of each form, and how often each form worked."""
     found: dict[tuple[str, str], Candidate] = {}
-    went: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
+    calls_by_form: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
     failed: set[Intent] = set()
     for each in seen.calls:
         if each.call.kind not in _KINDS:
             continue
         aim, form = intent(each.call), _form(each)
         if form:
-            went[each.call.tool, form].append(each)
+            calls_by_form[each.call.tool, form].append(each)
         if each.failed and each.record.cause != "finding":
             failed.add(aim)
         elif form and aim not in failed:
             before = found.get((each.call.tool, form))
             one = _candidate(seen, each, form, before)
-            if one is not None and (before is None or _order(one) < _order(before)):
+            if one is not None and (before is None or _candidate_rank(one) < _candidate_rank(before)):
                 found[one.tool, form] = one
     candidates = sorted(found.values(), key=lambda one: (one.kind == "shell", one.seq))[:_MOST_NOTED]
-    forms = [_went(tool, form, calls) for (tool, form), calls in went.items()]
+    forms = [_form_use(tool, form, calls) for (tool, form), calls in calls_by_form.items()]
     if not forms:
         return None
     forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.mistakes, -use.worked, use.tool, use.form))
@@ -153,7 +153,7 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
     for value, group in scored:
         if value <= 0 or len(lessons) >= MOST:
             break
-        chosen = _chosen(group)
+        chosen = _choose_candidate(group)
         sort = (group.agent, group.tool, chosen.purpose)
         if sorts[sort] < _PER_SORT or chosen.kind != "shell":
             sorts[sort] += 1
@@ -163,7 +163,7 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
 
 
 def _form(each: SeenCall) -> str:
-    """What calls are counted together by: the form with the programs that start it, for one may work where another fails."""
+    """The form that calls are grouped by, with the programs that start it: one starter may work where another fails."""
     if each.call.kind == "shell":
         text = text_of(each.call.input)
         main, form = understand(text).main, command_form(text)
@@ -187,12 +187,12 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
         text = seen.relative(text)
         if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
             return None
-        if before is not None and (not plain, len(text), -each.record.seq) >= _order(before):
-            return None  # before the dear part: looking at its result
-    elif _acts(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
+        if before is not None and (not plain, len(text), -each.record.seq) >= _candidate_rank(before):
+            return None  # before its result is looked at, which takes long
+    elif _has_side_effects(each) or any("://" in value for value in each.call.input.values() if isinstance(value, str)):
         return None  # an address is what the call was about that time
-    arguments = _arguments(seen, each.call.input)
-    result = _result(seen, each.result.text) if arguments else ""
+    arguments = _clean_arguments(seen, each.call.input)
+    result = _shorten_result(seen, each.result.text) if arguments else ""
     if not result:
         return None
     same = text or msgspec.json.encode(arguments, order="sorted").decode()
@@ -201,23 +201,23 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
     )  # fmt: skip
 
 
-def _acts(each: SeenCall) -> bool:
-    """Whether a tool changes something outside of the project, or is given what is private."""
+def _has_side_effects(each: SeenCall) -> bool:
+    """Whether a tool changes something outside of the project, or takes private arguments."""
     parts = {part.lower() for part in _NAME_PARTS.findall(each.call.tool.rpartition("__")[2])}
-    return not _ACTING.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
+    return not _SIDE_EFFECT_WORDS.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
 
 
-def _arguments(seen: Seen, given: dict[str, Any]) -> dict[str, Any]:
+def _clean_arguments(seen: Seen, raw: dict[str, Any]) -> dict[str, Any]:
     """A tool's own arguments, all of them, with paths that begin at the project; empty where they are unfit."""
-    mended = _mended(seen, given)
-    encoded = "" if mended is None else msgspec.json.encode(mended).decode()
-    if not isinstance(mended, dict) or len(encoded) > _LONGEST_ARGUMENTS:
+    cleaned = _clean_value(seen, raw)
+    encoded = "" if cleaned is None else msgspec.json.encode(cleaned).decode()
+    if not isinstance(cleaned, dict) or len(encoded) > _LONGEST_ARGUMENTS:
         return {}
-    return mended
+    return cleaned
 
 
-def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
-    """A value made fit, or None: an argument that is null says nothing either."""
+def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
+    """The value with relative paths, or None where it is unfit or null."""
     if isinstance(value, str):
         text = seen.relative(value)
         if len(text) > _LONGEST_TEXT or junk(text) or _HOME.search(text):
@@ -226,15 +226,15 @@ def _mended(seen: Seen, value: Any, depth: int = 0) -> Any:
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
-        mended = [_mended(seen, each, depth + 1) for each in value]
-        return None if None in mended else mended
+        cleaned = [_clean_value(seen, each, depth + 1) for each in value]
+        return None if None in cleaned else cleaned
     if isinstance(value, dict) and depth < _DEEPEST:
-        whole = {str(name): _mended(seen, each, depth + 1) for name, each in value.items()}
+        whole = {str(name): _clean_value(seen, each, depth + 1) for name, each in value.items()}
         return None if None in whole.values() else whole
     return None
 
 
-def _result(seen: Seen, text: str) -> str:
+def _shorten_result(seen: Seen, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
@@ -251,7 +251,7 @@ def _without_signs(text: str) -> str:
     return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
-def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
+def _form_use(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
     worked = [each.record.seq for each in calls if each.ran]
     mistakes = sum(1 for each in calls if each.failed and each.record.cause == "mistake")
     return FormUse(tool, form, len(worked), mistakes, min(worked, default=-1))
@@ -270,24 +270,24 @@ def _groups(noted: Sequence[Noted[ExampleNotes]]) -> list[_Group]:
 
 
 def _value(group: _Group) -> float:
-    """What it is worth to show a form: how many sessions used it, how often it goes wrong, and whether it says anything."""
+    """The value of showing a form: by how many sessions used it, how often it fails, and how particular it is to the project."""
     one = group.candidates[0][1]
     sessions = sum(1 for _, use in group.uses if use.worked)
-    fails = _fails(group)
+    fails = _mistake_share(group)
     if fails >= 0.5:
         return 0.0
     own = 1.5 if one.kind == "other" else 1.2 if one.purpose in CHECKS else 1.0
     return log2(1 + sessions) * (1 + 2 * fails) * own
 
 
-def _fails(group: _Group) -> float:
+def _mistake_share(group: _Group) -> float:
     """How often calls of a form were a mistake; 0 where there were too few to tell."""
     calls = sum(use.worked + use.mistakes for _, use in group.uses)
     return sum(use.mistakes for _, use in group.uses) / calls if calls >= _FAILING_CALLS else 0.0
 
 
-def _chosen(group: _Group) -> Candidate:
-    """Of a form the call that most sessions made exactly so; of equals the plainest, then the newest."""
+def _choose_candidate(group: _Group) -> Candidate:
+    """The call of a form that most sessions made in exactly this way; of equals the plainest, then the newest."""
     alike = Counter(one.same for _, one in group.candidates)
     _, chosen = min(
         group.candidates,
@@ -331,7 +331,7 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
 
 def _why_weak(group: _Group, chosen: Candidate, worked: int, sessions: int) -> str:
     """Why an example is not handed out by itself; empty if it is."""
-    usual = _USUAL_IF_FAILING if _fails(group) >= _FAILING else _USUAL
+    usual = _USUAL_IF_FAILING if _mistake_share(group) >= _FAILING else _USUAL
     if worked < 2 or worked < sessions * usual:
         return f"used in {worked} of {sessions} sessions"
     if chosen.kind != "shell" and sum(one.same == chosen.same for _, one in group.candidates) < 2:
@@ -339,5 +339,5 @@ def _why_weak(group: _Group, chosen: Candidate, worked: int, sessions: int) -> s
     return ""
 
 
-def _order(one: Candidate) -> tuple[bool, int, int]:
+def _candidate_rank(one: Candidate) -> tuple[bool, int, int]:
     return (not one.plain, len(one.same), -one.seq)

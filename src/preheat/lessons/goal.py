@@ -1,4 +1,4 @@
-"""Which of the things that a person said set the task. Knows no session: texts in their order come in.
+"""Finds the task among the prompts of a session. Knows no session, only texts in their order.
 
 A session ends with "yes", "commit" or "looks good" more often than with its task; those are passed over, and so are pasted
 logs and plain questions, unless there is nothing else.
@@ -11,7 +11,7 @@ from preheat.safe_text.letters import one_line
 
 MOST = 300
 _SHORT = 80
-"""A task in fewer letters hardly says what it is about: the one that the session began with is told beside it."""
+"""A task shorter than this hardly says what it is about, so the first task of the session is added."""
 _FIRST_LINE = 12
 _FEWEST_WORDS = 4
 _ASSENT = re.compile(
@@ -29,28 +29,28 @@ _QUESTION = re.compile(
     r"(?i)^(?:(?:and|ok(?:ay)?|so|but|hm+|wait|also|well|yes|no|right)[\s,.]+)*(?:what|where|why|when|who|which|how|is|are|was|were|"
     r"do|does|did|has|have|should|isn'?t|aren'?t|don'?t|doesn'?t|any|you)\b"
 )
-_ASKED = re.compile(
+_REQUEST = re.compile(
     r"(?i)\b(?:can|could|would|will) (?:you|we|u)\b|\bplease\b|\blet'?s\b|\bi(?:'d| would)? (?:want|like|need)\b"
     r"|\b(?:we|you) (?:need|should)\b"
 )
 _HEADING = re.compile(r"(?m)^#{1,4} ")
-_LOGGED = re.compile(
+_LOG_LINE = re.compile(
     r"^\s*(?:[\d:.TZ+-]{8,}|\[[^\]]*\]|[$%❯✓✗×] |at |File \"|Traceback|\w+Error\b|error\b|warning\b|npm ERR|npm warn|"
     r"panic:|goroutine |--- FAIL|FAIL\b|ok  |\S+:\d+(?::\d+)?[: ]|\S+@\S+ )"
 )
 
 
 def goal(said: Sequence[str], relative: Callable[[str], str] = str) -> str:
-    """The last task, on one line; empty if nobody asked for anything."""
+    """The last task, on one line; empty if no prompt sets one."""
     tasks = [text for each in said if (text := _task(each))]
     if not tasks:
-        spoken = [text for each in said if (text := _spoken(each)) and not _ASSENT.match(text)]
-        tasks = ([text for text in spoken if not is_housekeeping(text)] or spoken)[-1:]
+        own_words = [text for each in said if (text := _own_words(each)) and not _ASSENT.match(text)]
+        tasks = ([text for text in own_words if not is_housekeeping(text)] or own_words)[-1:]
     if not tasks:
         return ""
-    last = one_line(relative(_lead(tasks[-1])), MOST)
+    last = one_line(relative(_first_section(tasks[-1])), MOST)
     if len(tasks) > 1 and len(last) < _SHORT and tasks[0] != tasks[-1]:
-        return one_line(f"{last} (the session began with: {relative(_lead(tasks[0]))}", MOST - 1) + ")"
+        return one_line(f"{last} (the session began with: {relative(_first_section(tasks[0]))}", MOST - 1) + ")"
     return last
 
 
@@ -59,32 +59,32 @@ def is_housekeeping(text: str) -> bool:
     return len(text.split()) <= _HOUSEKEEPING_MOST and _HOUSEKEEPING.search(text) is not None
 
 
-def _lead(text: str) -> str:
-    """Of a long text with headings (a plan) what stands before the second one."""
+def _first_section(text: str) -> str:
+    """The first section of a long text with headings (a plan)."""
     second = [match.start() for match in _HEADING.finditer(text)][1:2]
     return text[: second[0]] if second and len(text) > MOST else text
 
 
 def _task(text: str) -> str:
     """A text if it sets a task."""
-    text = _spoken(text)
+    text = _own_words(text)
     words = text.split()
     if len(words) < _FEWEST_WORDS or _ASSENT.match(text):
         return ""
     if is_housekeeping(text):
         return ""
     first, _, rest = text.partition("\n")
-    plain_question = not rest and (_QUESTION.match(first) or first.endswith("?")) and not _ASKED.search(text)
+    plain_question = not rest and (_QUESTION.match(first) or first.endswith("?")) and not _REQUEST.search(text)
     return "" if plain_question else text
 
 
-def _spoken(text: str) -> str:
-    """What the person said themselves: no command of the program's, and nothing of what they pasted below it."""
+def _own_words(text: str) -> str:
+    """The person's own words: no slash command, and no pasted log."""
     text = text.strip()
     if text.startswith(("/", "<", "!")) or not text:
         return ""
     lines = text.splitlines()
-    logged = [bool(_LOGGED.match(line)) for line in lines]
+    logged = [bool(_LOG_LINE.match(line)) for line in lines]
     if len(lines) < _FIRST_LINE // 4 or sum(logged) * 3 < len(lines):
         return text
     kept = [line for line, log in zip(lines, logged, strict=True) if not log]

@@ -14,23 +14,23 @@ from preheat.model.lesson import Lesson
 from preheat.safe_text.quotation import texts_in
 from preheat.safe_text.reasons import dangerous, orders
 
-_SAID = frozenset(["correction", "style"])
-"""Topics that quote a person."""
+_PERSON_TOPICS = frozenset(["correction", "style"])
+"""Topics of lessons that quote a person."""
 
 
 def guarded(lesson: Lesson) -> Lesson:
     """The lesson, quarantined if anything in it is unfit to be put before a model."""
     if lesson.status in ("quarantined", "retired"):
         return lesson
-    why = next(filter(None, (orders(text) for text in _read(lesson))), "") or next(
-        filter(None, (dangerous(text) for text in _done(lesson))), ""
+    why = next(filter(None, (orders(text) for text in _texts_to_read(lesson))), "") or next(
+        filter(None, (dangerous(text) for text in _texts_to_do(lesson))), ""
     )
     return msgspec.structs.replace(lesson, status="quarantined", why=why) if why else lesson
 
 
-def _read(lesson: Lesson) -> Iterator[str]:
-    """What a model would read that people did not say."""
-    if lesson.topic in _SAID:
+def _texts_to_read(lesson: Lesson) -> Iterator[str]:
+    """The texts of a lesson that a model reads and that no person wrote."""
+    if lesson.topic in _PERSON_TOPICS:
         return
     yield from (lesson.use, lesson.avoid, lesson.error, lesson.difference, lesson.recheck, lesson.topic)
     yield from (lesson.scope.tool, *lesson.steps, *lesson.files, *lesson.forms, *lesson.environment.values())
@@ -45,11 +45,11 @@ def _read(lesson: Lesson) -> Iterator[str]:
         yield from (example.tool, *texts_in(example.arguments), " ".join(example.result.split()))
 
 
-def _done(lesson: Lesson) -> Iterator[str]:
-    """What a model would be told to have worked, or would run. A file only has a name."""
+def _texts_to_do(lesson: Lesson) -> Iterator[str]:
+    """The texts of a lesson that a model may run. File names are not among them."""
     if lesson.kind == "working_set":
         return
-    if lesson.topic in _SAID:  # `never git push --force` is worth telling
+    if lesson.topic in _PERSON_TOPICS:  # `never git push --force` is worth telling
         yield ruinous(lesson.use)
         return
     yield from (lesson.use, lesson.recheck, lesson.difference, *lesson.steps)

@@ -1,6 +1,6 @@
-"""Tells together what several repairs have in common: one tool, one remedy, different complaints. Knows no session.
+"""Joins repairs that have the tool and the remedy in common and differ in the error message. Knows no session.
 
-`Edit` complains in three ways of a file that was not read; the remedy is the same, and so it is one thing to know.
+`Edit` complains in three ways of a file that was not read; the remedy is the same, so it becomes one lesson.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from preheat.model.lesson import Lesson, Support, kept_evidence
 from preheat.safe_text.letters import one_line
 
 _ERRORS, _LONGEST = 3, 60
-"""Complaints that are named, and letters of each."""
+"""Error messages that are quoted, and characters of each."""
 
 
 def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:
@@ -24,16 +24,16 @@ def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:
             scope = lesson.scope
             groups[scope.project, scope.agent, scope.tool, lesson.topic, lesson.difference, lesson.use].append(lesson)
     joined: dict[str, Lesson] = {}
-    gone: set[str] = set()
+    merged: set[str] = set()
     for group in groups.values():
         if len(group) > 1 and not any(lesson.pinned for lesson in group):
             ordered = sorted(group, key=lambda lesson: lesson.id)
-            joined[ordered[0].id] = _joined(ordered)
-            gone |= {lesson.id for lesson in ordered[1:]}
-    return [joined.get(lesson.id, lesson) for lesson in lessons if lesson.id not in gone]
+            joined[ordered[0].id] = _join_group(ordered)
+            merged |= {lesson.id for lesson in ordered[1:]}
+    return [joined.get(lesson.id, lesson) for lesson in lessons if lesson.id not in merged]
 
 
-def _joined(group: Sequence[Lesson]) -> Lesson:
+def _join_group(group: Sequence[Lesson]) -> Lesson:
     first = group[0]
     common = sorted(group, key=lambda lesson: (-lesson.support.calls_for, lesson.id))
     errors = list(dict.fromkeys(one_line(lesson.error, _LONGEST) for lesson in common if lesson.error))

@@ -27,7 +27,7 @@ _OPTION = re.compile(r"(?<=\s)(--?[A-Za-z][\w-]*)(?:=\S*)?")
 _TARGET = re.compile(r"(?<=\s)(?:\./)?([\w.@-]+(?:/[\w.@-]+)+|[\w-]+/)(?=\s|$)")
 
 
-class _Met(NamedTuple):
+class _MissingIn(NamedTuple):
     told: Told
     stuck: Stuck
 
@@ -36,98 +36,101 @@ def learn_needs(project: str, told: Sequence[Told]) -> list[Lesson]:
     """What has to be so that commands work here."""
     scope = Scope(project=project)
     return [
-        *_folders(scope, told),
-        *_staying(scope, told),
-        *_missing(scope, told),
-        *_options(scope, told),
-        *_runners(scope, told),
+        *_learn_folders(scope, told),
+        *_learn_kept_folders(scope, told),
+        *_learn_missing_programs(scope, told),
+        *_learn_options(scope, told),
+        *_learn_runners(scope, told),
     ]
 
 
-def _folders(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """A program that finds its project in one folder only."""
-    for program, folder in home_folders(told).items():
-        met = [_Met(each, stuck) for each in told for stuck in each.commands.astray if stuck.name == program]
-        met = [each for each in met if each.stuck.folder != folder]
-        if not met:
+def _learn_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+    """Lessons about programs that find their project in one folder only."""
+    for program, folder in home_folders(sessions).items():
+        cases = [
+            _MissingIn(each, stuck) for each in sessions for stuck in each.commands.astray if stuck.name == program
+        ]
+        cases = [each for each in cases if each.stuck.folder != folder]
+        if not cases:
             continue
         uses = [
             Use(each, used)
-            for each in told
+            for each in sessions
             for used in each.commands.used
             if used.folder == folder and used.core.partition(" ")[0] == program
         ]
         tally = Tally(uses)
-        message = _quoted(met)
+        message = _quote_commonest(cases)
         yield _lesson(
             scope,
             "folder",
             (program, folder),
             f"`{program}` runs in `{folder}/` ({tally.ran} of {tally.ran + tally.bad} calls, {tally.sessions} sessions);"
-            f" elsewhere it fails ({_times(len(met))}){message}.",
-            _evidence_of(tally.uses) + _evidence_of_stuck(met),
-            met,
+            f" elsewhere it fails ({_times(len(cases))}){message}.",
+            _evidence_of(tally.uses) + _evidence_of_stuck(cases),
+            cases,
             forms=tally.forms[:MOST_FORMS],
             files=(folder,),
         )
 
 
-def _staying(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """A shell that keeps its folder from call to call: the same `cd` fails the second time."""
-    met = [_Met(each, stuck) for each in told for stuck in each.commands.stayed]
-    if not met:
+def _learn_kept_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+    """Lessons about shells that keep their folder from call to call: the same `cd` fails the second time."""
+    cases = [_MissingIn(each, stuck) for each in sessions for stuck in each.commands.stayed]
+    if not cases:
         return
-    agents = {each.told.agent for each in met}
-    folders = Counter(each.stuck.name for each in met)
+    agents = {each.told.agent for each in cases}
+    folders = Counter(each.stuck.name for each in cases)
     shown = " or ".join(f"`cd {name}`" for name, _ in sorted(folders.items(), key=lambda item: (-item[1], item[0]))[:2])
     yield _lesson(
         scope,
         "folder",
         ("staying",),
-        f"The shell keeps its folder from one call to the next: a second {shown} fails ({_times(len(met))}){_quoted(met)}.",
-        _evidence_of_stuck(met),
-        met,
+        f"The shell keeps its folder from one call to the next: a second {shown} fails"
+        f" ({_times(len(cases))}){_quote_commonest(cases)}.",
+        _evidence_of_stuck(cases),
+        cases,
         agent=agents.pop() if len(agents) == 1 else "",
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
-def _missing(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """Programs that the shell does not know."""
-    by_name: dict[str, list[_Met]] = {}
-    for each in told:
+def _learn_missing_programs(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+    """Lessons about programs that the shell does not find."""
+    by_name: dict[str, list[_MissingIn]] = {}
+    for each in sessions:
         for stuck in each.commands.missing:
-            by_name.setdefault(stuck.name, []).append(_Met(each, stuck))
-    for name, met in sorted(by_name.items()):
-        ran = [each for each in told if each.commands.programs.get(name)]
-        last = max(each.told.place for each in met)
-        if any(each.place >= last for each in ran) or len(ran) >= len(met):
+            by_name.setdefault(stuck.name, []).append(_MissingIn(each, stuck))
+    for name, cases in sorted(by_name.items()):
+        ran = [each for each in sessions if each.commands.programs.get(name)]
+        last = max(each.told.place for each in cases)
+        if any(each.place >= last for each in ran) or len(ran) >= len(cases):
             continue  # it is there now, or on another machine
         against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
         yield _lesson(
             scope,
             "missing",
             (name,),
-            f"`{name}` is not there (not found {_times(len(met))} in {_sessions(met)}).",
-            _evidence_of_stuck(met) + against,
-            met,
+            f"`{name}` is not there (not found {_times(len(cases))} in {_sessions(cases)}).",
+            _evidence_of_stuck(cases) + against,
+            cases,
             avoid=name,
         )
 
 
-def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """An option without which a command fails on one target."""
-    for (purpose, way), uses in ways(told).items():
+def _learn_options(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+    """Lessons about options without which a command fails on one target."""
+    for (purpose, way), uses in ways(sessions).items():
         if not any(use.used.failing for use in uses):
             continue
         for target in sorted({target for use in uses for text, _ in use.used.failing for target in _targets(text)}):
-            option = _needed(uses, target)
+            option = _needed_option(uses, target)
             if option is None:
                 continue
             name, good, bad = option
             example = good[-1][1]
             signatures = [signature for use, _ in bad for signature in use.used.signatures]
-            met = [
-                _Met(use.told, Stuck(target, seq, signature, use.used.last, text))
+            cases = [
+                _MissingIn(use.told, Stuck(target, seq, signature, use.used.last, text))
                 for use, text in bad
                 for seq, signature in zip(use.used.bad_seqs, use.used.signatures or ("",), strict=False)
             ]
@@ -136,9 +139,9 @@ def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
                 purpose,
                 ("option", way, target, name),
                 f"`{way}` needs `{name}` for `{target}`: `{example}` works ({_times(len(good))}), without it it fails"
-                f" ({_times(len(bad))}){_quoted(met)}.",
+                f" ({_times(len(bad))}){_quote_commonest(cases)}.",
                 [*(Evidence(use.told.session, None, use.used.last, False, text) for use, text in good)],
-                met,
+                cases,
                 use=example,
                 avoid=bad[-1][1],
                 forms=tuple(dict.fromkeys(use.used.form for use, _ in good))[:MOST_FORMS],
@@ -151,8 +154,8 @@ def _options(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
 _Cases = list[tuple[Use, str]]
 
 
-def _needed(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
-    """The option that tells the calls on a target that ran from those that failed, and both."""
+def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
+    """The option that calls on a target have if they worked and lack if they failed, with both groups of calls."""
     good = [(use, text) for use in uses for text, _ in use.used.texts if target in _targets(text)]
     bad = [(use, text) for use in uses for text, _ in use.used.failing if target in _targets(text)]
     for name in sorted({name for _, text in good for name in _OPTION.findall(text)}):
@@ -169,11 +172,11 @@ def _targets(text: str) -> list[str]:
     return [target.rstrip("/") for target in _TARGET.findall(text)]
 
 
-def _runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
-    """The one of several package runners that is used here."""
+def _learn_runners(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+    """A lesson about which of several package runners the project uses."""
     for family in _RUNNERS:
         by_name: dict[str, list[Use]] = {}
-        for each in told:
+        for each in sessions:
             for used in each.commands.used:
                 name = used.way.partition(" ")[0]
                 if name in family:
@@ -187,7 +190,9 @@ def _runners(scope: Scope, told: Sequence[Told]) -> Iterable[Lesson]:
         if tally.ran < 5 or tally.sessions < 2 or tally.ran < _CLEAR * total:
             continue
         failing = sorted(other for other, each in tallies.items() if other != name and each.fails)
-        others = [_Met(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]]
+        others = [
+            _MissingIn(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
+        ]
         more = f"; {', '.join(f'`{other}`' for other in failing)} fails here" if failing else ""
         signatures = [signature for other in failing for signature in tallies[other].signatures]
         yield _lesson(
@@ -209,7 +214,7 @@ def _lesson(
     key: tuple[str, ...],
     text: str,
     evidence: list[Evidence],
-    met: Sequence[_Met],
+    cases: Sequence[_MissingIn],
     *,
     agent: str = "",
     use: str = "",
@@ -219,7 +224,7 @@ def _lesson(
     signatures: tuple[str, ...] = (),
 ) -> Lesson:
     scope = Scope(agent, scope.project)
-    found = signatures or tuple(dict.fromkeys(each.stuck.signature for each in met if each.stuck.signature))
+    found = signatures or tuple(dict.fromkeys(each.stuck.signature for each in cases if each.stuck.signature))
     sessions = {each.session for each in evidence if not each.against}
     status: LessonStatus = "active" if len(sessions) > 1 else "weak"
     times = [each.at for each in evidence if each.at is not None]
@@ -245,9 +250,9 @@ def _lesson(
     )
 
 
-def _quoted(met: Sequence[_Met]) -> str:
+def _quote_commonest(cases: Sequence[_MissingIn]) -> str:
     """The commonest message, if it may be shown."""
-    messages = commonest(each.stuck.signature for each in met if not orders(each.stuck.signature))
+    messages = commonest(each.stuck.signature for each in cases if not orders(each.stuck.signature))
     return f": `{one_line(messages[0], 80)}`" if messages else ""
 
 
@@ -255,8 +260,8 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _sessions(met: Sequence[_Met]) -> str:
-    return counted(len({each.told.session for each in met}), "session")
+def _sessions(cases: Sequence[_MissingIn]) -> str:
+    return counted(len({each.told.session for each in cases}), "session")
 
 
 def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
@@ -267,5 +272,5 @@ def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
     ]
 
 
-def _evidence_of_stuck(met: Sequence[_Met]) -> list[Evidence]:
-    return [Evidence(each.told.session, each.stuck.seq, each.stuck.at, False, each.stuck.text) for each in met]
+def _evidence_of_stuck(cases: Sequence[_MissingIn]) -> list[Evidence]:
+    return [Evidence(each.told.session, each.stuck.seq, each.stuck.at, False, each.stuck.text) for each in cases]

@@ -23,9 +23,9 @@ _MOST = 400
 """Of each sort that are kept of one session."""
 HALF_LIFE = 10.0
 """Sessions after which one counts half: what a project does changes."""
-_OF_CALLS = frozenset(["repair", "error"])
-_DOUBT = 1.0
-"""Sessions without it that are thought to have been there before the first: twice of twice is not always."""
+_KINDS_OF_CALLS = frozenset(["repair", "error"])
+_PRIOR_SESSIONS = 1.0
+"""Sessions without the lesson's subject that are assumed before the first one, so that two of two does not mean always."""
 
 
 class Occurred(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Occurred(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> Occurred:
-    """Also of a session in which nothing did: it counts too."""
+    """What occurred in a session; a session without any call counts too."""
     forms: dict[str, None] = {}
     files: dict[str, None] = {}
     errors: dict[str, None] = {}
@@ -62,7 +62,7 @@ def forms_in(command: str) -> list[str]:
 
 
 def known_by(signature: str) -> str:
-    """An error by its words, in few letters; empty where it has none."""
+    """A short hash of the words of an error; empty where it has none."""
     words = telling_words(signature)
     return blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=6).hexdigest() if words else ""
 
@@ -82,7 +82,7 @@ def about(lesson: Lesson) -> About:
         forms |= {form for check in lesson.packet.checks for form in forms_in(check.command)}
         files |= {*lesson.packet.files, *lesson.packet.unverified}
     errors = frozenset(filter(None, map(known_by, lesson.signatures)))
-    if lesson.kind in _OF_CALLS and lesson.topic != "shell":  # their forms are names of tools
+    if lesson.kind in _KINDS_OF_CALLS and lesson.topic != "shell":  # their forms are names of tools
         forms = set()
     forms -= {lesson.scope.tool}
     return About(frozenset(forms), frozenset(files), errors)
@@ -109,17 +109,19 @@ def _within(path: str, places: frozenset[str]) -> bool:
 def reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
     """How often it applied to the sessions so far, which are in time order, the newest counting most. None where none was
     of its agent."""
-    return _share(noted, lesson, applies)
+    return _weighted_share(noted, lesson, applies)
 
 
 def met(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
-    """How often its error occurred in the sessions so far, counted likewise."""
-    return _share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
+    """How often the error of a lesson occurred in the sessions so far, the newest counting most."""
+    return _weighted_share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
 
 
-def _share(noted: Sequence[Noted[Occurred]], lesson: Lesson, is_so: Callable[[About, Occurred], bool]) -> float | None:
+def _weighted_share(
+    noted: Sequence[Noted[Occurred]], lesson: Lesson, is_so: Callable[[About, Occurred], bool]
+) -> float | None:
     what = about(lesson)
-    weight, total, hits = 1.0, _DOUBT, 0.0
+    weight, total, hits = 1.0, _PRIOR_SESSIONS, 0.0
     some = False
     for each in reversed(noted):
         if lesson.scope.agent in ("", each.agent):

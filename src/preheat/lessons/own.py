@@ -1,6 +1,6 @@
-"""Which calls run what the session itself has just written: a script of its own, or one that stands in the call. Knows no lesson.
+"""Which calls run a script that the session itself wrote, in a file or inside the call. Knows no lesson.
 
-What such a script meets is a matter of what is in it, and says nothing about the project that the next session could use.
+An error of such a script depends on its content, and teaches the next session nothing about the project.
 """
 
 import re
@@ -18,22 +18,22 @@ _READ = 8192
 
 
 def runs_own(seen: Seen) -> frozenset[int]:
-    """The places of the calls that run it."""
+    """The places of the calls that run a script of the session's own."""
     own: set[str] = set()
     found: set[int] = set()
     for each in seen.calls:
         if each.call.kind == "shell":
             text = text_of(each.call.input)
-            if _runs(text, own):
+            if _runs_own_script(text, own):
                 found.add(each.record.seq)
             if ">" in text or "tee" in text:
                 own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
         elif each.call.kind == "write" and each.worked:
-            own.update(_written(each))
+            own.update(_written_names(each))
     return frozenset(found)
 
 
-def _runs(text: str, own: set[str]) -> bool:
+def _runs_own_script(text: str, own: set[str]) -> bool:
     main = understand(text).main
     if main is None:
         return False
@@ -42,6 +42,6 @@ def _runs(text: str, own: set[str]) -> bool:
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in main.words)
 
 
-def _written(each: SeenCall) -> list[str]:
+def _written_names(each: SeenCall) -> list[str]:
     paths = changed(each.call)
     return [base_name(path) for path in (paths.split("\n") if paths else names_in(text_of(each.call.input)))]

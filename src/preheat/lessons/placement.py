@@ -57,19 +57,19 @@ def made_in(seen: Seen) -> tuple[Made, ...]:
         call = each.call
         if call.kind not in ("read", "edit", "write"):
             continue
-        paths = _new(seen, each.call.input, changed(call)) if call.kind == "edit" else [file_of(call)]
+        paths = _added_files(seen, each.call.input, changed(call)) if call.kind == "edit" else [file_of(call)]
         if each.worked and (call.kind == "write" or _ADDED.search(str(call.input.get("text", "")))):
-            said = each.result.text if each.result is not None else ""
+            output = each.result.text if each.result is not None else ""
             for path in paths:
                 place = seen.relative(path).replace("\\", "/").removeprefix("./")
-                if path not in known and _is_kept(place) and not _UPDATED.match(said):
+                if path not in known and _is_kept(place) and not _UPDATED.match(output):
                     found.append(Made(place, each.record.seq, call.at))
         known.update(path for path in (*paths, file_of(call)) if path)
     unique = {made.path: made for made in reversed(found)}
     return tuple(sorted(unique.values(), key=lambda made: made.seq))[:MOST_FILES]
 
 
-def _new(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
+def _added_files(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
     added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")
@@ -87,7 +87,7 @@ def _is_kept(path: str) -> bool:
 def learn_placement(project: str, laid: Sequence[Laid]) -> list[Lesson]:
     """Where tests and files of one ending are put, where it is clear."""
     scope = Scope(project=project)
-    first: dict[str, tuple[str, Made]] = {}  # a file is new once, whatever later sessions write there
+    first: dict[str, tuple[str, Made]] = {}  # a file is new only the first time
     for each in laid:
         for made in each.made:
             first.setdefault(made.path, (each.session, made))
@@ -101,8 +101,8 @@ def learn_placement(project: str, laid: Sequence[Laid]) -> list[Lesson]:
             tests.setdefault(ending, []).append((session, f"{_test_folder(folder)}\0{pattern}", made))
         elif ending:
             others.setdefault(ending, []).append((session, folder, made))
-    found = [_test_lesson(scope, ending, of) for ending, of in sorted(tests.items())]
-    found += [_folder_lesson(scope, ending, of) for ending, of in sorted(others.items())]
+    found = [_test_lesson(scope, ending, files_made) for ending, files_made in sorted(tests.items())]
+    found += [_folder_lesson(scope, ending, files_made) for ending, files_made in sorted(others.items())]
     return [lesson for lesson in found if lesson is not None]
 
 
@@ -116,7 +116,7 @@ def test_pattern(name: str) -> str:
 
 
 def _test_folder(folder: str) -> str:
-    """The folder of tests that a test stands below, from the project on; empty where it stands beside the source."""
+    """The folder of tests that a test lies in, relative to the project; empty where it lies beside the source."""
     parts = folder.split("/")
     for number, part in enumerate(parts):
         if part in _TEST_FOLDERS:
@@ -124,8 +124,8 @@ def _test_folder(folder: str) -> str:
     return ""
 
 
-def _test_lesson(scope: Scope, ending: str, of: list[tuple[str, str, Made]]) -> Lesson | None:
-    counted = Counter(place for _, place, _ in of)
+def _test_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, Made]]) -> Lesson | None:
+    counted = Counter(place for _, place, _ in files_made)
     place = min(counted, key=lambda each: (-counted[each], each))
     folder, pattern = place.split("\0")
     if not folder and pattern in _FORCED:
@@ -133,20 +133,24 @@ def _test_lesson(scope: Scope, ending: str, of: list[tuple[str, str, Made]]) -> 
     where = f"below `{folder}/`" if folder else "beside the source"
     text = f"New `.{ending}` tests stand {where} as `{pattern}`"
     files = (folder,) if folder else ()
-    return _lesson(scope, ("test", ending), text, f"{folder}/{pattern}" if folder else pattern, files, of, place)
+    return _lesson(
+        scope, ("test", ending), text, f"{folder}/{pattern}" if folder else pattern, files, files_made, place
+    )
 
 
-def _folder_lesson(scope: Scope, ending: str, of: list[tuple[str, str, Made]]) -> Lesson | None:
+def _folder_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, Made]]) -> Lesson | None:
     """The deepest folder that nearly all new files of an ending stand below; a folder at the top anybody sees."""
     best: Lesson | None = None
-    for folder in sorted({"/".join(parts[:depth]) for parts in _folders(of) for depth in range(2, len(parts) + 1)}):
+    for folder in sorted(
+        {"/".join(parts[:depth]) for parts in _folders(files_made) for depth in range(2, len(parts) + 1)}
+    ):
         inside = f"{folder}/"
-        there = [each == folder or each.startswith(inside) for _, each, _ in of]
-        if sum(there) < max(_ENOUGH_FILES, _SURE * len(of)):  # the bound of a share lies below the share
+        there = [each == folder or each.startswith(inside) for _, each, _ in files_made]
+        if sum(there) < max(_ENOUGH_FILES, _SURE * len(files_made)):  # the bound of a share lies below the share
             continue
         below = [
             (session, folder if is_there else each, made)
-            for (session, each, made), is_there in zip(of, there, strict=True)
+            for (session, each, made), is_there in zip(files_made, there, strict=True)
         ]
         text = f"New `.{ending}` files go below `{folder}/`"
         lesson = _lesson(scope, ("folder", ending), text, folder, (folder,), below, folder)
@@ -156,8 +160,8 @@ def _folder_lesson(scope: Scope, ending: str, of: list[tuple[str, str, Made]]) -
     return best
 
 
-def _folders(of: Iterable[tuple[str, str, Made]]) -> Iterable[list[str]]:
-    return (folder.split("/") for _, folder, _ in of if folder)
+def _folders(files_made: Iterable[tuple[str, str, Made]]) -> Iterable[list[str]]:
+    return (folder.split("/") for _, folder, _ in files_made if folder)
 
 
 def _lesson(
@@ -166,10 +170,10 @@ def _lesson(
     text: str,
     use: str,
     files: tuple[str, ...],
-    of: list[tuple[str, str, Made]],
+    files_made: list[tuple[str, str, Made]],
     place: str,
 ) -> Lesson | None:
-    evidence = [Evidence(session, made.seq, made.at, each != place, made.path) for session, each, made in of]
+    evidence = [Evidence(session, made.seq, made.at, each != place, made.path) for session, each, made in files_made]
     support = support_of(evidence)
     enough = support.calls_for >= _ENOUGH_FILES and support.sessions_for >= _ENOUGH_SESSIONS
     if not enough or support.confidence < _SURE:

@@ -53,7 +53,7 @@ def _owner(root: str) -> str:
 
 
 def last_part(root: str) -> str:
-    """The name that a folder goes by."""
+    """The last part of a folder's path."""
     return _parts(root)[-1]
 
 

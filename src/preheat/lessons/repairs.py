@@ -1,4 +1,4 @@
-"""Learns how mistakes are put right: a lesson for each repair that recurs. Knows no archive; what a repair is says `mistakes`."""
+"""LearnRepairPatterns: one lesson for each repair that recurs. Knows no archive; what a repair is, is decided in `mistakes`."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _evidence(case: Case) -> Evidence:
 def _with_contradictions(
     support: Support, difference: Difference, good: Sequence[Case], sessions: Sequence[Noted[Notes]]
 ) -> Support:
-    """Counts in the calls of the failed form that worked, where the form is what is said to be wrong."""
+    """The support, with calls of the failed form that worked counted against the repair, where the form is said to be wrong."""
     forms = {case.mistake.started for case in good} - {case.tried.form for case in good}
     if difference.kind not in _FORM_SAYS_IT or not difference.was or "/" in difference.was:
         return support
@@ -116,7 +116,7 @@ def _with_contradictions(
 
 
 def _scope(project: str, good: Sequence[Case]) -> Scope:
-    """A tool is its agent's own; a command is anybody's, unless nobody else was seen to meet it anywhere."""
+    """The scope of a repair: a tool belongs to its agent, a command to every agent, unless only one agent ever failed with it."""
     agents = {case.origin.agent for case in good}
     tools = {case.mistake.tool for case in good}
     own = good[0].mistake.family != "shell" or good[0].difference.kind == "fewer"
@@ -128,7 +128,7 @@ def _scope(project: str, good: Sequence[Case]) -> Scope:
 
 
 def _forms(difference: Difference, good: Sequence[Case]) -> tuple[str, ...]:
-    """What it is about: of a tool the tool, whatever mended it; of one word that must not be there that word alone."""
+    """The forms of a repair: the tool, or the commands that failed and worked; none where a single file is what is wrong."""
     if difference.kind == "without" and files_of(difference, good):
         return ()
     if good[0].mistake.family != "shell" or difference.kind == "fewer":

@@ -14,7 +14,7 @@ _ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s+[\"']?(?:/|~|\.\.|\$|[A-Za-z]:)|\bgit
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\s]+|detached HEAD)(?: \(root-commit\))? (?P<head>[0-9a-f]{7,40})\] ", re.M)
 _SWITCHED = re.compile(r"^(?:Switched to (?:a new )?branch|Already on) '([^']+)'", re.M)
 _ON_BRANCH = re.compile(r"^On branch (\S+)$", re.M)
-_LOGGED = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?:\s|$)", re.M)
+_LOG_OUTPUT = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?:\s|$)", re.M)
 _FORWARD = re.compile(r"^Updating [0-9a-f]{7,40}\.\.([0-9a-f]{7,40})$", re.M)
 _MOVING = frozenset(["checkout", "switch", "pull", "merge", "rebase", "reset", "cherry-pick", "revert", "commit", "am"])
 _PLAIN_LOG = re.compile(r"-(?:\d+|n\d*|-oneline|-decorate|-stat|-max-count=\d+|-no-pager|-no-decorate)$|\d+$|HEAD$")
@@ -30,39 +30,41 @@ class Place(NamedTuple):
 
 
 def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
-    """What the last words of git say, after all calls; `branch` is what the session's own record says."""
+    """The state by the last outputs of git; `branch` is the branch in the session's own record."""
     found = Place(branch)
     for each in calls:
         if each.call.kind != "shell" or each.result is None or not each.worked:
             continue
         text = text_of(each.call.input)
         if "git" in text and not _ELSEWHERE.search(text):
-            found = _after(found, text, each.result.text, each.record.seq)
+            found = _state_after(found, text, each.result.text, each.record.seq)
     return found
 
 
-def _after(before: Place, text: str, output: str, seq: int) -> Place:
+def _state_after(before: Place, text: str, output: str, seq: int) -> Place:
     commands = [command for command in understand(text).commands if command.program == "git"]
-    told = [_subcommand(command) for command in commands]
-    if not told:
+    subcommands = [_subcommand(command) for command in commands]
+    if not subcommands:
         return before
     branch, head, committed = before
-    if "commit" in told:
+    if "commit" in subcommands:
         committed = seq
-    if not _MOVING.isdisjoint(told):
+    if not _MOVING.isdisjoint(subcommands):
         head = ""
-    if not {"status", "checkout", "switch"}.isdisjoint(told):
+    if not {"status", "checkout", "switch"}.isdisjoint(subcommands):
         named = [*_ON_BRANCH.findall(output), *_SWITCHED.findall(output)]
         branch = named[-1] if named else branch
-    for made in _COMMITTED.finditer(output) if "commit" in told else ():
+    for made in _COMMITTED.finditer(output) if "commit" in subcommands else ():
         head = made["head"]
         branch = branch if made["branch"] == "detached" or " " in made["branch"] else made["branch"]
-    if not {"pull", "merge"}.isdisjoint(told) and (forward := _FORWARD.search(output)):
+    if not {"pull", "merge"}.isdisjoint(subcommands) and (forward := _FORWARD.search(output)):
         head = forward[1]
     last = commands[-1]
-    if (told[-1] == "log" and _is_plain_log(last)) or (told[-1] == "rev-parse" and last.words[-1] == "HEAD"):
-        logged = _LOGGED.search(output)
-        head = logged[1] if logged and len(set(told) & {"diff", "show", "blame", "reflog"}) == 0 else head
+    if (subcommands[-1] == "log" and _is_plain_log(last)) or (
+        subcommands[-1] == "rev-parse" and last.words[-1] == "HEAD"
+    ):
+        logged = _LOG_OUTPUT.search(output)
+        head = logged[1] if logged and len(set(subcommands) & {"diff", "show", "blame", "reflog"}) == 0 else head
     return Place(branch, head, committed)
 
 

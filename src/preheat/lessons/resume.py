@@ -41,7 +41,7 @@ _GOAL, _GOAL_OPEN = 140, 220
 
 
 class UsualCheck(msgspec.Struct, frozen=True):
-    """A check that gave an answer in a session."""
+    """A check that passed or failed in a session."""
 
     purpose: str
     command: str
@@ -58,7 +58,7 @@ class ResumeNotes(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> ResumeNotes | None:
-    """The packet of a session, as far as that session alone tells."""
+    """The packet of one session, without what other sessions show."""
     checked = runs(seen.calls, seen.relative)
     usual = tuple(dict.fromkeys(UsualCheck(run.purpose, run.command) for run in reversed(checked)))[:_USUAL]
     packet = _packet(seen, checked)
@@ -81,7 +81,7 @@ def learn(project: str, noted: Sequence[Noted[ResumeNotes]]) -> list[Lesson]:
     assert packet is not None  # noqa: S101  (chosen above)
     if is_clean(packet) and is_housekeeping(packet.goal):  # nor anything of an older one: it was seen to
         return []
-    packet = msgspec.structs.replace(packet, next_command=_next(packet, noted))
+    packet = msgspec.structs.replace(packet, next_command=_next_command(packet, noted))
     evidence = (Evidence(session, None, at, text=one_line(packet.goal)),)
     scope = Scope(project=project)
     return [
@@ -171,14 +171,14 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
     by_person = session.starter in _PEOPLE and session.relation != "subagent"
     if not seen.root or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
         return None
-    edited, read = _files(seen)
+    edited, read = _touched_files(seen)
     where = place(seen.calls, session.branch)
     wanted = goal([said.text for said in seen.said()], seen.relative)
     if not wanted or not (edited or checked or where.committed >= 0):
         return None
     passed = max((run.seq for run in checked if run.passed), default=-1)
     states = last_states(checked)[:_CHECKS]
-    checks = tuple(Check(run.command, run.passed, _told(run.signature), run.at) for run in states)
+    checks = tuple(Check(run.command, run.passed, _safe_signature(run.signature), run.at) for run in states)
     unverified = [path for path, (_, last) in edited.items() if last > passed and not path.endswith(_DOCUMENTS)]
     return ResumePacket(
         session=seen.key,
@@ -195,7 +195,7 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
     )
 
 
-def _files(seen: Seen) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+def _touched_files(seen: Seen) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
     """The files that were edited, and those that were only read: how often, and where the last time."""
     edited: dict[str, tuple[int, int]] = {}
     read: dict[str, tuple[int, int]] = {}
@@ -217,7 +217,7 @@ def _ranked(files: dict[str, tuple[int, int]]) -> list[str]:
 
 
 def _dead_ends(seen: Seen) -> tuple[str, ...]:
-    """What was tried and given up: an intent that failed several times (no bad news, but mistakes) and never worked after."""
+    """What the session gave up: intents that failed several times, not by findings, and never worked after."""
     failures: dict[Intent, list[SeenCall]] = {}
     for each in seen.calls:
         if each.call.kind in _BY_FILE:
@@ -230,21 +230,21 @@ def _dead_ends(seen: Seen) -> tuple[str, ...]:
     found: list[tuple[int, int, str]] = []
     for calls in failures.values():
         last = calls[-1]
-        shown = _shown(seen, last)
+        shown = _show_call(seen, last)
         if len(calls) >= _ABANDONED and shown:
-            text = f"{shown} failed {len(calls)} times{_quoted(_told(last.record.signature))}"
+            text = f"{shown} failed {len(calls)} times{_quoted(_safe_signature(last.record.signature))}"
             found.append((-len(calls), last.record.seq, text))
     return tuple(text for *_, text in sorted(found)[:_DEAD_ENDS])
 
 
-def _shown(seen: Seen, each: SeenCall) -> str:
+def _show_call(seen: Seen, each: SeenCall) -> str:
     if each.call.kind != "shell":
         return f"`{each.call.tool}`"
     text = seen.relative(text_of(each.call.input))
     return "" if "\n" in text or len(text) > _SIGNATURE or junk(text) else f"`{text}`"
 
 
-def _next(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
+def _next_command(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
     """The failing check; else, for edits that nobody checked, the session's own or the one that most sessions here run."""
     failing = next((check.command for check in packet.checks if not check.passed), "")
     if failing or not packet.unverified:
@@ -256,7 +256,7 @@ def _next(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
     if not usual:
         return ""
     most = max(counts[check] for check in usual)
-    # A test says more than a linter, unless hardly anybody runs it.
+    # A test is preferred to a linter, unless few sessions run it.
     usual.sort(key=lambda each: (each.purpose != "test" or 2 * counts[each] < most, -counts[each], each.command))
     return usual[0].command
 
@@ -272,8 +272,8 @@ def _sentence(packet: ResumePacket) -> str:
     return f'The last session was asked: "{wanted}"; {state}.'
 
 
-def _told(signature: str) -> str:
-    """A signature, if it may be put before a model."""
+def _safe_signature(signature: str) -> str:
+    """The signature; empty if it reads like an order to a model."""
     signature = one_line(signature, _SIGNATURE)
     return "" if orders(signature) else signature
 

@@ -49,7 +49,7 @@ _STANDING = re.compile(
     + r"|.*\bi(?:'ve| have)? (?:already )?(?:told|asked) you\b|.*\bhow (?:often|many times)\b",
     re.IGNORECASE,
 )
-"""It says itself that it holds from now on."""
+"""Sentences that say that they hold from now on."""
 _FORBIDS = re.compile(
     _LEAD
     + "(?:(?:"
@@ -134,7 +134,7 @@ _MOMENT = re.compile(
     + r")\b|\?\s*$|^(?:can|could|should|would|shall|may|do|is|are) (?:we|you|i|it)\b",
     re.IGNORECASE,
 )
-"""It is about this piece of work, or it asks."""
+"""Sentences about the current piece of work, and questions."""
 _GENERAL = re.compile(
     r"\b(?:"
     + _any(
@@ -172,15 +172,15 @@ class Ruling(NamedTuple):
     """What a sentence rules."""
 
     standing: bool
-    """It says itself that it always holds."""
+    """The sentence itself says that the rule always holds."""
     general: bool
-    """It speaks of more than one case, or gives a reason."""
+    """The sentence speaks of more than one case, or gives a reason."""
     use: str
     avoid: str
     quoted: tuple[str, ...]
-    """What stands in backquotes."""
+    """The texts in backquotes."""
     instead: bool
-    """It sets one thing against another."""
+    """The sentence prefers one thing to another."""
 
 
 def ruling(sentence: str) -> Ruling | None:

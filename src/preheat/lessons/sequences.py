@@ -18,7 +18,7 @@ from preheat.statistics.multiplicity import benjamini_hochberg
 LEVEL = 0.05
 LENGTHS = (2, 3, 4)
 _FEWEST = 5
-"""Sessions on either side; with fewer no order can be told from chance."""
+"""Sessions on either side; with fewer no order can be distinguished from chance."""
 _PROJECTS = 2
 
 Steps: TypeAlias = tuple[str, ...]
@@ -34,11 +34,11 @@ class Unit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One order of shapes that stands out."""
+    """One order of shapes that good sessions have more often."""
 
     steps: Steps
     good: int
-    """Good sessions that have it, of so many; bad ones likewise."""
+    """Good sessions with this order, and all good sessions; then the bad ones."""
     all_good: int
     bad: int
     all_bad: int
@@ -99,7 +99,7 @@ def learn(project: str, sessions: Sequence[Noted[StretchNotes]]) -> list[Lesson]
     found = find(units)
     if not project:
         found = [each for each in found if _in_several(each.steps, units)]
-    return [_lesson(project, each, sessions) for each in _different(found)]
+    return [_lesson(project, each, sessions) for each in _drop_overlapping(found)]
 
 
 def _in_several(steps: Steps, units: Iterable[Unit]) -> bool:
@@ -114,16 +114,16 @@ def _share(values: list[bool]) -> float:
     return sum(values) / len(values)
 
 
-def _different(found: Iterable[Finding]) -> list[Finding]:
-    """Without those that are part of a surer one, or have one as a part."""
+def _drop_overlapping(found: Iterable[Finding]) -> list[Finding]:
+    """The findings without those that contain, or are part of, one with a smaller p-value."""
     kept: list[Finding] = []
     for each in found:
-        if not any(_within(each.steps, other.steps) or _within(other.steps, each.steps) for other in kept):
+        if not any(_is_part(each.steps, other.steps) or _is_part(other.steps, each.steps) for other in kept):
             kept.append(each)
     return kept
 
 
-def _within(part: Steps, whole: Steps) -> bool:
+def _is_part(part: Steps, whole: Steps) -> bool:
     return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
 
 
@@ -133,7 +133,7 @@ def _lesson(project: str, found: Finding, sessions: Sequence[Noted[StretchNotes]
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for each in sessions:
         for against, stretch in ((False, each.notes.good), (True, each.notes.bad)):
-            if stretch is not None and _within(found.steps, stretch.steps):
+            if stretch is not None and _is_part(found.steps, stretch.steps):
                 evidence.append(_evidence(each, stretch, against))
                 for step in found.steps:
                     forms[step][each.notes.forms.get(step, "")] += 1

@@ -19,12 +19,12 @@ from preheat.safe_text.reasons import junk
 LONGEST = 20
 """Calls of a stretch: what lies further back has little to do with its end."""
 MOST_STEPS = 12
-"""The last so many shapes count, so that long stretches do not contain more of everything."""
+"""Only the last shapes of a stretch count, so that long stretches do not contain more of everything."""
 _CHECKS = frozenset(f"shell:{purpose}" for purpose in CHECKS)
 _NAMED = frozenset([*CHECKS, "vcs", "package", "format"])
-"""Purposes of commands that go by what they are told; others go by their purpose."""
+"""Purposes whose commands are named by program and subcommand; other commands are named by their purpose."""
 _SAME = {"shell:read": "read", "shell:search": "search", "shell:edit": "edit", "write": "edit", "shell:list": "list"}
-"""The same thing, whether a tool or a command does it."""
+"""One shape for the same activity, whether a tool or a command does it."""
 _LONGEST_SHAPE = 40
 
 
@@ -55,7 +55,7 @@ def note(seen: Seen) -> StretchNotes | None:
 
 
 def shape(each: SeenCall) -> str:
-    """What a call is, in a word or two that mean the same in every session."""
+    """The shape of a call: one or two words that mean the same in every session."""
     activity = each.record.activity
     if each.call.kind == "shell":
         purpose, *words = told(text_of(each.call.input))

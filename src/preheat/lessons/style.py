@@ -10,7 +10,7 @@ from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_
 
 HALF_LIFE = 120.0
 _FEW = 10
-"""Messages; of fewer no style can be told."""
+"""With fewer messages the style is unknown."""
 _MEANS = {
     "command_driven": "mostly with slash commands",
     "conversational": "mostly in questions",
@@ -62,21 +62,21 @@ def style_of(written: Written) -> str:
 
 def learn_style(project: str, styled: Sequence[Styled]) -> list[Lesson]:
     """One small lesson; weak, because nothing shows yet that knowing it helps."""
-    spoken = [each for each in styled if each.written.messages]
+    writing = [each for each in styled if each.written.messages]
     together = Written(
-        sum(each.written.messages for each in spoken),
-        sum(each.written.characters for each in spoken),
-        sum(each.written.questions for each in spoken),
-        sum(each.written.commands for each in spoken),
+        sum(each.written.messages for each in writing),
+        sum(each.written.characters for each in writing),
+        sum(each.written.questions for each in writing),
+        sum(each.written.commands for each in writing),
     )
-    if together.messages < _FEW or len(spoken) < 2:
+    if together.messages < _FEW or len(writing) < 2:
         return []
     style, scope = style_of(together), Scope(project=project)
     evidence = [
         Evidence(each.session, None, each.at, style_of(each.written) != style, style_of(each.written))
-        for each in spoken
+        for each in writing
     ]
-    times = [each.at for each in spoken if each.at is not None]
+    times = [each.at for each in writing if each.at is not None]
     return [
         Lesson(
             id=lesson_id("convention", scope, "style"),

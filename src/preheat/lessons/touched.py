@@ -16,13 +16,13 @@ def touches(seen: Seen, each: SeenCall) -> list[Touch]:
     known: dict[int, list[Touch]] = seen.memory.setdefault("fit touches", {})
     found = known.get(each.record.seq)
     if found is None:
-        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _speaks(touch.path)]
+        found = [touch for touch in touches_of(seen, each.record.seq, each.call) if not _gives_orders(touch.path)]
         known[each.record.seq] = found
     return found
 
 
 def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
-    """The same, also those that a model might obey."""
+    """The files that a call named, also those whose names read like orders to a model."""
     known: dict[int, list[Touch]] = seen.memory.setdefault("touches", {})
     if seq not in known:
         known[seq] = touched_by(call, seen.relative)
@@ -30,8 +30,8 @@ def touches_of(seen: Seen, seq: int, call: ToolCall) -> list[Touch]:
 
 
 @lru_cache(maxsize=8192)
-def _speaks(path: str) -> bool:
-    """Whether a file is called so that a model might obey its name."""
+def _gives_orders(path: str) -> bool:
+    """Whether a path reads like an order to a model."""
     return bool(orders(path))
 
 

@@ -52,7 +52,7 @@ class Typed(NamedTuple):
     """The folder that the text goes to first, relative to the project; empty where it goes to none."""
     purpose: Purpose
     way: str
-    """What starts it, the program and what that was told: the same for every case it is used on."""
+    """The starter, the program and its subcommand, without what differs from case to case."""
     core: str
     """The way without what starts it."""
     form: str
@@ -76,16 +76,16 @@ def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
             continue
         if first[0] in _KEYWORDS:
             return ()
-        if here is None or not all(_filters(part) for part in pipeline[1:]):
+        if here is None or not all(_is_filter(part) for part in pipeline[1:]):
             continue
-        one = _one(" ".join(first), here)
+        one = _typed_command(" ".join(first), here)
         if one is not None:
             found.append(one)
     return tuple(found)
 
 
 def moved(folder: str | None, target: str) -> str | None:
-    """The folder after a `cd`; None where that is not in the project or cannot be told."""
+    """The folder after a `cd`; None where that is outside of the project or unknown."""
     literal = _LITERAL.match(target)
     target = literal[2] if literal else target
     target = target.replace("\\", "/")
@@ -118,14 +118,14 @@ def _pipelines(text: str) -> list[list[list[str]]] | None:
     return [parts for pipeline in pipelines if (parts := [part for part in pipeline if part])]
 
 
-def _filters(words: list[str]) -> bool:
+def _is_filter(words: list[str]) -> bool:
     """Whether a part of a pipeline only shows what came before; a program with a script of its own does more."""
     if words[0].rstrip(".0123456789") in _INTERPRETERS:
         return not _INLINE.isdisjoint(words)
     return words[0] in FILTERS or words[0] in ("tee", "cat", "less", "more")
 
 
-def _one(text: str, folder: str) -> Typed | None:
+def _typed_command(text: str, folder: str) -> Typed | None:
     text = _LIMIT.sub("", text, count=1)
     if not text or len(text) > MOST_TEXT or "\n" in text:
         return None

@@ -22,13 +22,13 @@ MOST_SEQS = 5
 MOST_PROGRAMS = 100
 _PURPOSES = frozenset(("test", "build", "lint", "typecheck", "format", "package", "run", "other"))
 """Looking, editing, version control and requests are done the same way in every project."""
-_WHERE = ("workdir", "cwd", "working_directory", "dir")
+_FOLDER_ARGUMENTS = ("workdir", "cwd", "working_directory", "dir")
 _WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
 _NOT_FOUND = re.compile(
     r"(?i)command not found|not recognized as|(?:^|[:\s])not found$|no such command|is not installed|executable file not found"
 )
 _SPEAKERS = frozenset(("command", "zsh", "bash", "sh", "line", "eval"))
-"""Words that such a message has by itself."""
+"""Words of these messages that are no program."""
 _NO_FOLDER = re.compile(r"(?i)\bcd\b.*(?:no such file|cannot find|can't cd|does not exist)|cannot find path")
 _ASTRAY = re.compile(
     r"(?i)does not contain main module|go\.mod file not found|cannot find main module|could not find \S+ in \S+ or any parent"
@@ -38,7 +38,7 @@ _ASTRAY = re.compile(
 )
 """What programs say that look for their project where they are started."""
 _VARIABLE = re.compile(r"\$\w|(?:^|[\s=\"'])\.\.[\\/]")
-"""What a text means elsewhere only: variables, paths from a folder that is not told."""
+"""Variables and paths from an unknown folder: such a text means something else in another session."""
 
 
 class Used(msgspec.Struct, frozen=True, gc=False):
@@ -73,7 +73,7 @@ class Used(msgspec.Struct, frozen=True, gc=False):
 
 
 class Stuck(msgspec.Struct, frozen=True, gc=False):
-    """Something that was not there: a program, the folder of a `cd` that had worked before, a project to work on."""
+    """Something that a call did not find: a program, the folder of a `cd` that had worked before, a project."""
 
     name: str
     seq: int
@@ -81,7 +81,7 @@ class Stuck(msgspec.Struct, frozen=True, gc=False):
     at: float | None = None
     text: str = ""
     folder: str = ""
-    """Where it was looked for, if the call says."""
+    """The folder in which it was looked for, if the call names one."""
 
 
 class Commands(msgspec.Struct, frozen=True, gc=False):
@@ -91,7 +91,7 @@ class Commands(msgspec.Struct, frozen=True, gc=False):
     missing: tuple[Stuck, ...] = ()
     """Programs that the shell did not know."""
     stayed: tuple[Stuck, ...] = ()
-    """Folders that a `cd` did not find because the shell stood there already."""
+    """Folders that a `cd` did not find because the shell was in them already."""
     astray: tuple[Stuck, ...] = ()
     """Programs that did not find their project where they were started."""
     moved: int = 0
@@ -148,8 +148,8 @@ def commands_of(seen: Seen) -> Commands:
     stayed: list[Stuck] = []
     astray: list[Stuck] = []
     programs: Counter[str] = Counter()
-    been: set[str] = set()
-    went = 0
+    visited: set[str] = set()
+    moved_calls = 0
     own: set[str] = set()
     for each in seen.calls:
         call = each.call
@@ -161,25 +161,25 @@ def commands_of(seen: Seen) -> Commands:
         commands = typed(text, _start(seen, call.input))
         target = _first_cd(text)
         if target and each.ran:
-            been.add(target)
-            went += 1
-        _note_stuck(each, text, target if target in been else "", missing, stayed)
+            visited.add(target)
+            moved_calls += 1
+        _note_missing(each, text, target if target in visited else "", missing, stayed)
         if each.failed and commands and _ASTRAY.search(each.record.signature):
             programs_here = Counter(command.program for command in commands)
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
-            astray.append(_stuck(each, name, text, commands[0].folder))
+            astray.append(_make_missing(each, name, text, commands[0].folder))
             continue
-        for command in _judged(each, text, commands):
+        for command in _judged_commands(each, text, commands):
             if each.ran:
                 programs[command.program] += 1
-            if command.purpose in _PURPOSES and not _is_own(command, own):
+            if command.purpose in _PURPOSES and not _runs_own_script(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)
                 counts.setdefault(key, _Counts(command)).add(command, each)
         if ">" in text or "tee" in text:
             own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
     return Commands(
-        tuple(found), tuple(missing), tuple(stayed), tuple(astray), went, dict(most(programs, MOST_PROGRAMS))
+        tuple(found), tuple(missing), tuple(stayed), tuple(astray), moved_calls, dict(most(programs, MOST_PROGRAMS))
     )
 
 
@@ -188,8 +188,8 @@ def _by_weight(used: Used) -> tuple[object, ...]:
 
 
 def _start(seen: Seen, arguments: dict[str, object]) -> str:
-    """The folder that a call names besides its command."""
-    for name in _WHERE:
+    """The folder in a call's own argument for the working folder."""
+    for name in _FOLDER_ARGUMENTS:
         value = arguments.get(name)
         if isinstance(value, str) and value:
             return moved("", seen.relative(value)) or ""
@@ -202,24 +202,24 @@ def _first_cd(text: str) -> str:
     return "" if target in ("", ".", "..", "-") or target.startswith("/") else target
 
 
-def _note_stuck(call: SeenCall, text: str, target: str, missing: list[Stuck], stayed: list[Stuck]) -> None:
+def _note_missing(call: SeenCall, text: str, target: str, missing: list[Stuck], stayed: list[Stuck]) -> None:
     record = call.record
     if not call.failed or record.cause == "finding":
         return
     signature = one_line(record.signature)
     if _NOT_FOUND.search(signature):
-        name = _unknown(text, signature)
+        name = _unknown_program(text, signature)
         if name:
-            missing.append(_stuck(call, name, text))
+            missing.append(_make_missing(call, name, text))
     elif target and _NO_FOLDER.search(signature):
-        stayed.append(_stuck(call, target, text))
+        stayed.append(_make_missing(call, target, text))
 
 
-def _stuck(call: SeenCall, name: str, text: str, folder: str = "") -> Stuck:
+def _make_missing(call: SeenCall, name: str, text: str, folder: str = "") -> Stuck:
     return Stuck(name, call.record.seq, one_line(call.record.signature), call.call.at, one_line(text), folder)
 
 
-def _unknown(text: str, signature: str) -> str:
+def _unknown_program(text: str, signature: str) -> str:
     """The program that the shell's message names, if the text calls it."""
     words = set(re.findall(r"[\w.+-]+", signature))
     for command in understand(text).commands:
@@ -229,7 +229,7 @@ def _unknown(text: str, signature: str) -> str:
     return ""
 
 
-def _judged(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[Typed]:
+def _judged_commands(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[Typed]:
     """The commands that the verdict on a call is about."""
     if not (call.ran or (call.failed and call.record.cause)):
         return ()
@@ -245,6 +245,6 @@ def _judged(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[
     return ()
 
 
-def _is_own(command: Typed, own: set[str]) -> bool:
+def _runs_own_script(command: Typed, own: set[str]) -> bool:
     """Whether a command runs what the session itself has just written."""
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in command.core.split())

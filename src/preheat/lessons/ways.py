@@ -26,7 +26,7 @@ _SWITCHING = names("-tags --tags --features --all-features --filter --project --
 _USUAL = 0.5
 _CLEAR = 0.8
 _FILE = re.compile(r"\s[^\s-][^\s]*\w\.[A-Za-z]\w{0,4}['\"]?(?=\s|$)")
-"""An argument that names a file: that is a case, however often it comes."""
+"""An argument that names a file: a command with one is about that file only."""
 _RECURS, _OFTEN = 3, 0.15
 """Sessions, and their share, in which the very same text makes it the command."""
 _WORKS = 0.7
@@ -88,7 +88,7 @@ class Tally:
         return tuple(sorted(found, key=lambda text: (-found[text], text)))
 
     def texts(self, failing: bool = False) -> Counter[tuple[str, str]]:
-        """Folder and text, counted by sessions: what one of them does over and over is still one case."""
+        """Folder and text, counted by sessions: many calls in one session count once."""
         found: Counter[tuple[str, str]] = Counter()
         for use in self.uses:
             for text, _ in use.used.failing if failing else use.used.texts:
@@ -96,19 +96,19 @@ class Tally:
         return found
 
     def newest(self, sessions: int) -> "Tally":
-        """Those of the newest third of the project's sessions."""
+        """The uses of the newest third of the project's sessions."""
         first = sessions - sessions // 3
         return Tally(use for use in self.uses if use.told.place >= first)
 
 
 class Aspect(NamedTuple):
-    """One way as it is used for one thing."""
+    """One way of calling a command, used for one thing."""
 
     purpose: str
     way: str
     core: str
     name: str
-    """What of the way it is, as `aspect_of` says."""
+    """The name that `aspect_of` gives."""
     tally: Tally
 
 
@@ -128,13 +128,13 @@ def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     for use in uses:
         if use.used.form not in failing:  # a variant to warn of, and no part of what works
             by_name.setdefault(aspect_of(purpose, use.used.form), []).append(use)
-    tallies = {name: Tally(of) for name, of in by_name.items()}
+    tallies = {name: Tally(members) for name, members in by_name.items()}
     whole = sum(tally.ran for tally in tallies.values())
     ranked = sorted(tallies, key=lambda name: (-tallies[name].sessions, -tallies[name].ran, name))
     heads = [
         name
         for number, name in enumerate(ranked)
-        if not number or (tallies[name].sessions >= ENOUGH_SESSIONS and _weighs(tallies[name].ran, whole))
+        if not number or (tallies[name].sessions >= ENOUGH_SESSIONS and _is_large_enough(tallies[name].ran, whole))
     ][:_MOST_ASPECTS]
     for name in ranked:
         if name not in heads:
@@ -142,7 +142,7 @@ def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     return [Aspect(purpose, way, uses[0].used.core, name, Tally(by_name[name])) for name in heads]
 
 
-def _weighs(ran: int, whole: int) -> bool:
+def _is_large_enough(ran: int, whole: int) -> bool:
     return ran >= max(ENOUGH_CALLS, _OWN_ASPECT * whole)
 
 
@@ -167,20 +167,20 @@ def home_folders(told: Sequence[Told]) -> dict[str, str]:
     """By program, the one folder that its calls go to first, where that is what makes them work.
 
     A shell may keep its folder, so a call that names none says nothing; a program that did not find its project does."""
-    gone: dict[str, Counter[str]] = {}
+    calls_by_folder: dict[str, Counter[str]] = {}
     sessions: dict[tuple[str, str], set[str]] = {}
     bare: Counter[str] = Counter()
     for each in told:
         for used in each.commands.used:
             program = used.core.partition(" ")[0]
             if used.folder:
-                gone.setdefault(program, Counter())[used.folder] += used.ran
+                calls_by_folder.setdefault(program, Counter())[used.folder] += used.ran
                 sessions.setdefault((program, used.folder), set()).add(each.session)
             else:
                 bare[program] += used.ran
     astray = {stuck.name for each in told for stuck in each.commands.astray}
     found: dict[str, str] = {}
-    for program, folders in sorted(gone.items()):
+    for program, folders in sorted(calls_by_folder.items()):
         folder, count = min(folders.items(), key=lambda item: (-item[1], item[0]))
         clear = count >= ENOUGH_CALLS and count >= _CLEAR * folders.total() and len(sessions[program, folder]) > 1
         if clear and (program in astray or folders.total() > _USUAL * (folders.total() + bare[program])):

@@ -23,10 +23,10 @@ LIKELY = 0.6
 """A file that fewer of the sessions touch is not worth a line to the next one: work moves on, on real projects shares above a
 half come true a tenth less often, and below this the line would be wrong more often than right."""
 _RARE = 0.1
-"""What fewer touch is not ranked at all."""
+"""Files that fewer sessions touch are not ranked."""
 _TENTH = 0.1
 _BROAD = 12
-"""A folder at the top with more files than that is the project itself: whoever lists the project sees it."""
+"""A folder at the top with more files than that is the project itself: listing the project shows it."""
 _LAST = 12
 """Sessions that the text speaks of."""
 _MOST_NOTED = 400
@@ -55,7 +55,7 @@ class FileNotes(msgspec.Struct, frozen=True, array_like=True):
 class WorkingNotes(msgspec.Struct, frozen=True, array_like=True):
     files: tuple[FileNotes, ...] = ()
     removed: tuple[str, ...] = ()
-    """Files and folders that were removed, and whatever was below."""
+    """Files and folders that were removed, with everything below them."""
 
 
 class _File:
@@ -117,23 +117,23 @@ def learn(project: str, sessions: Sequence[Noted[WorkingNotes]]) -> list[Lesson]
     """The files and folders that the next session most likely needs."""
     if not project:
         return []
-    working = [each for each in sessions if any(_used(file) for file in each.notes.files)]
+    working = [each for each in sessions if any(_was_used(file) for file in each.notes.files)]
     weights = _weights(working)
     if len(working) < 2:
         return []
     files = _Ranking(working, weights)
-    lasting = _lasting(working)
+    lasting = _lasting_files(working)
     for each in working:
         for file in each.notes.files:
-            if file.path in lasting and _used(file):
+            if file.path in lasting and _was_used(file):
                 files.add(each, file.path, [file])
     folders = _Ranking(working, weights)
     for each in working:
-        for folder, inside in _folders(file for file in each.notes.files if file.path in lasting and _used(file)):
+        for folder, inside in _folders(file for file in each.notes.files if file.path in lasting and _was_used(file)):
             folders.add(each, folder, inside)
     named = [files.lesson(project, path, "file") for path in files.best(MOST_FILES)]
-    told = folders.best(len(folders.scores))
-    telling = [folder for folder in told if folders.tells(folder)][:MOST_FOLDERS]
+    ranked = folders.best(len(folders.scores))
+    telling = [folder for folder in ranked if folders.tells(folder)][:MOST_FOLDERS]
     return named + [folders.lesson(project, folder, "folder") for folder in telling]
 
 
@@ -176,7 +176,12 @@ class _Ranking:
         share = self.shares[path]
         scope = Scope(project=project)
         evidence = [
-            Evidence(each.session, max(file.last for file in files), each.ended_at or each.started_at, text=_did(files))
+            Evidence(
+                each.session,
+                max(file.last for file in files),
+                each.ended_at or each.started_at,
+                text=_describe_use(files),
+            )
             for each, files in touched
         ]
         times = [at for each, _ in touched if (at := each.ended_at or each.started_at) is not None]
@@ -225,7 +230,7 @@ def _weights(sessions: Sequence[Noted[WorkingNotes]]) -> dict[str, float]:
     return found
 
 
-def _lasting(sessions: Sequence[Noted[WorkingNotes]]) -> set[str]:
+def _lasting_files(sessions: Sequence[Noted[WorkingNotes]]) -> set[str]:
     """Files that stay: not removed later, and not made anew by one session after the other."""
     gone: dict[str, bool] = {}
     made: Counter[str] = Counter()
@@ -241,7 +246,7 @@ def _lasting(sessions: Sequence[Noted[WorkingNotes]]) -> set[str]:
     return {path for path in seen if not gone[path] and not (made[path] > 1 and 2 * made[path] > seen[path])}
 
 
-def _used(file: FileNotes) -> bool:
+def _was_used(file: FileNotes) -> bool:
     return file.reads > 0 or file.changes > 0
 
 
@@ -259,7 +264,7 @@ def _folders(files: Iterable[FileNotes]) -> Iterator[tuple[str, list[FileNotes]]
     yield from found.items()
 
 
-def _did(files: list[FileNotes]) -> str:
+def _describe_use(files: list[FileNotes]) -> str:
     reads, changes = sum(file.reads for file in files), sum(file.changes for file in files)
     return f"read {reads}, changed {changes} times"
 

@@ -36,17 +36,17 @@ def argument_changes(tool: str, failed: Mapping[str, Any], worked: Mapping[str, 
 
 def _names(tool: str, failed: Mapping[str, Any], worked: Mapping[str, Any]) -> list[Difference]:
     """Arguments that are there under another name, that were left out, or that were added."""
-    gone, new = sorted(failed.keys() - worked.keys()), sorted(worked.keys() - failed.keys())
+    removed, new = sorted(failed.keys() - worked.keys()), sorted(worked.keys() - failed.keys())
     found: list[Difference] = []
-    for name in list(gone):
+    for name in list(removed):
         same = next((other for other in new if worked[other] == failed[name] and failed[name] not in (None, "")), None)
         if same is not None:
-            gone.remove(name)
+            removed.remove(name)
             new.remove(same)
             found.append(Difference("renamed", name, same, about=tool))
-    if len(gone) == 1 and len(new) == 1 and _alike(gone[0], new[0]):  # renamed, and its text written anew
-        return [*found, Difference("renamed", gone[0], new[0], about=tool)]
-    found += [Difference("without", _with_value(name, failed[name]), "", about=tool) for name in gone]
+    if len(removed) == 1 and len(new) == 1 and _alike(removed[0], new[0]):  # renamed, and its text written anew
+        return [*found, Difference("renamed", removed[0], new[0], about=tool)]
+    found += [Difference("without", _with_value(name, failed[name]), "", about=tool) for name in removed]
     return found + [Difference("with", "", _with_value(name, worked[name]), about=tool) for name in new]
 
 

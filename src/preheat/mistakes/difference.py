@@ -21,7 +21,7 @@ nothing changed."""
 
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 VAGUE: frozenset[DifferenceKind] = frozenset(["stayed", "longer", "read", "step", "fewer", "again"])
-"""Says something only together with the error that it mends."""
+"""Differences that mean something only together with the error that they repair."""
 ADDED: frozenset[DifferenceKind] = frozenset(["folder", "variable", "option", "with", "without", "quoting"])
 """May have nothing to do with the error unless it names them or they come again."""
 LONGEST = 120

@@ -21,7 +21,7 @@ LONGEST_SHOWN = 160
 MOST_FORMS = 150
 """Forms of calls that are counted in one session."""
 _SHAPED = re.compile(r"(?:\s*2>&1|\s*\|\s*(?:head|tail)(?:\s+-n)?(?:\s*-?\d+)?)+$")
-"""What stands at the end only to shorten the output."""
+"""The filter at the end of a command that only shortens its output."""
 _STARTED = re.compile(r"^(?:/\S*/)?(?:ba|z)?sh -l?c (['\"])((?:(?!\1).)*)\1$")
 """A shell that is started only to run one text."""
 _HOOKED = frozenset(["commit", "push", "merge", "rebase"])
@@ -38,7 +38,7 @@ _SHOWN_ARGUMENTS = 4
 
 
 def is_mistake(seen: SeenCall) -> bool:
-    """Whether a call failed by the agent's mistake or by the world around it."""
+    """Whether a call failed by the agent's mistake or by the environment."""
     return seen.failed and seen.record.cause in MISTAKEN and not _by_a_hook(seen)
 
 
@@ -48,8 +48,8 @@ def _by_a_hook(seen: SeenCall) -> bool:
     main = understand(text_of(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
     if main is None or main.program != "git" or _HOOKED.isdisjoint(main.words[1:]):
         return False
-    said = seen.result.seen if seen.result else ""
-    return said.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
+    output = seen.result.seen if seen.result else ""
+    return output.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
 
 
 def signature_of(seen: SeenCall) -> str:
@@ -63,12 +63,12 @@ def form_of(seen: SeenCall) -> str:
     """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
     one which the message of a failure names."""
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
-    form = (_speaking(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
+    form = (_complaining_form(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
     return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
 
 
-def _speaking(text: str, signature: str) -> str:
-    """The form of the command that a message comes from, where it says so and is not the main one."""
+def _complaining_form(text: str, signature: str) -> str:
+    """The form of the command that a message names, if that is not the main one."""
     speaker = _SPEAKER.match(signature)
     understood = understand(text)
     if speaker is None or understood.main is None or speaker[1] == understood.main.program:
@@ -79,10 +79,10 @@ def _speaking(text: str, signature: str) -> str:
 
 def started_form(seen: SeenCall) -> str:
     """The form with the programs that start it before it: `npx jest …`."""
-    return _started(seen, form_of(seen))
+    return _with_starters(seen, form_of(seen))
 
 
-def _started(seen: SeenCall, form: str) -> str:
+def _with_starters(seen: SeenCall, form: str) -> str:
     text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
     main = understand(text).main if text else None
     if main is None or not main.wrappers:
@@ -98,7 +98,7 @@ def forms_that_ran(seen: Seen) -> dict[str, int]:
             if each.ran:
                 form = form_of(each)
                 counts[form] += 1
-                started = _started(each, form)
+                started = _with_starters(each, form)
                 if started != form:
                     counts[started] += 1
         commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]

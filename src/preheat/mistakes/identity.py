@@ -26,7 +26,7 @@ _SILENT = re.compile(r"exit code N, no message$|^exit (?:code|status)\b.{0,20}$"
 _HELP = re.compile(r"-\w,? --?\w[\w-]*\s|--[\w-]{2,}(?:[ =]\S+)?\s{1,}[A-Z]")
 
 Key: TypeAlias = tuple[str, tuple[str, ...]]
-"""What a mistake goes by: the family of its tools, and the words of its message."""
+"""The key of a mistake: the family of its tools, and the words of its message."""
 
 
 def family(tool: str, kind: ToolKind) -> str:
@@ -35,18 +35,18 @@ def family(tool: str, kind: ToolKind) -> str:
 
 
 def mistake_key(of: str, signature: str) -> Key | None:
-    """What the mistake of a family of tools goes by; None where the message says nothing that it could be known by."""
+    """The key of a mistake; None where the message has no words to recognise it by."""
     words = () if is_silent(signature) or is_help(signature) else telling_words(signature)
     return (of, words) if words else None
 
 
 def mistake_id(key: Key) -> str:
-    """The same in every run and on every machine."""
+    """A short id, equal in every run and on every machine."""
     return "m" + blake2b("\0".join((key[0], *key[1])).encode("utf-8", "replace"), digest_size=3).hexdigest()
 
 
 def is_silent(signature: str) -> bool:
-    """Whether the tool gave no message: then nobody can know the failure when it comes again."""
+    """Whether the tool gave no message, so that the failure cannot be recognised."""
     return bool(_SILENT.search(signature))
 
 

@@ -18,7 +18,7 @@ NotedIn: TypeAlias = Callable[[str], Mapping[int, Mistaken]]
 """By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
 
 
-def _nothing(_session: str) -> Mapping[int, Mistaken]:
+def _no_notes(_session: str) -> Mapping[int, Mistaken]:
     return {}
 
 
@@ -28,9 +28,9 @@ def mistakes(
     by: CostBy = "calls",
     min_sessions: int = 2,
     causes: Sequence[Cause] = MISTAKEN,
-    noted: NotedIn = _nothing,
+    noted: NotedIn = _no_notes,
 ) -> Mistakes:
-    """The failures that at least `min_sessions` sessions met, the dearest first.
+    """The failures that at least `min_sessions` sessions met, the most expensive first.
 
     `noted` gives what is known of the tries after the failures of a session; without it no repair is known.
     """
@@ -91,7 +91,7 @@ def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
         first_seen=min(moments, default=None),
         last_seen=max(moments, default=None),
         recovered=sum(
-            failure.recovered_in is not None or (mistake is not None and _mended(mistake))
+            failure.recovered_in is not None or (mistake is not None and _was_repaired(mistake))
             for failure, mistake in zip(group, known, strict=True)
         ),
         repair=usual_repair(
@@ -103,8 +103,8 @@ def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
     )
 
 
-def _mended(mistake: Mistaken) -> bool:
-    """Whether one of the tries was a right call, whatever news it brought: the judge sees successes only."""
+def _was_repaired(mistake: Mistaken) -> bool:
+    """Whether one of the tries was a right call, also one with findings, which the record's recovery leaves out."""
     return any(tried.ran for tried in mistake.tries)
 
 

@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 # What made the difference.
 def cases(mistakes: Iterable[tuple[Origin, Mistaken]]) -> list[Case]:
-    """Every try after these mistakes, in their order; without those of which nothing can be told."""
+    """Every try after these mistakes, in their order; without tries that show no difference."""
     tries = [(origin, mistake, tried) for origin, mistake in mistakes for tried in mistake.tries]
     ways = _usual_ways(tries)
     found = []
@@ -77,7 +77,7 @@ class _Way(NamedTuple):
 
     shared: Difference
     times: int
-    """Recoveries that went it."""
+    """Recoveries of this way."""
     changes: Counter[Difference]
     """In how many recoveries each change of the call was the most telling."""
 
@@ -111,7 +111,7 @@ def _usual_ways(tries: Sequence[tuple[Origin, Mistaken, Try]]) -> dict[Key, _Way
 
 # Which cases are one repair, and whether they are enough.
 def repair_key(case: Case) -> RepairKey:
-    """Cases are one repair when the same made the difference and, where that alone says little, after the same error."""
+    """The key of a repair: the difference and, where the difference is vague, the error."""
     difference = case.difference
     detail = (difference.kind, difference.was, difference.now, difference.about)
     words = telling_words(case.mistake.signature) if difference.kind in VAGUE else ()
@@ -119,7 +119,7 @@ def repair_key(case: Case) -> RepairKey:
 
 
 def distinct(alike: Iterable[Case]) -> list[Case]:
-    """Each try once, with the mistake right before it: one call that mends three is one call."""
+    """Each try once, with the mistake right before it: a call that repairs three mistakes counts once."""
     return list({(case.origin.session, case.tried.seq): case for case in alike}.values())
 
 

@@ -34,7 +34,7 @@ MOST = 200
 """Mistakes that are noted of one session."""
 _LOOKS = frozenset(["read", "search", "list", "poll"])
 _WORK = frozenset(["edit", "format", "other"])
-"""What is done to the code itself is the work, and no step that mends a call."""
+"""Changes of the code are work, and no step that repairs a call."""
 _QUOTED = re.compile(r"[\s$&|;<>(){}\\*?]")
 _AROUND: frozenset[DifferenceKind] = frozenset(["folder", "stayed", "variable", "prefix", "fewer", "quoting"])
 """Differences that show only in the whole text."""
@@ -46,11 +46,11 @@ _LOOKED_THROUGH = 4000
 
 
 class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A later call that wanted the same."""
+    """A later call with the same intent."""
 
     seq: int
     differences: tuple[Difference, ...]
-    """What changed; empty where that says nothing."""
+    """What changed; empty where that teaches nothing."""
     named: tuple[bool, ...]
     """For each, whether the failed call's result names it."""
     failed: str
@@ -92,23 +92,23 @@ class Notes(msgspec.Struct, frozen=True):
 
 
 def note(seen: Seen) -> Notes | None:
-    """What a session shows about mending; None where it made no call at all."""
+    """The mistakes of a session and what was tried after each; None for a session without calls."""
     if not seen.calls:
         return None
     by_seq = seen.by_seq()
     found = [
-        _mistaken(seen, each, [by_seq[n] for n in _after(each) if n in by_seq])
+        _make_mistake(seen, each, [by_seq[n] for n in _following_calls(each) if n in by_seq])
         for each in seen.calls
         if is_mistake(each) and signature_of(each)
     ]
     return Notes(tuple(found[-MOST:]), forms_that_ran(seen))
 
 
-def _after(failure: SeenCall) -> range:
+def _following_calls(failure: SeenCall) -> range:
     return range(failure.record.seq + 1, failure.record.seq + WITHIN + 1)
 
 
-def _mistaken(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
+def _make_mistake(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
     record = failure.record
     path = seen.relative(file_of(failure.call))
     return Mistaken(
@@ -145,7 +145,7 @@ def _tries(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> tuple[Tr
 def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenCall], *, first: bool) -> Try:
     result = failure.result.seen[:_LOOKED_THROUGH] if failure.result else ""
     changes, failed, worked = _changes(seen, failure, later, result)
-    changes = _on_the_way(seen, failure, changes, between)
+    changes = _steps_between(seen, failure, changes, between)
     changes = tuple(change for change in changes if not _unfit(change))
     return Try(
         seq=later.record.seq,
@@ -165,7 +165,7 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
     one, other = (seen.relative(text_of(each.call.input)) for each in (failure, later))
     if failure.call.kind == "shell" and later.call.kind == "shell" and one and other:
         change = command_change(one, other)
-        differences = _refused(change, result, failure.record.signature)
+        differences = _without_refused(change, result, failure.record.signature)
         failed, worked = shown(seen, failure), shown(seen, later)
         if _is_another(change, differences):
             return differences, "", ""
@@ -182,13 +182,13 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
     return changes, shown(seen, failure, names), shown(seen, later, names)
 
 
-def _refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
+def _without_refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
     """The differences, in the light of the message: an option that it names is the mistake, whatever came in its place; one
     that it does not name is nothing where something else was worked on."""
     if change.failed is not None:
         for option in sorted({word.partition("=")[0] for word in change.failed.words[1:] if word.startswith("-")}):
-            gone = change.worked is None or option not in change.worked.words
-            if gone and change.failed.program != "" and _refuses(result, option):
+            removed = change.worked is None or option not in change.worked.words
+            if removed and change.failed.program != "" and _refuses(result, option):
                 return (Difference("option", option, "", about=change.failed.program),)
     if any(each.kind == "fewer" for each in change.differences):  # the one that failed was left out, and that is all
         return () if any(_is_named(signature, name) for name in change.programs) else change.differences
@@ -225,10 +225,10 @@ def _joined(command: Command) -> str:
     return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
 
 
-def _on_the_way(
+def _steps_between(
     seen: Seen, failure: SeenCall, changes: tuple[Difference, ...], between: Sequence[SeenCall]
 ) -> tuple[Difference, ...]:
-    """The same call again, or a text written anew: what was done before it is the repair."""
+    """The steps between a failure and the same call again: these steps are the repair."""
     kinds = {change.kind for change in changes}
     if failure.call.kind != "shell":
         if any(each.ran and _reads(failure, each) for each in between) and kinds <= {"again"}:
@@ -287,7 +287,7 @@ def _unfit(change: Difference) -> bool:
 
 
 def _names(result: str, change: Difference) -> bool:
-    """Whether a message names what changed: then the one is about the other."""
+    """Whether the error message names what changed."""
     if change.kind in ("type", "shape") or change.now in ("true", "false"):
         return _is_named(result, change.about)
     return any(_is_named(result, text) for text in (change.was, change.now) if text)

@@ -90,11 +90,11 @@ class Voice:
         return None
 
     def runs(self, text: str) -> bool:
-        """The result says that what was asked for goes on."""
+        """Whether the result says that the command is still running."""
         return self.running is not None and self.running.match(text) is not None
 
     def by_text(self, text: str) -> Ending | None:
-        """What stands in the place of a result means."""
+        """The ending that a text of the agent's program in place of a result means."""
         if self.denied and self.denied.match(text):
             return "denied"
         if self.interrupted and self.interrupted.match(text):

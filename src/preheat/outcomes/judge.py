@@ -62,7 +62,7 @@ def by_flag(case: Case) -> Outcome | None:
     elif ending is None and is_error is False and voice.runs(result.text):
         ending = "running"
     elif ending == "interrupted" and voice.by_text(result.text) == "denied":
-        ending = "denied"  # one word of the program for both; its sentence tells them apart
+        ending = "denied"  # the program has one word for both; its sentence distinguishes them
     if ending is not None:
         return ended(case, ending, "flag")
     if is_error is None or (result.exit_code is not None and case.kind == "shell"):

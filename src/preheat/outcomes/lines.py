@@ -36,24 +36,24 @@ def ends(text: str) -> str:
 
 
 def notable(text: str) -> bool:
-    """Whether a closer look at the whole of it can find anything."""
+    """Whether the text has any word that the failure patterns need."""
     return forms.NOTABLE.search(text) is not None
 
 
 def of_shell(text: str) -> Sign | None:
-    """The shell could not do what it was told."""
+    """The line in which the shell itself says that it could not run the command."""
     return _first(forms.SHELL, text)
 
 
 def names(text: str, programs: frozenset[str]) -> bool:
-    """Whether one of the programs may have said something in its own name."""
+    """Whether a line may begin with the name of one of the programs."""
     return any(f"{name}: " in text or f"{name} : " in text for name in programs) or (
         "git" in programs and "fatal: " in text
     )
 
 
 def of_program(text: str, programs: frozenset[str]) -> list[str]:
-    """Lines in which one of the programs complains in its own name."""
+    """Lines with an error that begin with the name of one of the programs."""
     found = []
     for line in text.split("\n"):
         name, colon, rest = line.partition(": ")
@@ -76,7 +76,7 @@ def complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
 
 
 def of_check(text: str) -> Sign | None:
-    """A check reports that it found something. Where it says that all is well, errors in between are its subject."""
+    """The line in which a check reports findings. Where the check says that all passed, error lines are only its subject."""
     found = _first(forms.VERDICT, text, "finding")
     if found is None:
         found = _first(forms.DETAIL, text, "finding")
@@ -86,18 +86,18 @@ def of_check(text: str) -> Sign | None:
 
 
 def of_exception(text: str) -> Sign | None:
-    """An interpreter ended by an exception that nobody caught."""
+    """The line of an uncaught exception that ended an interpreter."""
     last = _exception(text)
     if last is not None:
-        return None if _told_again(text, last) else Sign(last[0].strip())
+        return None if _is_repeated(text, last) else Sign(last[0].strip())
     syntax = forms.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
     return Sign(syntax[1]) if syntax else None
 
 
 def caught(text: str) -> bool:
-    """An exception was caught and printed: what else stands there about it is no failure either."""
+    """Whether an exception was caught and printed, so that its lines are no failure."""
     last = _exception(text)
-    return last is not None and _told_again(text, last)
+    return last is not None and _is_repeated(text, last)
 
 
 def _exception(text: str) -> "re.Match[str] | None":
@@ -120,8 +120,8 @@ def _raised(text: str, start: int) -> "re.Match[str] | None":
         start = again.end()
 
 
-def _told_again(text: str, exception: "re.Match[str]") -> bool:
-    """The program itself speaks of the exception too: it was caught, and printed."""
+def _is_repeated(text: str, exception: "re.Match[str]") -> bool:
+    """Whether the program prints the exception's message itself: then it caught the exception."""
     message = exception[0].partition(": ")[2].strip()
     if len(message) < 8:
         return forms.CAUGHT.search(text) is not None
@@ -130,27 +130,27 @@ def _told_again(text: str, exception: "re.Match[str]") -> bool:
 
 
 def of_run(text: str) -> Sign | None:
-    """A program ended badly."""
+    """The line in which a program says that it crashed."""
     return _first(forms.RUN, text) or (_first(forms.THROWN, text) if forms.FRAME in text else None)
 
 
 def of_vcs(text: str) -> Sign | None:
-    """Version control refuses."""
+    """The line in which version control refuses."""
     return _first(forms.VCS, text)
 
 
 def vcs_did(text: str) -> bool:
-    """Something that lasts was done: a commit made, a branch pushed."""
+    """Whether version control changed something: made a commit, pushed a branch."""
     return forms.VCS_DONE.search(text) is not None
 
 
 def vcs_done(text: str) -> bool:
-    """It was all done: what hooks printed on the way there does not count."""
+    """Whether version control did everything, whatever hooks printed before."""
     return vcs_did(text) and forms.VCS_REFUSED.search(text) is None
 
 
 def of_edges(text: str) -> Sign | None:
-    """The first or one of the last lines begins as an error does."""
+    """The first or one of the last two lines, if it begins like an error."""
     lines = [line for line in text.split("\n") if line.strip()]
     for line in (*lines[:1], *lines[-2:]):
         if forms.EDGE.match(line.strip()) and not forms.FINE.search(line):
@@ -159,7 +159,7 @@ def of_edges(text: str) -> Sign | None:
 
 
 def nested(text: str) -> Sign | None:
-    """A script inside the command says that it failed."""
+    """The line in which a script inside the command says that it failed."""
     if not any(words in text for words in forms.NESTED_WORDS):
         return None
     return _first(forms.NESTED, text, "finding")

@@ -35,7 +35,7 @@ _CONTENT: frozenset[ToolKind] = frozenset(["read", "search", "web", "delegate"])
 
 
 def says_error(case: Case) -> bool:
-    """The result is an error message, as far as its form tells."""
+    """Whether the result has the form of an error message."""
     text = case.result.text
     if case.kind in _CONTENT and (len(text) > _SHORT or text.count("\n") > _FEW_LINES):
         return False
@@ -43,7 +43,7 @@ def says_error(case: Case) -> bool:
 
 
 def overrules(case: Case) -> bool:
-    """The flag says that the tool ran; the tool says that it failed."""
+    """Whether the result says that the tool failed although the flag says that it ran."""
     text, kind = case.result.text, case.kind
     if kind == "web":
         return _NO_PAGE.match(text) is not None
@@ -55,7 +55,7 @@ def overrules(case: Case) -> bool:
 
 
 def says_nothing_found(case: Case) -> bool:
-    """The result is an answer, and the answer is: nothing."""
+    """Whether the result says that nothing was found."""
     text, kind = case.result.text, case.kind
     if len(text) < 8 and text.strip() in ("[]", "{}"):
         return kind in ("read", "search", "other")

@@ -1,4 +1,4 @@
-"""What a result says of itself in a JSON value of its own: error, success, status, exit code.
+"""Reads the JSON report in a result: error, success, status, exit code.
 
 Only where the value is the tool's answer, not something it was asked to show. Knows no agent.
 """
@@ -56,7 +56,7 @@ _OUTPUTS = ("output", "stdout", "stderr")
 
 
 class Told(NamedTuple):
-    """What the value says; `failed` is None where it says nothing."""
+    """The report of a JSON value; `failed` is None where it does not say."""
 
     failed: bool | None = None
     ending: Ending | None = None
@@ -124,7 +124,7 @@ def _only_reports(value: dict[str, Any]) -> bool:
 
 
 def _failed(value: dict[str, Any], status: object) -> bool | None:
-    if _set(value.get("error")) or value.get("success") is False or value.get("ok") is False:
+    if _is_set(value.get("error")) or value.get("success") is False or value.get("ok") is False:
         return True
     if value.get("isError") is True or value.get("is_error") is True:
         return True
@@ -139,7 +139,7 @@ def _failed(value: dict[str, Any], status: object) -> bool | None:
     return None
 
 
-def _set(error: object) -> bool:
+def _is_set(error: object) -> bool:
     return bool(error) and isinstance(error, str | dict | list | bool)
 
 

@@ -81,12 +81,12 @@ def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcom
         program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
     confidence = LIKELY if rung == "text" and sign is not None and not sign.sure else None
-    status: Status = "partial" if rung != "text" and _partly(case) else "failed"
+    status: Status = "partial" if rung != "text" and _is_partly_done(case) else "failed"
     return outcome(case, status, rung, confidence, cause, signature(message), code)
 
 
-def _partly(case: Case) -> bool:
-    """A part of it was done: a commit was made, some of the files were shown."""
+def _is_partly_done(case: Case) -> bool:
+    """Whether a part of the call worked: a commit was made, some of the files were shown."""
     sign, shell = case.sign, case.shell
     if shell is not None and shell.purpose == "vcs" and lines.vcs_did(case.text):
         return True

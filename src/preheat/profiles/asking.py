@@ -67,10 +67,10 @@ def alike(left: frozenset[str], right: frozenset[str]) -> bool:
 def _plain(session: Session) -> Iterator[Ask]:
     kept = {id(event) for event in standing(session)}
     seq = era = 0
-    said: tuple[str, int, int] | None = None  # the assistant's last words, if nothing was done since
+    last_message: tuple[str, int, int] | None = None  # the assistant's last message, if no call followed
     for event in session.events:
         if isinstance(event, ToolCall):
-            said = None
+            last_message = None
             if id(event) in kept and _asks(event):
                 for text in _questions(event.input):
                     yield from _ask("question", text, seq, era)
@@ -78,16 +78,16 @@ def _plain(session: Session) -> Iterator[Ask]:
         elif id(event) not in kept:
             continue
         elif isinstance(event, AssistantMessage):
-            said = (event.text, seq, era) if event.text.strip() else said
+            last_message = (event.text, seq, era) if event.text.strip() else last_message
         elif isinstance(event, UserMessage) and event.origin == "human":
-            if said is not None:
-                yield from _ask("question", _last_question(said[0]), *said[1:])
-            said = None
+            if last_message is not None:
+                yield from _ask("question", _last_question(last_message[0]), *last_message[1:])
+            last_message = None
             yield from _ask("prompt", event.text[:_LONGEST], seq, era)
         elif isinstance(event, Compaction):
             era += 1
-    if said is not None:
-        yield from _ask("question", _last_question(said[0]), *said[1:])
+    if last_message is not None:
+        yield from _ask("question", _last_question(last_message[0]), *last_message[1:])
 
 
 def _ask(sort: Literal["question", "prompt"], text: str, seq: int, era: int) -> Iterator[Ask]:

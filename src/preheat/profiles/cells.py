@@ -64,7 +64,7 @@ class Sheet:
         return cell
 
     def resample(self) -> None:
-        """Draw; cells with too little data need no draws, as nothing is said of their spread."""
+        """Resample; cells with too little data get no interval, so they need no resamples."""
         waiting = [cell for cell in self._cells if cell.enough]
         for first in range(0, len(waiting), _AT_ONCE):
             part = waiting[first : first + _AT_ONCE]
@@ -83,7 +83,7 @@ class Sheet:
             self._design = max(1.0, float(np.nanvar(everything.shares("errors"))) / independent)
 
     def cell(self, counted: Counted) -> Cell:
-        """What is told of a cell."""
+        """The public value of a cell."""
         return Cell(
             name=counted.name,
             sessions=counted.sessions,

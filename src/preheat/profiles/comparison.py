@@ -65,10 +65,10 @@ def _calls(calls: Sequence[Counted]) -> list[Counts]:
     return [count_calls([call])._replace(timed=int(timed)) for call in calls if not call.bookkeeping]
 
 
-_Given = tuple[str, int, Sequence[Counts]]
+_LabelledCounts = tuple[str, int, Sequence[Counts]]
 
 
-def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int) -> Comparison:
+def _compare(of: Literal["sessions", "sets"], a: _LabelledCounts, b: _LabelledCounts, shared: int) -> Comparison:
     totals = _sum(a[2]), _sum(b[2])
     redrawn = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
     differences = tuple(
@@ -85,8 +85,8 @@ def _compare(of: Literal["sessions", "sets"], a: _Given, b: _Given, shared: int)
     )
 
 
-def _side(given: _Given, total: Counts) -> Side:
-    return Side(label=given[0], sessions=given[1], calls=total.calls, judged=total.judged)
+def _side(labelled: _LabelledCounts, total: Counts) -> Side:
+    return Side(label=labelled[0], sessions=labelled[1], calls=total.calls, judged=total.judged)
 
 
 def _sum(parts: Sequence[Counts]) -> Counts:
@@ -159,13 +159,13 @@ class _Resampled(NamedTuple):
 
 
 def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
-    """Every measure's interval by drawing units anew, and its test by dealing them out to the two sides anew."""
+    """Every measure's interval by resampling units, and its test by permuting them between the two sides."""
     rows = [
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
         for units in (a, b)
     ]
     drawn = [resampled(side, seed=SEED + place) for place, side in enumerate(rows)]
-    p = _dealt(rows[0], rows[1])
+    p = _permutation_tests(rows[0], rows[1])
     found = []
     for place in range(len(MEASURES)):
         events, total = 2 * place, 2 * place + 1
@@ -178,8 +178,8 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     return found
 
 
-def _dealt(a: Floats, b: Floats) -> Floats:
-    """For every measure, how often a deal of the units to the two sides at random parts them as much as they are.
+def _permutation_tests(a: Floats, b: Floats) -> Floats:
+    """For every measure, the share of random permutations with a difference as large as the observed one.
 
     Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
     that a side with few large ones would look surprising too often.
@@ -190,16 +190,16 @@ def _dealt(a: Floats, b: Floats) -> Floats:
     everything = columns.sum(axis=0)
     found = columns[: len(a)].sum(axis=0)
     random = np.random.default_rng(_SEED)
-    deals = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
-    given = _parting(found[None, :], everything, len(a), len(b))
-    dealt = _parting(deals, everything, len(a), len(b))
-    # A deal whose parting cannot be told counts as one that is as large.
-    as_large = np.count_nonzero(~(np.abs(dealt) < np.abs(given) - 1e-9), axis=0)
+    permutations = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
+    observed = _standardised_difference(found[None, :], everything, len(a), len(b))
+    permuted = _standardised_difference(permutations, everything, len(a), len(b))
+    # A permutation whose difference is undefined counts as one that is as large.
+    as_large = np.count_nonzero(~(np.abs(permuted) < np.abs(observed) - 1e-9), axis=0)
     chance: Floats = (1 + as_large) / (1 + _DEALS)
     return chance
 
 
-def _parting(sums: Floats, everything: Floats, units_a: int, units_b: int) -> Floats:
+def _standardised_difference(sums: Floats, everything: Floats, units_a: int, units_b: int) -> Floats:
     """The difference of the two sides' shares in standard errors, from the sums of one side."""
     shares, variances = [], []
     for side, units in ((sums, units_a), (everything - sums, units_b)):

@@ -1,4 +1,4 @@
-"""One pass over a session's events: what was said, when, and how many tokens it took.
+"""One pass over a session's events: the messages, their times and the tokens.
 
 Knows nothing of calls' outcomes.
 """
@@ -51,16 +51,16 @@ class Conversation:
             elif isinstance(event, Other) and event.name == CONTEXT_WINDOW and type(event.raw) is int:
                 self.context_window = event.raw
         self.messages = calls + len(texts)
-        self.seconds = _lasted(session)
-        given = [each.input + each.cache_read + each.cache_write for each in used.values()]
-        total = sum(given) + sum([each.output for each in used.values()])
+        self.seconds = _duration(session)
+        inputs = [each.input + each.cache_read + each.cache_write for each in used.values()]
+        total = sum(inputs) + sum([each.output for each in used.values()])
         self.tokens = total or (session.reported.total if session.reported else 0)
-        whole = 2 * len(used) < len(asked)  # tokens are told for the whole of many responses, not for each
-        self.context_peak = max(0 if whole else max(given, default=0), before) or None
+        whole = 2 * len(used) < len(asked)  # tokens are recorded for many responses together, not for each
+        self.context_peak = max(0 if whole else max(inputs, default=0), before) or None
         """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
 
 
-def _lasted(session: Session) -> float | None:
+def _duration(session: Session) -> float | None:
     """From the first event to the last; the heading knows, where the reader filled it in."""
     start, end = session.started_at, session.ended_at
     if start is None or end is None:

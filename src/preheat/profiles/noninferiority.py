@@ -1,4 +1,4 @@
-"""Decides whether a rate stayed what it was: within a margin, beyond it, or not to be told.
+"""Decides whether a rate stayed what it was: within a margin, beyond it, or unknown.
 
 Knows nothing of what happened between before and after.
 
@@ -42,7 +42,7 @@ MEASURES = (
 Pair = tuple[Counts, Counts]
 
 
-class _Drawn(NamedTuple):
+class _Resampled(NamedTuple):
     """A measure over sessions drawn anew: the rates, and the bounds of their ratio."""
 
     before: Rate
@@ -55,7 +55,7 @@ def changes(clusters: Sequence[Sequence[Pair]], margin: float) -> tuple[Change, 
     """Every measure over some clusters (sessions), each with its pairs of before and after."""
     sums = [_sum(pairs) for pairs in clusters]
     total = _sum(sums)
-    drawn = _drawn(sums, total) if len(sums) >= FEWEST_CLUSTERS else [None] * len(MEASURES)
+    drawn = _resample(sums, total) if len(sums) >= FEWEST_CLUSTERS else [None] * len(MEASURES)
     few = 1 < len(sums) < FEWEST_CLUSTERS
     return tuple(_change(measure, total, margin, each, few) for measure, each in zip(MEASURES, drawn, strict=True))
 
@@ -77,7 +77,7 @@ def _numbers(measure: _Measure, pair: Pair) -> tuple[int, int, int, int]:
     )
 
 
-def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Drawn | None", few: bool) -> Change:
+def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Resampled | None", few: bool) -> Change:
     events_before, total_before, events_after, total_after = _numbers(measure, pair)
     low, high = alone = ratio_bounds(events_after, total_after, events_before, total_before)
     before, after = share(events_before, total_before), share(events_after, total_after)
@@ -114,8 +114,8 @@ def _needed(numbers: tuple[int, int, int, int], margin: float, design: float) ->
     return _rounded(design * 2 * (1 - share) / share / wanted**2)
 
 
-def _design(alone: tuple[float, float], drawn: "_Drawn | None") -> float:
-    """How many times more calls it takes because those of one session are alike."""
+def _design(alone: tuple[float, float], drawn: "_Resampled | None") -> float:
+    """The design effect: how many times more calls are needed because calls of one session are alike."""
     if drawn is None or not 0 < alone[0] < alone[1] < inf:
         return 1.0
     return max(1.0, log(drawn.high / drawn.low) / log(alone[1] / alone[0])) ** 2
@@ -128,11 +128,11 @@ def _rounded(number: float) -> int:
     return ceil(number / unit) * unit
 
 
-def _drawn(sums: Sequence[Pair], total: Pair) -> "list[_Drawn | None]":
+def _resample(sums: Sequence[Pair], total: Pair) -> "list[_Resampled | None]":
     """By measure. Half an event is put on both sides of every draw, so that one without events gives a number."""
     matrix = np.array([[number for measure in MEASURES for number in _numbers(measure, pair)] for pair in sums], float)
     draws = resampled(matrix)
-    found: list[_Drawn | None] = []
+    found: list[_Resampled | None] = []
     for place, measure in enumerate(MEASURES):
         sizes = matrix[:, 4 * place + 1], matrix[:, 4 * place + 3]
         before, of_before, after, of_after = draws[:, 4 * place : 4 * place + 4].T
@@ -144,7 +144,7 @@ def _drawn(sums: Sequence[Pair], total: Pair) -> "list[_Drawn | None]":
             continue
         numbers = _numbers(measure, total)
         found.append(
-            _Drawn(
+            _Resampled(
                 rate(numbers[0], numbers[1], ratios(before, of_before), effective(sizes[0])),
                 rate(numbers[2], numbers[3], ratios(after, of_after), effective(sizes[1])),
                 exp(interval[0]),

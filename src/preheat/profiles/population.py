@@ -82,7 +82,7 @@ def population(sessions: Iterable[SessionFact], calls: Iterable[CallFact], top: 
     )
     whole = marathon("", sheet, pooled, sums.moments, list(by_agent.values()))
     groups = {name: grouping.group(sheet) for name, grouping in groupings.items()}
-    even = tuple(_even(name, sums, bucket) for bucket, name in enumerate(("all", *BUCKETS), start=-1))
+    even = tuple(_even_bucket(name, sums, bucket) for bucket, name in enumerate(("all", *BUCKETS), start=-1))
     return Population(
         sessions=len(everyone),
         calls=sum(sums.statuses.values()),
@@ -127,7 +127,7 @@ def _causes(overall: Counted) -> dict[str, int]:
     return {**found, "unknown": untold} if untold else found
 
 
-def _even(name: str, sums: Tally, bucket: int) -> EvenBucket:
+def _even_bucket(name: str, sums: Tally, bucket: int) -> EvenBucket:
     """The mean of the projects' rates over one bucket (all of them for -1)."""
     chosen = np.ones(len(sums.totals), np.bool_)
     if bucket >= 0:

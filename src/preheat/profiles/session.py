@@ -105,9 +105,9 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         prompts=len(talk.prompts),
         calls=len(counted),
         bookkeeping_calls=len(records) - len(counted),
-        statuses=_seen(tally.statuses),
+        statuses=_nonzero(tally.statuses),
         causes=_causes(failures),
-        rungs=_seen(tally.rungs),
+        rungs=_nonzero(tally.rungs),
         errors=errors,
         mistakes=share(sum([record.cause == "mistake" for record in failures]), len(judged)),
         tools=tally.tools,
@@ -136,8 +136,8 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
     )
 
 
-def _seen(counts: Mapping[str, int]) -> dict[str, int]:
-    """Those that there are, in the order of the model."""
+def _nonzero(counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts above zero, in the order of the model."""
     return {name: number for name, number in counts.items() if number}
 
 
@@ -145,7 +145,7 @@ def _causes(failures: Sequence[CallRecord]) -> dict[str, int]:
     counts: dict[str, int] = {**dict.fromkeys(CAUSES, 0), "unknown": 0}
     for record in failures:
         counts[record.cause or "unknown"] += 1
-    return _seen(counts)
+    return _nonzero(counts)
 
 
 def _fifths(places: Sequence[int], total: int) -> tuple[Rate, Rate]:

@@ -17,7 +17,7 @@ from preheat.model.population import LEAST_CALLS, LEAST_EVENTS, LEAST_SESSIONS, 
 from preheat.profiles.gathering import Floats, Ints, Moments
 
 MOST_ACTIVITIES = 40
-"""Kinds of work that are told apart; rarer ones are one kind together."""
+"""Kinds of work that are distinguished; rarer ones count as one kind."""
 LONG_REACH = 0.25
 """Standard deviation of the places of a session's calls, in hundreds of messages, from which on it says something about a
 change per hundred: calls spread evenly over some 90 messages have it. Steeper slopes of short sessions would be guesses."""

@@ -1,4 +1,4 @@
-"""Puts each judged call in its place: when in the session it came, what it cost, whether it was done before or mended later.
+"""Puts each judged call in its place: when in the session it came, what it cost, whether it was repeated or recovered from.
 
 Knows nothing of how a call was judged, nor of what is made of the records.
 """
@@ -43,16 +43,16 @@ def _survey(session: Session) -> _Survey:
     found = _Survey([], [], {}, {})
     calls, places, results, output = found
     message = era = 0
-    given: float | None = None
+    input_at: float | None = None
     for event in session.events:
         if isinstance(event, ToolCall):
             message += 1
             calls.append(event)
-            places.append((message, era, given))
+            places.append((message, era, input_at))
         elif isinstance(event, ToolResult):
             message += 1
             if event.at is not None:
-                given = event.at
+                input_at = event.at
             results.setdefault(event.call_id, event)
         elif isinstance(event, AssistantMessage):
             if event.text:
@@ -63,7 +63,7 @@ def _survey(session: Session) -> _Survey:
             if event.origin == "human":
                 message += 1
             if event.at is not None:
-                given = event.at
+                input_at = event.at
         elif isinstance(event, Compaction):
             era += 1
     return found
@@ -174,10 +174,10 @@ def _seconds(call: ToolCall, result: ToolResult | None) -> float | None:
 
 def _loss(survey: _Survey, seq: int, result: ToolResult | None, seconds: float | None, lost_until: float) -> _Loss:
     """What a failure cost. Calls that ran side by side share their time: no second is lost twice."""
-    call, given = survey.calls[seq], survey.places[seq][2]
+    call, input_at = survey.calls[seq], survey.places[seq][2]
     lost = seconds or 0.0
     if result is not None and result.at is not None:
-        start = max(given if given is not None else result.at - lost, lost_until)
+        start = max(input_at if input_at is not None else result.at - lost, lost_until)
         lost, lost_until = result.at - start, max(result.at, lost_until)
     size = 0 if result is None else len(result.text) + len(result.frame[0]) + len(result.frame[1])
     share = survey.output.get(call.response, 0) if call.response else 0
@@ -205,7 +205,7 @@ def _compare(call: ToolCall, memory: _Memory, seq: int, happened: bool) -> tuple
 
 
 def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happened: bool) -> tuple[str, bool, bool]:
-    """What a shell call says about itself (a description, a time limit) does not make it another one."""
+    """Compares shell calls by their text: a description or a time limit does not make a call another one."""
     known = shell(text)
     arguments = call.input
     folder = arguments.get("workdir") or arguments.get("cwd")
@@ -220,7 +220,7 @@ def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happene
 
 
 def _outline(arguments: dict[str, Any]) -> int:
-    """The same for the same arguments, in whatever order, and rarely for others: for that no long text need be read."""
+    """A cheap hash of arguments: equal for equal arguments in any order, rarely equal for others, without reading long texts."""
     outline = 0
     for value in arguments.values():
         if type(value) is str:

@@ -30,7 +30,7 @@ def plain(errors: Answer, mistakes: Answer) -> str:
     change = mistakes.slope.change
     amount = "" if change.value is None else f": {_pace(change)}"
     throughout = mistakes.slope_all.change.direction == "lower"
-    said = {
+    text = {
         "lower": f"{'Yes' if throughout else 'Early in a session, yes'}: at equal work, agents make fewer mistakes of their"
         f" own as it goes on{amount}.",
         "higher": f"No, the opposite: at equal work, agents make more mistakes of their own as it goes on{amount}.",
@@ -38,23 +38,23 @@ def plain(errors: Answer, mistakes: Answer) -> str:
         "too_little_data": "There are too few mistakes of the agents' own to say.",
     }[own]
     if own == "lower" and not throughout:
-        said += " Over whole sessions, however long, the fall is not clear."
+        text += " Over whole sessions, however long, the fall is not clear."
     if every in ("lower", "higher") and every != own:
-        said += (
+        text += (
             f" All failures together, failing tests included, get {'rarer' if every == 'lower' else 'more frequent'}."
         )
     if mistakes.selection.direction in ("lower", "higher"):
         fewer = "fewer" if mistakes.selection.direction == "lower" else "more"
-        said += f" And sessions that become long have {fewer} own mistakes from the first messages on: that part is selection."
-    return said
+        text += f" And sessions that become long have {fewer} own mistakes from the first messages on: that part is selection."
+    return text
 
 
 def within(answer: Answer) -> Direction:
     """Where the rate goes within sessions, unless a check speaks against it."""
-    return "no_difference" if _against(answer) else answer.slope.change.direction
+    return "no_difference" if _contradicting_checks(answer) else answer.slope.change.direction
 
 
-def _against(answer: Answer) -> list[str]:
+def _contradicting_checks(answer: Answer) -> list[str]:
     """The checks that take a clear slope back: another cut of the same messages that points the other way, or all messages
     together if they clearly do."""
     direction = answer.slope.change.direction
@@ -113,51 +113,51 @@ def _raw(answer: Answer, shares: Shares) -> list[str]:
     fail = _FAIL[answer.measure]
     if answer.raw.value is None:
         return ["By length: too few short or too few long sessions to compare."]
-    said = (
+    text = (
         f"By length: in sessions of over 100 messages {_share(shares[1])} of calls {fail}, in those of up to 50 "
         f"{_share(shares[0])}: {_points(answer.raw)}{_unclear(answer.raw)}."
     )
     inside = answer.within_agents
     if inside.value is None:
-        return [said]
-    return [f"{said} Inside each agent, so that their mix plays no part: {_points(inside)}{_unclear(inside)}."]
+        return [text]
+    return [f"{text} Inside each agent, so that their mix plays no part: {_points(inside)}{_unclear(inside)}."]
 
 
 def _selection(answer: Answer, shares: Shares) -> list[str]:
     if answer.selection.value is None:
         return ["From the start: too few sessions to compare the first 50 messages."]
-    said = (
+    text = (
         f"From the start: in their first 50 messages, {_share(shares[3])} in sessions that went on past 100, "
         f"{_share(shares[2])} in those that ended within 50: {_points(answer.selection)}{_unclear(answer.selection)}."
     )
     if answer.raw.value is None or answer.later.value is None:
-        return [said]
-    parts = f"{_bare(answer.selection)} were there from the start (selection), {_bare(answer.later)} came later"
-    return [f"{said} So of {_bare(answer.raw)} points by length, {parts} (other work, learning or tiring)."]
+        return [text]
+    parts = f"{_number_only(answer.selection)} were there from the start (selection), {_number_only(answer.later)} came later"
+    return [f"{text} So of {_number_only(answer.raw)} points by length, {parts} (other work, learning or tiring)."]
 
 
 def _slopes(answer: Answer) -> list[str]:
     change = answer.slope.change
     if change.value is None:
         return ["Within sessions: too few sessions, calls or failures for a slope."]
-    said = (
+    text = (
         f"Within sessions: {_points(change)} per 100 messages at the same kind of work, over the first 200 messages"
         f"{_unclear(change, 'change')}; {_points(answer.slope_any_work.change)} whatever the work; "
         f"{_points(answer.slope_all.change)} at the same kind of work over all messages."
     )
-    against = _against(answer)
+    against = _contradicting_checks(answer)
     if change.direction == "no_difference":
-        return [said]
+        return [text]
     if against:
-        return [f"{said} It does not hold up ({', '.join(against)}), so it is not counted."]
-    return [f"{said} No check speaks against it."]
+        return [f"{text} It does not hold up ({', '.join(against)}), so it is not counted."]
+    return [f"{text} No check speaks against it."]
 
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _bare(estimate: Estimate) -> str:
+def _number_only(estimate: Estimate) -> str:
     return in_points(estimate.value) if estimate.value is not None else "-"
 
 
