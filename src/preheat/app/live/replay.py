@@ -5,7 +5,7 @@ Knows neither the archive nor how it is shown.
 
 import msgspec
 
-from preheat.app.analysis.one_pass import assess
+from preheat.app.analysis.assessment import assess
 from preheat.app.live.advice import advisory_of, step
 from preheat.errors import UserError
 from preheat.live.advise import told

@@ -23,7 +23,7 @@ from preheat.app.sessions.archive import Sessions
 from preheat.archive.connect import connect
 from preheat.archive.lessons import places
 from preheat.errors import NotFound, PreheatError
-from preheat.live.advise import step
+from preheat.live.advise import step as step_signals
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.state import START, LiveState
@@ -187,7 +187,7 @@ class Watching:
         last: Advisory | None = None
         advised_at: float | None = None
         for event in events_of(session, assess(session).records, finished=False):
-            state, advisory = step(state, event, self._thresholds)
+            state, advisory = step_signals(state, event, self._thresholds)
             if advisory is not None:
                 last, advised_at = advisory, event.at
         return self._live_session(session.agent, session.id, session.project, state, at, last, advised_at, False)
