@@ -131,7 +131,7 @@ def facts_of(session: Session, assessed: "Assessment", thresholds: Thresholds = 
         turns=counter.state.turn,
         rules=rules,
         bypasses=bypasses,
-        misused=profile.misuse.count,
+        mistakes=profile.mistakes.count,
         repeated=counter.repeated,
         tokens=tokens_used.input + tokens_used.output + tokens_used.cache_write,
         lost_tokens=profile.lost_tokens,
@@ -187,7 +187,7 @@ class _SessionCounter:
             self._seen_calls.clear()
         elif not event.polling and event.status in ("ok", "empty", "failed", "partial"):
             look = (event.same_call, event.same_result)
-            self.repeated += look in self._seen_calls and event.cause != "misuse"
+            self.repeated += look in self._seen_calls and event.cause != "mistake"
             self._seen_calls.add(look)
         result = self._results.pop(event.call_id, None)
         if result is not None:

@@ -76,7 +76,7 @@ def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Esti
         for name in sorted(names)
     }
     return {
-        name: compared("misuse", measured(assignments, facts, now), "cold") for name, assignments in by_name.items()
+        name: compared("mistakes", measured(assignments, facts, now), "cold") for name, assignments in by_name.items()
     }
 
 
@@ -94,5 +94,5 @@ def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
         earlier = [failed for at, failed in calls[each.session] if at <= each.at][-NEXT:]
         before = (sum(earlier) / len(earlier) if earlier else 0.0, float(each.turn))
         moments.append(Moment(each.session, each.shown, each.probability, sum(after) / len(after), before))
-    estimate = excursion(moments, metric="misuse")
+    estimate = excursion(moments, metric="mistakes")
     return AdviceEffect(estimate=estimate, next_calls=NEXT, moments_without_calls_after=without_calls)

@@ -33,12 +33,16 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 NOTHING_MORE = Choices()
 _CHOICES = frozenset(Choices.__struct_fields__)
+_EARLIER_NAMES = {"trust_misuse": "trust_mistake"}
+"""Settings by the names that version 0.1.0 had for them."""
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 
 def thresholds_in(folder: str) -> Thresholds:
     """The thresholds in Preheat's folder, with defaults for the missing ones. Raises UserError."""
-    thresholds = {name: value for name, value in _read_section(folder).items() if name not in _CHOICES}
+    thresholds = {
+        _EARLIER_NAMES.get(name, name): value for name, value in _read_section(folder).items() if name not in _CHOICES
+    }
     return _with_defaults(DEFAULTS, thresholds, folder)
 
 
