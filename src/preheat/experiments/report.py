@@ -222,7 +222,10 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
         )
     if found.unassigned:
         count = "counts" if found.unassigned == 1 else "count"
-        yield f"{found.unassigned} {_sessions_are(found.unassigned)} unassigned (the start was missed) and {count} nowhere"
+        yield (
+            f"{found.unassigned} {_sessions_are(found.unassigned)} unassigned, because the start was missed, and {count}"
+            " nowhere"
+        )
     if found.lost:
         yield (
             f"of {counted(found.lost, 'session')} no assignment is known (no daemon ran, hooks were off, or records were lost);"
