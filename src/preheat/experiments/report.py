@@ -228,8 +228,8 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
         )
     if found.lost:
         yield (
-            f"of {counted(found.lost, 'session')} no assignment is known (no daemon ran, hooks were off, or records were lost);"
-            f" {'it counts' if found.lost == 1 else 'they count'} nowhere"
+            f"of {counted(found.lost, 'session')} no assignment is known (no daemon ran, hooks were off, or assignments were"
+            f" lost); {'it counts' if found.lost == 1 else 'they count'} nowhere"
         )
 
 
