@@ -18,9 +18,26 @@ from study.errors import NotFetched, StudyError
 from study.fetch import SOURCES, digest_of, fetch, runtime
 from study.plan import Plan, decoded, digest, encoded
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_MAKERS = {
+    "lab": ("study.lab", "lab"),
+    "harm": ("study.harm", "harm"),
+    "nextcall": ("study.nextcall", "nextcall"),
+    "explore": ("study.explore", "explore"),
+}
+"""By plan: the module and the function that makes it. Imported only then: the models' own environment has no Preheat."""
+PLANS = tuple(_MAKERS)
+
+
+def _folder_with(*parts: str) -> str:
+    """The nearest folder above this file that contains a path."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    while not os.path.exists(os.path.join(folder, *parts)) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+ROOT = _folder_with("docs", "paper")
 PROTOCOL = os.path.join(ROOT, "docs", "paper", "protocol.md")
-PLANS = ("lab", "harm", "nextcall", "explore")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -71,8 +88,8 @@ def _fetch(options: argparse.Namespace) -> int:
 def _plan(options: argparse.Namespace) -> int:
     os.makedirs(os.path.join(options.folder, "plans"), exist_ok=True)
     for name in options.only or PLANS:
-        # Only here, so that the models' own environment needs nothing of the product.
-        made = getattr(importlib.import_module(f"study.{name}"), name)()
+        module, function = _MAKERS[name]
+        made = getattr(importlib.import_module(module), function)()
         data = encoded(made)
         with open(_plan_path(options.folder, name), "wb") as stream:
             stream.write(data)
@@ -96,8 +113,9 @@ def _read_plan(folder: str, name: str) -> tuple[Plan, str]:
 def _run(options: argparse.Namespace) -> int:
     python = os.path.join(options.folder, "venv", "bin", "python")
     if options.model and importlib.util.find_spec("ik_llama_cpp") is None and os.path.exists(python):
-        os.chdir(ROOT)
-        os.execv(python, [python, "-m", "study", *sys.argv[1:]])
+        package = __package__ or "study"
+        path = {**os.environ, "PYTHONPATH": _folder_with(*package.split("."))}
+        os.execve(python, [python, "-m", package, *sys.argv[1:]], path)
     if options.endpoint:
         return _run_endpoint(options)
     return _run_model(options)
@@ -121,10 +139,10 @@ def _run_model(options: argparse.Namespace) -> int:
         plan, plan_digest = _read_plan(options.folder, plan_name)
         identity = identity._replace(plan=plan_digest)
         kept = os.path.join(options.folder, "runs", f"{plan_name}-{name}.check.json")
-        if _kept(kept).get("run") != identity._asdict():
-            _keep(kept, {"run": identity._asdict(), **check(engine, plan)})
+        if _load_check(kept).get("run") != identity._asdict():
+            _store_check(kept, {"run": identity._asdict(), **check(engine, plan)})
         target = os.path.join(options.folder, "runs", f"{plan_name}-{name}.jsonl")
-        chosen = _narrowed(plan, options.arms)
+        chosen = _with_arms(plan, options.arms)
         count = run(chosen, engine, identity, target, options.limit, options.seconds)
         print(f"{plan_name}: {count} cells, in {target}", flush=True)
     return 0
@@ -139,20 +157,20 @@ def _run_endpoint(options: argparse.Namespace) -> int:
         plan, plan_digest = _read_plan(options.folder, plan_name)
         target = os.path.join(options.folder, "runs", f"{plan_name}-{endpoint.label}.jsonl")
         count = run_endpoint(
-            _narrowed(plan, options.arms), endpoint, plan_digest, digest_of(PROTOCOL), target, options.limit
+            _with_arms(plan, options.arms), endpoint, plan_digest, digest_of(PROTOCOL), target, options.limit
         )
         print(f"{plan_name}: {count} cells, in {target}", flush=True)
     return 0
 
 
-def _narrowed(plan: Plan, arms: str) -> Plan:
+def _with_arms(plan: Plan, arms: str) -> Plan:
     if not arms:
         return plan
     wanted = set(arms.split(","))
     return plan._replace(cells=tuple(cell for cell in plan.cells if cell.arm in wanted))
 
 
-def _kept(path: str) -> dict[str, Any]:
+def _load_check(path: str) -> dict[str, Any]:
     """What a run that goes on has checked already."""
     if not os.path.exists(path):
         return {}
@@ -161,7 +179,7 @@ def _kept(path: str) -> dict[str, Any]:
     return found
 
 
-def _keep(path: str, value: dict[str, Any]) -> None:
+def _store_check(path: str, value: dict[str, Any]) -> None:
     with open(path, "w", encoding="utf-8") as stream:
         json.dump(value, stream, indent=2)
 

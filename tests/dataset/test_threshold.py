@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.lab.dataset.threshold import OTHER, Spread, beginnings
+from preheat.lab.dataset.rows import OTHER
+from preheat.lab.dataset.threshold import Spread, beginnings
 
 
 @settings(deadline=None)

@@ -179,7 +179,7 @@ def test_few_sessions_are_too_little_data(count: int) -> None:
     found = Trial().add(count, {"cold": 0.1, "warm": 0.1}, FIFTH, arms=("warm",)).told()
     assert found.verdict == "too little data"
     assert found.sentence.startswith("Too little data")
-    assert any("no session was drawn into `cold`" in each for each in found.problems) == (count > 0)
+    assert any("no session was assigned to `cold`" in each for each in found.problems) == (count > 0)
 
 
 def test_every_trouble_is_named() -> None:
@@ -190,8 +190,8 @@ def test_every_trouble_is_named() -> None:
     )
     trial.went[5] = Went(session="a:other", agent="a", project="/w/0", calls=3, started_at=5e3, ended_at=6e3)
     said = " ".join(trial.told(drawing=False).problems)
-    for words in ("one project", "every call of every `warm`", "nothing of it", "1 session is unassigned", "no lot is known",
-                  "counts nowhere", "of 1 session", "no lots are drawn"):  # fmt: skip
+    for words in ("one project", "every call of every `warm`", "nothing of it", "1 session is unassigned", "no assignment",
+                  "counts nowhere", "of 1 session", "nothing is assigned"):  # fmt: skip
         assert words in said, words
 
 

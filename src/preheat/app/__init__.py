@@ -1,4 +1,4 @@
-"""The application: everything Preheat can do, as methods of one object that give values back.
+"""The application: everything Preheat can do, as methods of one object that return values.
 
 >>> import preheat
 >>> home = preheat.open()                                    # your own archive; or a folder of its own
@@ -7,9 +7,9 @@
 >>> context = home.provision("fix the failing login test")   # doctest: +SKIP
 >>> messages = preheat.render(context, "openai")             # doctest: +SKIP
 
-Every surface (command line, MCP, daemon, plugins) calls this and shows what comes back. What is asked every day stands on
-`Preheat` itself; what belongs to one area stands on an object of its own (`home.experiments`). Light to import: the module
-of a use case is loaded when it is first used. Knows nothing of terminals.
+Every surface (command line, MCP, daemon, plugins) calls these methods and shows what they return. Everyday methods are on
+`Preheat` itself, the others on the object of their area (`home.experiments`). Light to import: a module is loaded when one of its
+methods is first called. Knows nothing of terminals.
 """
 
 import os
@@ -102,13 +102,13 @@ else:
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
-    """Preheat with its archive and templates in a folder; in its usual place (`PREHEAT_HOME`) unless one is given."""
+    """Preheat with its archive and templates in a folder; without one in the usual place (`PREHEAT_HOME`)."""
     return Preheat(os.path.abspath(os.path.expanduser(folder)) if folder else data_folder())
 
 
 class Preheat:
-    """One archive with everything that belongs to it. Sessions go by their id, the beginning of one, or `latest`; filters
-    (`agent`, `project`, `model`, `since`, `until`, `min_messages`, `max_messages`, `subagents`) are those of the commands."""
+    """One archive with everything that belongs to it. A session is named by its id, the beginning of it, or `latest`; filters
+    (`agent`, `project`, `model`, `since`, `until`, `min_messages`, `max_messages`, `subagents`) are the commands'."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -119,88 +119,88 @@ class Preheat:
     # Areas.
     @property
     def archive(self) -> "_sessions.Sessions":
-        """The sessions in the archive: find, list, search, show, forget."""
+        """The sessions in the archive: list, find, search, load, forget."""
         return _sessions.Sessions(self.folder)
 
     @property
     def reliability(self) -> "_reliability.Reliability":
-        """How reliable agents were, what they do wrong again and again, and what differs between sessions."""
+        """How reliable agents were: error rates, repeated mistakes, comparisons, compactions."""
         return _reliability.Reliability(self.folder)
 
     @property
     def knowledge(self) -> "_lessons.Lessons":
-        """What was learned, and what a person said of it."""
+        """The lessons, and the marks and approvals that people gave them."""
         return _lessons.Lessons(self.folder)
 
     @property
     def library(self) -> "_templates.Templates":
-        """The templates: made, kept, shared, loaded."""
+        """The templates: build, store, share, load."""
         return _templates.Templates(self.folder)
 
     @property
     def experiments(self) -> "_experiments.Experiments":
-        """Comparisons by chance: started, reported, stopped; the ledger, and what a person thought of sessions."""
+        """Randomised comparisons: start, report, stop; the ledger of results; ratings of sessions."""
         return _experiments.Experiments(self.folder)
 
     @property
     def exports(self) -> "_exports.Exports":
-        """Sessions written in forms that other programs read."""
+        """Sessions written in formats that other programs read."""
         return _exports.Exports(self.folder)
 
     @property
     def health(self) -> "_health.Health":
-        """What is on this machine, what the archive holds of it, and what is wrong."""
+        """The state of this machine: agents, archive, daemon, hooks, and what is wrong with them."""
         return _health.Health(self.folder)
 
     @property
     def training(self) -> "_training.Training":
-        """Templates that are trained on tasks, by an agent's own program."""
+        """Templates trained on tasks that an agent's own program does."""
         return _training.Training(self.folder)
 
     @property
     def lab(self) -> "_lab.Labs":
-        """The same tasks in every arm: planned, run, reported."""
+        """Lab comparisons, the same tasks in every arm: plan, run, report."""
         return _lab.Labs(self.folder)
 
     @property
     def dataset(self) -> "_dataset.Datasets":
-        """Anonymous datasets: written, and looked through for leaks."""
+        """Anonymous datasets: export one, check one for leaks."""
         return _dataset.Datasets(self.folder)
 
     @property
     def watching(self) -> "_watching.Watching":
-        """Sessions watched: those that run now, and earlier ones again. Keep one to look again and again."""
+        """Live signals: of the sessions that run now, and of recorded ones replayed. Keep this object to poll."""
         return _watching.Watching(self.folder)
 
     @property
     def installation(self) -> "_installation.Installation":
-        """Having agents call Preheat: installed, taken out, and how that stands."""
+        """Preheat's hooks in the agents' settings: install, uninstall, status."""
         return _installation.Installation(self.folder)
 
     @property
     def daemon(self) -> "_daemon.Daemon":
-        """The process that the agents' hooks talk to: whether it runs, starting and ending it."""
+        """The daemon that the agents' hooks talk to: status, start, stop."""
         return _daemon.Daemon(self.folder)
 
     # The archive itself.
     def overview(self) -> "Overview":
-        """What every agent left on this machine, and what the archive has of it."""
+        """Which sessions every agent has left on this machine, and what the archive holds."""
         return _overview.overview(self.folder)
 
     def has_archive(self) -> bool:
-        """Whether there is one; most questions make an empty one otherwise."""
+        """Whether the archive exists; most other methods create an empty one."""
         return os.path.exists(archive_path(self.folder))
 
     def describe_failure(self, error: Exception) -> "PreheatError":
-        """What a failure of the database means to a person."""
+        """An error of the database as one that a person can understand."""
         return _connect.unusable(archive_path(self.folder), error)
 
     def caller(self) -> str:
-        """The agent whose program started this one; empty where a person did."""
+        """The agent whose program started this process; empty if a person did."""
         return _caller.caller()
 
     def read_callers_sessions(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
-        """Read the new sessions of the agent whose program started this one; None where a person did."""
+        """Read the new sessions of the agent whose program started this process; None if a person did."""
         return _caller.read_first(self.folder, progress or _progress.SILENT)
 
     def analyse(
@@ -209,8 +209,8 @@ class Preheat:
         seconds: float = float("inf"),
         need: "_analysis.Part" = "everything",
     ) -> "_analysis.AnalysisReport":
-        """Analyse every session of the archive that was not analysed as it is now. Where `rows` are all that is needed, what an
-        earlier version has analysed is left as it is. After so many `seconds` nothing more is begun."""
+        """Analyse every session of the archive that is new, has grown, or was analysed by another version. If only `rows` are
+        needed, analyses of other versions are left as they are. After this many `seconds` no further session is begun."""
         return _analysis.analyse_archive(self.folder, progress or _progress.SILENT, seconds, need)
 
     # Sessions.
@@ -221,8 +221,8 @@ class Preheat:
         progress: "Progress | None" = None,
         seen: "Look | None" = None,
     ) -> "_sessions.SyncReport":
-        """Read what is new from the agents' own places (of all, unless some are named), or from the named files (agent and
-        path). `seen` is a look at the places of all agents that was taken just now."""
+        """Read new sessions into the archive: from the places of all agents, of the named agents, or from the named files (agent
+        and path). `seen` is a scan of all agents' places that was made just now."""
         return _sessions.sync(
             self.folder,
             agents=tuple(agents),
@@ -232,15 +232,15 @@ class Preheat:
         )
 
     def read_file(self, path: str, agent: str | None = None) -> "list[Session]":
-        """The sessions in a file, as it is: that agent's, or whosever it is by its content. Nothing is kept."""
+        """The sessions in a file, whose agent is recognised by the content unless it is named. Nothing is stored."""
         return _session_files.read_file(path, agent)
 
     def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
-        """The session files among these and below those that are folders, of all agents or of some."""
+        """The session files among the named files and below the named folders, of all agents or of the named ones."""
         return _session_files.find_files(tuple(names), tuple(agents))
 
     def sessions(self, **filters: "Any") -> "list[Summary]":
-        """The sessions that fit, the newest first."""
+        """The sessions that match the filters, the newest first."""
         return self.archive.sessions(_listing.Filter(**filters))
 
     def session(self, name: str) -> "Session":
@@ -248,67 +248,67 @@ class Preheat:
         return self.archive.load(name)
 
     def search(self, words: str, limit: int = 20, **filters: "Any") -> "list[Hit]":
-        """Passages in what was said and run."""
+        """Passages of messages, commands and outputs that contain the words."""
         return self.archive.search(words, _listing.Filter(**filters), limit=limit)
 
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
-        """What came of every call of a session."""
+        """The outcome of every call of a session."""
         return _assessment.judge(self.session(name))
 
     def judge(self, session: "Session") -> "Transcript":
-        """A session that is not in the archive, with what came of each of its calls."""
+        """The transcript of a session that is not in the archive, with the outcome of each call."""
         return _transcripts.transcript_of(session)
 
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
-        """One session, measured; or, without a name, all that fit."""
+        """The profile of one session; without a name, of all sessions that match the filters."""
         if name is not None:
             return self.archive.profile(name)
         return self.reliability.population(_listing.Filter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
-        """The mistakes that sessions repeat, what they cost, what fixes them."""
+        """Mistakes that several sessions made, with their cost and the repair that worked."""
         return self.reliability.mistakes(_listing.Filter(**filters), min_sessions=min_sessions)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
-        """Two sessions by name, or two sets of sessions by their filters."""
+        """Compare two sessions by name, or two sets of sessions by their filters."""
         return self.reliability.compare(a, b)
 
     def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
-        """Whether agents work as well after a compaction as before."""
+        """Whether agents work as well after a compaction as before it."""
         return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin).check
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
-        """A session as a shorter history."""
+        """A session as a shorter history, by one strategy."""
         return _compression.compress(self.session(name), strategy, keep)
 
     def compress_all(self, name: str, keep: int | None = None) -> "list[Compressed]":
-        """The same by every strategy."""
+        """A session as a shorter history, once by every strategy."""
         return _compression.compress_all(self.session(name), keep)
 
     def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.Scored":
-        """How a session went, with the arithmetic, beside so many earlier ones of its project."""
+        """The scores of a session with their arithmetic, and their ranks among earlier sessions of its project."""
         return _scorecard.score_named(self.folder, name, earlier)
 
     def output(self, name: str) -> bytes:
-        """The whole of an output that was shortened for an agent, by its id."""
+        """The full text of an output that was shortened for an agent, by its id."""
         return _outputs.kept_output(name, self.folder)
 
     # Lessons.
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
-        """Learn from what is new: all ten learners, or those that are named."""
+        """Learn from new sessions, with all ten learners or the named ones."""
         return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
 
     def learners(self) -> "list[str]":
-        """Who learns: the names that `learn` takes."""
+        """The names of the learners, which `learn` takes."""
         return _learning.learner_names()
 
     def lessons(self, project: str | None = None, kind: "LessonKind | None" = None) -> "list[Lesson]":
-        """What was learned, the best first: everywhere, or of a project (name or folder) with what holds anywhere."""
+        """Lessons, the best first: all, or those of a project (name or folder) and the general ones."""
         return [lesson for lesson in self.knowledge.lessons(project) if kind is None or lesson.kind == kind]
 
     def pin(self, lesson: str, why: str = "") -> None:
-        """Hand out a lesson whenever it fits, whatever its score."""
+        """Hand out a lesson whenever it fits the task, whatever its score."""
         self.knowledge.mark(lesson, "pinned", why)
 
     def retire(self, lesson: str, why: str = "") -> None:
@@ -316,12 +316,12 @@ class Preheat:
         self.knowledge.mark(lesson, "retired", why)
 
     def release(self, lesson: str) -> None:
-        """Take a pin or a retirement back."""
+        """Undo `pin` or `retire`."""
         self.knowledge.mark(lesson, None)
 
     # Templates.
     def extract_template(self, session: str, name: str = "", description: str = "") -> "Template":
-        """A template from one session, kept under a name."""
+        """Build a template from one session and store it."""
         return self.library.extract(session, name, description).built.template
 
     def build_template(
@@ -334,27 +334,28 @@ class Preheat:
         max_error_rate: float = 0.5,
         **filters: "Any",
     ) -> "Template":
-        """A template from many sessions, kept under a name."""
+        """Build a template from many sessions and store it."""
         request = _templates.Request(name=name, description=description, tags=tuple(tags))
         rule = _templates.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
         return self.library.build(request, _listing.Filter(**filters), rule).built.template
 
     def auto_templates(self, **filters: "Any") -> "list[Template]":
-        """Templates from the best sessions, one for each project that has enough of them."""
+        """Build a template from the best sessions of each project that has enough of them."""
         return [
-            made.built.template for made in self.library.build_best(self.library.find_best(_listing.Filter(**filters)))
+            build.built.template
+            for build in self.library.build_best(self.library.find_best(_listing.Filter(**filters)))
         ]
 
     def templates(self) -> "list[Template]":
-        """The newest version of each."""
+        """The current version of every template."""
         return self.library.templates()
 
     def template(self, name: str) -> "Template":
-        """One version: `name`, `name@digest`, `name@-1`."""
+        """One version of a template: `name`, `name@digest`, `name@-1`."""
         return self.library.template(name)
 
     def delete_template(self, name: str) -> None:
-        """Recoverable: `preheat warm restore`."""
+        """Delete a template; `preheat warm restore` brings it back."""
         self.library.delete(name)
 
     # A new session.
@@ -371,52 +372,52 @@ class Preheat:
         loaded: bool = False,
         note: bool = True,
     ) -> "Context":
-        """What a new session is given for a task; empty, with the reason, where nothing fits. With `examples` real calls are
-        wanted for themselves, as forms that are made of messages show them; with `loaded` the template that is loaded for the
-        project comes first. `cwd` is the folder that the session works in. A template's use is noted, unless `note` is off."""
+        """Choose the context of a new session for a task; empty, with the reason, where nothing fits. With `examples` real calls
+        are included, for formats made of messages; with `loaded` the template that is loaded for the project comes first. `cwd`
+        is the folder that the session works in. The use of a template is recorded, unless `note` is off."""
         tokens = _contexts.BUDGET if budget is None else budget
-        found = _context.provision(
+        context = _context.provision(
             self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples,
             loaded=loaded, cwd=cwd,
         )  # fmt: skip
         if note:
-            self.note_use(found)
-        return found
+            self.note_use(context)
+        return context
 
     def note_use(self, context: "Context") -> None:
-        """Note that a context was handed out, if it came from a template and there is anything in it."""
+        """Record that a context was handed out, if it came from a template and is not empty."""
         _context.note_use(self.folder, context, time.time())
 
     def formats(self) -> "tuple[Renderer, ...]":
-        """Every form that a context can be put into, the agents' own ones last."""
+        """Every format that a context can be rendered in, the agents' own ones last."""
         return _context.formats()
 
     def render(self, context: "Context", format: "str | Renderer" = "text") -> "Rendered":  # noqa: A002 - as the option
-        """A context in the form that an agent or a provider takes."""
+        """A context in the format that an agent or a provider takes."""
         return _context.render(context, format)
 
     def write_rendered(self, rendered: "Rendered", renderer: "Renderer", output: str, force: bool = False) -> str:
-        """Write what was rendered to a file, or a folder for a form of several; where it is, empty if there was nothing to
-        write. Raises UserError where something else stands there, unless forced."""
+        """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there
+        was nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""
         return _rendered_files.write_rendered(rendered, renderer, output, force)
 
     def begin_session(self, renderer: "Renderer", rendered: "Rendered", folder: str) -> "Begun":
-        """Put what was rendered as a session into the store of the agent that alone takes that form, for work in a folder."""
+        """Start a session from a rendered context in the agent's own session store, for work in a folder."""
         return _context.begin_session(renderer, rendered, folder, os.environ)
 
     def resume_packet(self, project: str = "", cwd: str = "") -> "Lesson | None":
-        """Where the last session of a project (by its name, or a folder in it; else of the one around `cwd`) ended, as of
-        now; None where that is not known."""
+        """Where the last session of a project ended, with its present age; None if unknown. The project is given by name or
+        folder; else it is the one around `cwd`."""
         return _context.resume_packet(self.folder, project=project, cwd=cwd)
 
 
 def provision(
     task: str, agent: str = "", project: str = "", budget: int | None = None, template: str = "", examples: bool = False
 ) -> "Context":
-    """What a new session is given for a task, from your own archive."""
+    """Choose the context of a new session for a task, from your own archive."""
     return open().provision(task, agent, project, budget, template, examples)
 
 
 def render(context: "Context", format: str = "text") -> "Rendered":  # noqa: A002 - as the command's option is called
-    """A context in the form that an agent or a provider takes."""
+    """A context in the format that an agent or a provider takes."""
     return _context.render(context, format)

@@ -1,6 +1,6 @@
-"""Modules that are imported when they are first used: the application object knows all use cases, a command needs one.
+"""A module that is imported when something of it is first used, so that a command loads only what it needs.
 
-Standard library only, and light.
+Standard library only.
 """
 
 import sys
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Later:
-    """Stands for a module until something of it is asked for. Several threads may ask at once."""
+    """Stands for a module and imports it at the first attribute access, from any thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,6 +1,6 @@
-"""Which project is meant: by its name as the archive knows it, or by a folder of this machine.
+"""Finds a project by its name in the archive, or by a folder of this machine.
 
-Knows nothing of sessions or lessons. Light: a session's start names its project here.
+Knows nothing of sessions or lessons. Light: the start of a session looks up its project here.
 """
 
 import os
@@ -20,7 +20,7 @@ else:
 
 
 def project_named(connection: sqlite3.Connection, wanted: str) -> str:
-    """The project by its name, or by a folder in it (`.` is here). Raises NotFound if no session ran there."""
+    """The name of a project, given its name or a folder in it (`.` is here). Raises NotFound if no session ran there."""
     name = find_name(_lessons.places(connection), wanted)
     if name is None:
         raise NotFound(
@@ -30,22 +30,22 @@ def project_named(connection: sqlite3.Connection, wanted: str) -> str:
 
 
 def find_name(known: "Sequence[Place]", wanted: str) -> str | None:
-    """The name of the project that is meant by a name or a folder; None where no session ran there."""
-    found = [place for place in known if place.name]
-    for place in found:
+    """The name of a project, given its name or a folder in it; None if no session ran there."""
+    named_places = [place for place in known if place.name]
+    for place in named_places:
         if wanted in (place.name, place.folder, place.root):
             return place.name
     root = project_root(os.path.abspath(os.path.expanduser(wanted)))
-    for place in found:
+    for place in named_places:
         if root and root in (place.root, place.folder):
             return place.name
     # A checkout that no session ran in yet: a team's sessions of the same name are of the same project.
-    alike = {place.name for place in found if root and place.name.lower() == last_part(root).lower()}
-    return alike.pop() if len(alike) == 1 else None
+    same_name = {place.name for place in named_places if root and place.name.lower() == last_part(root).lower()}
+    return same_name.pop() if len(same_name) == 1 else None
 
 
 def project_folder(where: str) -> str:
-    """The folder that a project goes by: its repository's, of whatever folder in it; else the folder itself."""
+    """The folder that identifies a project: the root of the repository around a folder, else the folder itself."""
     folder = os.path.realpath(os.path.expanduser(where))
     return project_root(folder) or folder
 
@@ -68,10 +68,10 @@ def repository_of(folder: str) -> str:
 
 
 def projects(folders: Mapping[str, int]) -> "dict[str, Place]":
-    """By the folder in which sessions ran (with how many did): the project it belongs to."""
+    """The project of each folder, from the folders in which sessions ran and the number of sessions in each."""
     roots = {folder: project_root(folder) for folder in folders}
     sessions: dict[str, int] = {}
     for folder, count in folders.items():
         sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
-    named = names(sessions)
-    return {folder: _lessons.Place(folder, root, named[root]) for folder, root in roots.items()}
+    project_names = names(sessions)
+    return {folder: _lessons.Place(folder, root, project_names[root]) for folder, root in roots.items()}

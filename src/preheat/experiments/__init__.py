@@ -1,5 +1,5 @@
-"""Proof: who gets what by lot, and what came of it. Pure; knows no archive, no agent and no clock.
+"""Randomised comparisons of sessions. Pure; knows no archive, no agent and no clock.
 
-`assign` draws, `arms` words what placebo and note sessions read, `plan` checks what is planned, `measure` makes numbers of
-sessions, `report` says what they show, `retire` what is withdrawn. How an effect is estimated is in `statistics`.
+`assign` assigns arms, `arms` writes the texts of placebo and note sessions, `plan` checks plans, `measure` turns sessions into
+numbers, `report` says what they show, `retire` what is to be withdrawn. How an effect is estimated is in `statistics`.
 """

@@ -1,13 +1,12 @@
-"""What the other arms read: a note (the same facts as prose) and a placebo (as many tokens, true, of no use here). Pure.
+"""The texts of two arms: a note (the same facts as prose) and a placebo (true facts of the same length and no use). Pure.
 
-Knows no frame and no tokeniser: those are handed over. Nothing of another project goes into a placebo: what one client's
-sessions found out is not for another's.
+Knows no frame and no tokeniser: these are passed in. A placebo contains nothing of another project.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
 _FIRST, _STEP = 13, 7
-"""Numbers that the sums begin with; any would do."""
+"""The first number that is squared, and the step to the next; arbitrary."""
 
 FACTS: tuple[str, ...] = (
     "Water boils at a lower temperature on a mountain than at the sea.",
@@ -44,7 +43,7 @@ FACTS: tuple[str, ...] = (
 
 
 def note(caveat: str, texts: Sequence[str]) -> str:
-    """The same facts as one paragraph: the sentence that stands before the items, then each of them as a sentence."""
+    """Facts as one paragraph: the caveat, then each text as a sentence."""
     return " ".join((caveat, *(_sentence(text) for text in texts if text.strip())))
 
 
@@ -55,7 +54,7 @@ def _sentence(text: str) -> str:
 
 
 def placebo(tokens: int, cost: Callable[[str], int]) -> str:
-    """A paragraph that costs `tokens`, as near as it can be had; `cost` says what the whole of a text costs."""
+    """A paragraph of as nearly `tokens` tokens as possible; `cost` counts the tokens of a text."""
     text = ""
     for fact in _facts():
         longer = f"{text} {fact}".strip()
@@ -67,7 +66,7 @@ def placebo(tokens: int, cost: Callable[[str], int]) -> str:
 
 
 def _facts() -> Iterator[str]:
-    """Sentences without end: general ones, then sums, which are short enough to come near any number of tokens."""
+    """Endless sentences: general facts, then squares, which are short enough to come near any number of tokens."""
     yield from FACTS
     number = _FIRST
     while True:

@@ -1,9 +1,8 @@
-"""Lots by keyed hash: the same session gets the same arm in every process and after every crash, and nobody without the key
-can foretell it. Knows no plan's purpose and keeps nothing.
+"""Assignment by keyed hash: a session gets the same arm in every process and after every crash, and nobody without the key can
+predict it. Knows no plan's purpose and stores nothing.
 
-A lot hangs on the key, on what it is for and on whom it is for, and on nothing that happens: neither order nor number of the
-sessions before. So there is nothing to lose and nothing to count. What blocks within each stratum would gain is gained by
-comparing within strata afterwards.
+An assignment depends only on the key, its purpose and its subject, not on the order or number of earlier sessions. Balance within
+strata is gained by comparing within strata afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,30 +10,30 @@ from hashlib import blake2b
 
 from preheat.model.experiment import ARMS, AdviceLot, Arm, Assignment, Plan
 
-_ALL = 2**64
+_RANGE = 2**64
 
 
 def lot(key: bytes, *about: str) -> float:
-    """A number from 0 up to 1, equal for equal words."""
+    """A pseudo-random number from 0 up to 1 that depends on the key and the words alone."""
     text = "\0".join(str(len(each)) + ":" + each for each in about)
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=8).digest()) / _ALL
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=8).digest()) / _RANGE
 
 
 def shares_of(plan: Plan) -> dict[str, float]:
-    """The shares by arm, in the order in which the lots are cut."""
-    given = dict(zip(plan.arms, plan.shares, strict=True))
-    return {arm: given[arm] for arm in ARMS if arm in given}
+    """The shares by arm, in the order of `ARMS`."""
+    by_arm = dict(zip(plan.arms, plan.shares, strict=True))
+    return {arm: by_arm[arm] for arm in ARMS if arm in by_arm}
 
 
 def arm_of(key: bytes, experiment: str, stratum: Sequence[str], root: str, shares: Mapping[str, float]) -> Arm:
-    """The arm that a line of sessions gets."""
-    drawn = lot(key, "arm", experiment, *stratum, root) * sum(shares.values())
-    reached = 0.0
+    """The arm of a chain of sessions that began with `root`."""
+    number = lot(key, "arm", experiment, *stratum, root) * sum(shares.values())
+    cumulated = 0.0
     chosen: Arm = "warm"
     for arm in ARMS:
         if shares.get(arm, 0.0) > 0:
-            chosen, reached = arm, reached + shares[arm]
-            if drawn < reached:
+            chosen, cumulated = arm, cumulated + shares[arm]
+            if number < cumulated:
                 break
     return chosen
 
@@ -42,7 +41,7 @@ def arm_of(key: bytes, experiment: str, stratum: Sequence[str], root: str, share
 def assigned(
     key: bytes, plan: Plan, experiment: str, agent: str, project: str, session: str, at: float, root: str = ""
 ) -> Assignment:
-    """The assignment of a session that begins; `root` is what its line began with, if not itself."""
+    """The assignment of a session that begins; `root` is the session that its chain began with, if not itself."""
     shares = shares_of(plan)
     name = f"{agent}:{session}"
     root = root or name
@@ -53,22 +52,22 @@ def assigned(
 
 
 def spared(key: bytes, experiment: str, root: str, items: Sequence[str], probability: float) -> frozenset[str]:
-    """The items that a line of sessions is spared, each with this probability."""
+    """The items that are left out for a chain of sessions, each with this probability."""
     return frozenset(item for item in items if lot(key, "item", experiment, root, item) < probability)
 
 
 def advice_lot(
     key: bytes, root: str, session: str, signal: str, cause: str, turn: int, probability: float, at: float
 ) -> AdviceLot:
-    """Whether something is said; `probability` is that of keeping silent."""
-    hashed = blake2b(f"{signal}\0{cause}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    silent = lot(key, "advice", root, hashed, str(turn)) < probability
+    """Whether an advisory is sent; `probability` is that of withholding it."""
+    cause_hash = blake2b(f"{signal}\0{cause}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    withheld = lot(key, "advice", root, cause_hash, str(turn)) < probability
     return AdviceLot(
         session=session,
         at=at,
         turn=turn,
         signal=signal,
-        cause=hashed,
-        shown=not silent,
+        cause=cause_hash,
+        shown=not withheld,
         probability=1 - probability,
     )

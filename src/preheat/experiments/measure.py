@@ -1,7 +1,7 @@
-"""Numbers of sessions for a comparison: one unit for each line of sessions that a lot was drawn for. Pure.
+"""The numbers of a comparison: one unit for each chain of sessions that was assigned to an arm. Pure; knows no archive.
 
-Intention to treat: whoever was assigned counts in that arm, whatever was delivered. What cannot be measured is counted and
-named, never dropped in silence.
+Intention to treat: a session counts in the arm it was assigned to, whatever it was given. Sessions that cannot be measured are
+counted and reported.
 """
 
 from collections import Counter, defaultdict
@@ -11,17 +11,17 @@ from typing import NamedTuple, TypeAlias
 from preheat.model.experiment import Assignment, MetricName, Unit, Went
 
 Shares: TypeAlias = tuple[tuple[str, float], ...]
-_GOES_ON = frozenset(["fork", "continuation", "compaction"])
+_CONTINUATIONS = frozenset(["fork", "continuation", "compaction"])
 GOING_ON = 1800.0
-"""Seconds since its last event within which a session may still go on."""
+"""Seconds after its last event for which a session may still go on."""
 
 
 class Line(NamedTuple):
-    """All sessions that came out of one that a lot was drawn for."""
+    """An assigned session with all its forks and continuations."""
 
     drawn: Assignment
     sessions: tuple[Went, ...]
-    """In time order; none: the archive has nothing of it."""
+    """In time order; none if the archive has none of them."""
 
     @property
     def judged(self) -> bool:
@@ -29,24 +29,24 @@ class Line(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What there is to compare."""
+    """Everything that a comparison is computed from."""
 
     lines: list[Line]
-    """In the order in which the lots were drawn."""
+    """In the order of their assignment."""
     unassigned: int
-    """Sessions whose start was missed."""
+    """Sessions without an arm, because their start was missed."""
     lost: int
-    """Sessions that began during the trial, of its agents and projects, of which no lot was ever written down."""
+    """Sessions of the trial's agents and projects that began during the trial and have no record of an assignment."""
     earlier: dict[tuple[str, str], tuple[Went, ...]]
-    """By agent and project: sessions from before the trial."""
+    """By agent and project: sessions before the trial."""
     since: float
     now: float
     redrawn: int = 0
-    """Sessions that drew a lot of their own though they came out of one that had: they count with that one."""
+    """Forks and continuations that got an assignment of their own: they count with the session they came from."""
 
     @property
     def missing(self) -> Counter[str]:
-        """By arm: of how many lines the archive has nothing."""
+        """By arm: the number of chains of which the archive has no session."""
         return Counter(line.drawn.arm for line in self.lines if not line.sessions)
 
     @property
@@ -55,7 +55,7 @@ class Measured(NamedTuple):
 
     @property
     def open(self) -> Counter[str]:
-        """Still going on."""
+        """By arm: the number of chains that still go on."""
         return Counter(
             line.drawn.arm
             for line in self.lines
@@ -71,51 +71,55 @@ def measured(
     until: float | None = None,
     elsewhere: Iterable[str] = (),
 ) -> Measured:
-    """The lines of sessions that lots were drawn for, and what is to be said of the rest. `since` and `until`: when the trial
-    began and ended, unless that is when its first lot was drawn and now; `elsewhere`: sessions of other trials."""
+    """The chains of assigned sessions, and the number of the others. `since` and `until`: when the trial began and ended
+    (default: its first assignment, and now); `elsewhere`: sessions of other trials."""
     known = {each.session: each for each in went}
     since = since or min((each.at for each in assignments), default=now)
-    drawn = [each for each in assignments if each.arm != "unassigned"]
-    own = {each.session: each.root for each in drawn}
-    of = _roots(known, own)
-    roots = {each.root: each for each in reversed(drawn) if of[each.session] == each.root}
-    redrawn = sum(of[session] != root for session, root in own.items())
-    inside: defaultdict[str, list[Went]] = defaultdict(list)
-    for session, root in of.items():
+    with_arm = [each for each in assignments if each.arm != "unassigned"]
+    assigned_roots = {each.session: each.root for each in with_arm}
+    root_of = _chain_roots(known, assigned_roots)
+    roots = {each.root: each for each in reversed(with_arm) if root_of[each.session] == each.root}
+    redrawn = sum(root_of[session] != root for session, root in assigned_roots.items())
+    sessions_by_root: defaultdict[str, list[Went]] = defaultdict(list)
+    for session, root in root_of.items():
         if session in known:
-            inside[root].append(known[session])
+            sessions_by_root[root].append(known[session])
     lines = [
-        Line(each, tuple(sorted(inside[root], key=lambda one: (one.started_at or 0.0, one.session))))
+        Line(each, tuple(sorted(sessions_by_root[root], key=lambda one: (one.started_at or 0.0, one.session))))
         for root, each in sorted(roots.items(), key=lambda item: (item[1].at, item[0]))
     ]
     scope = {(each.agent, each.project) for each in assignments}
-    told = {each.session for each in assignments} | of.keys()
-    others = told.union(elsewhere)
+    in_trial = {each.session for each in assignments} | root_of.keys()
+    accounted = in_trial.union(elsewhere)
     end = now if until is None else until
-    lost = [each for each in known.values() if each.session not in others and _was_missed(each, scope, since, end)]
+    unrecorded = [
+        each for each in known.values() if each.session not in accounted and _is_unrecorded(each, scope, since, end)
+    ]
     return Measured(
         lines,
         sum(each.arm == "unassigned" for each in assignments),
-        len(lost),
-        _earlier(known.values(), told, since),
+        len(unrecorded),
+        _earlier(known.values(), in_trial, since),
         since,
         now,
         redrawn,
     )
 
 
-def _was_missed(each: Went, scope: set[tuple[str, str]], since: float, until: float) -> bool:
+def _is_unrecorded(each: Went, scope: set[tuple[str, str]], since: float, until: float) -> bool:
     return (each.agent, each.project) in scope and since < (each.started_at or 0.0) < until and each.calls > 0
 
 
-def _roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[str, str]:
-    """By session, the one that its line began with. A fork or a continuation whose program did not say so at its start drew a
-    lot of its own: it counts with the session that it came out of, whose context it has before it."""
+def _chain_roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[str, str]:
+    """By session, the assigned session that its chain began with. A fork or continuation that got an assignment of its own counts
+    with the session that it came from, whose context it has."""
     found: dict[str, str] = {}
     for session in {**drawn, **dict.fromkeys(known, "")}:
         path = [session]
         while (
-            (each := known.get(path[-1])) is not None and each.relation in _GOES_ON and each.parent not in (*path, "")
+            (each := known.get(path[-1])) is not None
+            and each.relation in _CONTINUATIONS
+            and each.parent not in (*path, "")
         ):
             path.append(each.parent)
         root = next((drawn[one] for one in reversed(path) if one in drawn), "")
@@ -124,8 +128,8 @@ def _roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[str, str
     return found
 
 
-def _earlier(went: Iterable[Went], told: Iterable[str], since: float) -> dict[tuple[str, str], tuple[Went, ...]]:
-    inside = frozenset(told)
+def _earlier(went: Iterable[Went], in_trial: Iterable[str], since: float) -> dict[tuple[str, str], tuple[Went, ...]]:
+    inside = frozenset(in_trial)
     found: defaultdict[tuple[str, str], list[Went]] = defaultdict(list)
     for each in went:
         if each.session not in inside and each.ended_at is not None and each.ended_at < since:
@@ -135,7 +139,7 @@ def _earlier(went: Iterable[Went], told: Iterable[str], since: float) -> dict[tu
 
 # Metrics.
 class Ratio(NamedTuple):
-    """A number over another; nothing to count where that is 0."""
+    """A ratio of two numbers; there is nothing to count if `below` is 0."""
 
     above: float
     below: float
@@ -145,13 +149,13 @@ def _rate(sessions: Sequence[Went], count: Callable[[Went], int]) -> Ratio:
     return Ratio(sum(count(each) for each in sessions), sum(each.calls for each in sessions))
 
 
-def _last(sessions: Sequence[Went], told: Callable[[Went], bool | None]) -> Ratio:
-    answers = [answer for each in sessions if (answer := told(each)) is not None]
+def _last_answer(sessions: Sequence[Went], answer_of: Callable[[Went], bool | None]) -> Ratio:
+    answers = [answer for each in sessions if (answer := answer_of(each)) is not None]
     return Ratio(float(answers[-1]), 1.0) if answers else Ratio(0.0, 0.0)
 
 
-def _sum(values: Iterable[float]) -> Ratio:
-    """What a transcript does not say stands there as 0: nothing to count, and not a session that took no time or tokens."""
+def _total(values: Iterable[float]) -> Ratio:
+    """The sum of values; 0 means that the transcripts do not say it, so there is nothing to count."""
     total = sum(values)
     return Ratio(total, 1.0) if total else Ratio(0.0, 0.0)
 
@@ -163,25 +167,24 @@ def _seconds(each: Went) -> float:
 _METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
     "mistakes": lambda some: _rate(some, lambda each: each.mistakes),
     "errors": lambda some: _rate(some, lambda each: each.errors),
-    "success": lambda some: _last(some, lambda each: each.passed),
-    "seconds": lambda some: _sum(map(_seconds, some)),
-    "tokens": lambda some: _sum(each.tokens for each in some),
-    "cost": lambda some: _sum(each.cost for each in some),
+    "success": lambda some: _last_answer(some, lambda each: each.passed),
+    "seconds": lambda some: _total(map(_seconds, some)),
+    "tokens": lambda some: _total(each.tokens for each in some),
+    "cost": lambda some: _total(each.cost for each in some),
     "corrections": lambda some: Ratio(sum(each.corrections for each in some), 1.0),
-    "rating": lambda some: _last(some, lambda each: each.rating),
+    "rating": lambda some: _last_answer(some, lambda each: each.rating),
 }
 
 
 def ratio_of(metric: MetricName, sessions: Sequence[Went]) -> Ratio:
-    """A metric over some sessions taken together."""
+    """A metric over several sessions together."""
     return _METRICS[metric](sessions)
 
 
 def units(metric: MetricName, found: Measured) -> list[Unit]:
-    """The lines that the archive has, in a metric. Only what was drawn under the same shares is alike: they are strata, with
-    agent and project."""
+    """The judged chains of sessions as units of a metric. The strata are agent, project and epoch of equal shares."""
     epochs = epochs_of(found)
-    earlier = {stratum: _before(metric, sessions) for stratum, sessions in found.earlier.items()}
+    earlier = {stratum: _metric_before(metric, sessions) for stratum, sessions in found.earlier.items()}
     made = []
     for line in found.lines:
         if not line.judged:
@@ -204,7 +207,7 @@ def units(metric: MetricName, found: Measured) -> list[Unit]:
 
 
 def each_alone(metric: MetricName, went: Iterable[Went]) -> list[Unit]:
-    """Every session for itself, whatever it was given: what a plan is drawn from."""
+    """Every session as a unit of its own, whatever it was given: the sample that a plan is simulated from."""
     made = []
     for each in went:
         if each.judged and each.calls:
@@ -213,8 +216,8 @@ def each_alone(metric: MetricName, went: Iterable[Went]) -> list[Unit]:
     return made
 
 
-def _before(metric: MetricName, sessions: Sequence[Went]) -> float | None:
-    """The metric over earlier sessions, each counted for itself."""
+def _metric_before(metric: MetricName, sessions: Sequence[Went]) -> float | None:
+    """The metric over earlier sessions."""
     ratios = [ratio_of(metric, [each]) for each in sessions]
     below = sum(each.below for each in ratios)
     return sum(each.above for each in ratios) / below if below else None
@@ -225,10 +228,10 @@ def _shares(drawn: Assignment) -> Shares:
 
 
 def epochs_of(found: Measured) -> list[Shares]:
-    """The shares that lots were drawn with, in their order."""
+    """The different shares of the arms over time, in order."""
     return list(dict.fromkeys(_shares(line.drawn) for line in found.lines))
 
 
 def epoch_of(drawn: Assignment, epochs: Sequence[Shares]) -> int:
-    """The number, from 1, of the stretch in which a lot was drawn."""
+    """The number, from 1, of the epoch of equal shares that an assignment belongs to."""
     return epochs.index(_shares(drawn)) + 1

@@ -1,4 +1,4 @@
-"""Plans of comparisons: put together from what a person asked for, checked, and known by their digest. Pure."""
+"""Plans of comparisons: made from a person's options, checked, identified by their digest. Pure; knows no archive."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from preheat.model.experiment import ARMS, EARLIER_METRICS, MARGINS, METRICS, SH
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STOP = re.compile(r"n=([1-9]\d{0,6})")
-_FEWEST = 20
+_FEWEST_SESSIONS = 20
 
 
 def planned(
@@ -28,18 +28,18 @@ def planned(
     project: str = "",
     template: str = "",
 ) -> Plan:
-    """A plan; raises UserError where it cannot be one."""
+    """Make a plan. Raises UserError if an option is not valid."""
     if not _NAME.fullmatch(name) or name == STANDING:
         raise UserError(
             f"`{name}` is no name for an experiment; letters, digits, `.`, `_` and `-`, at most 64, and not `{STANDING}`"
         )
-    named = [_arm(arm) for arm in arms]
-    if len(set(named)) != len(named) or len(named) < 2 or "warm" not in named:
+    arm_names = [_arm(arm) for arm in arms]
+    if len(set(arm_names)) != len(arm_names) or len(arm_names) < 2 or "warm" not in arm_names:
         raise UserError("an experiment has `warm` and at least one other arm, each once: --arms warm,cold")
-    given = [float(share) for share in shares] or [1 / len(named)] * len(named)
-    if len(given) != len(named):
-        raise UserError(f"{len(named)} arms want {len(named)} shares, not {len(given)}: --shares 0.5,0.5")
-    if any(not 0.01 <= share <= 0.99 for share in given) or abs(sum(given) - 1) > 1e-6:
+    arm_shares = [float(share) for share in shares] or [1 / len(arm_names)] * len(arm_names)
+    if len(arm_shares) != len(arm_names):
+        raise UserError(f"{len(arm_names)} arms want {len(arm_names)} shares, not {len(arm_shares)}: --shares 0.5,0.5")
+    if any(not 0.01 <= share <= 0.99 for share in arm_shares) or abs(sum(arm_shares) - 1) > 1e-6:
         raise UserError("shares are from 0.01 to 0.99 and together 1: --shares 0.8,0.2")
     chosen = _metric(metric)
     if margin is not None and not 0 < margin < float("inf"):
@@ -49,12 +49,14 @@ def planned(
             f"a margin of {margin:g} says nothing of {chosen}, which is from 0 to 1: --margin {MARGINS[chosen]:g}"
         )
     found = _STOP.fullmatch(stop)
-    if stop != "anytime" and (found is None or int(found[1]) < _FEWEST):
-        raise UserError(f'`{stop}` is no stop rule; "anytime", or "n=200" for so many sessions, {_FEWEST} at least')
+    if stop != "anytime" and (found is None or int(found[1]) < _FEWEST_SESSIONS):
+        raise UserError(
+            f'`{stop}` is no stop rule; "anytime", or "n=200" for so many sessions, {_FEWEST_SESSIONS} at least'
+        )
     return Plan(
         name=name,
-        arms=tuple(named),
-        shares=tuple(given),
+        arms=tuple(arm_names),
+        shares=tuple(arm_shares),
         metric=chosen,
         guardrails=tuple(dict.fromkeys(each for rail in guardrails if (each := _metric(rail)) != chosen)),
         margin=MARGINS[chosen] if margin is None else margin,
@@ -67,7 +69,7 @@ def planned(
 
 
 def standing(holdout: float) -> Plan:
-    """The comparison that goes on by itself."""
+    """The plan of the holdout, the comparison that always runs."""
     return Plan(
         name=STANDING, arms=("warm", "cold"), shares=(1 - holdout, holdout), guardrails=("tokens",), margin=0.01
     )
@@ -83,21 +85,21 @@ def digest_of(plan: Plan) -> str:
 
 
 def called(plan: Plan) -> str:
-    """The name by which assignments know a plan. That of the standing one has no digest: it may get other shares."""
+    """The name of a plan in assignments. The holdout's has no digest, since its shares may change."""
     return STANDING if plan.standing else f"{plan.name}@{digest_of(plan)}"
 
 
 def covers(plan: Plan, agent: str, project: str) -> bool:
-    """Whether a session is in the scope of a plan."""
+    """Whether a plan applies to sessions of an agent in a project."""
     return plan.agent in ("", agent) and plan.project in ("", project)
 
 
 def overlap(one: Plan, other: Plan) -> bool:
-    """Whether a session could be in both: then they cannot run at the same time."""
-    return _meet(one.agent, other.agent) and _meet(one.project, other.project)
+    """Whether a session could be in both plans: then they cannot run at the same time."""
+    return _may_equal(one.agent, other.agent) and _may_equal(one.project, other.project)
 
 
-def _meet(one: str, other: str) -> bool:
+def _may_equal(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 

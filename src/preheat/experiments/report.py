@@ -1,6 +1,6 @@
-"""What a comparison shows so far: a plain sentence, the numbers behind it, and everything that stands against believing them.
+"""The report of a comparison: a plain sentence, the numbers behind it, and every reason to doubt them.
 
-Pure; knows no archive. Loads the statistics: import it where a result is asked for.
+Pure; knows no archive. Loads the statistics: imported only where a result is asked for.
 """
 
 from collections import Counter
@@ -22,9 +22,9 @@ from preheat.statistics.sequence import HORIZON, always
 from preheat.statistics.spread import chance, quantile
 from preheat.statistics.srm import Ratios, sample_ratio
 
-_AGAINST = ("cold", "placebo", "note")
-_DIFFERS = 0.01
-"""By chance, arms lose sessions so differently less often than this."""
+_OTHER_ARMS = ("cold", "placebo", "note")
+_UNEVEN = 0.01
+"""The p-value below which the arms count as having lost sessions unevenly."""
 
 
 def report(
@@ -35,22 +35,22 @@ def report(
     stopped: float | None = None,
     drawing: bool = True,
 ) -> Report:
-    """What a plan has shown; `drawing`: whether lots are drawn at all."""
+    """The report of a plan; `drawing`: whether sessions are assigned at all."""
     planned = plan.sessions
     final = planned is not None and len(found.lines) >= planned
-    if final:  # what was drawn after the planned end was not planned for
+    if final:  # sessions after the planned end do not count
         found = found._replace(lines=found.lines[:planned])
     judged = [line for line in found.lines if line.judged]
-    against = [arm for arm in _AGAINST if arm in plan.arms]
+    other_arms = [arm for arm in _OTHER_ARMS if arm in plan.arms]
     horizon = float(planned or HORIZON)
-    main = tuple(compared(plan.metric, found, arm, horizon) for arm in against)
-    guarded = tuple(compared(metric, found, against[0], horizon) for metric in plan.guardrails)
-    rails = [Guardrail(each, WORSE * abs(each.base or 0.0)) for each in guarded]
+    estimates = tuple(compared(plan.metric, found, arm, horizon) for arm in other_arms)
+    guarded = tuple(compared(metric, found, other_arms[0], horizon) for metric in plan.guardrails)
+    guardrails = [Guardrail(each, WORSE * abs(each.base or 0.0)) for each in guarded]
     others: list[MetricName] = [metric for metric in METRICS if metric not in (plan.metric, *plan.guardrails)]
-    secondary = tuple(compared(metric, found, against[0], horizon) for metric in others)
-    split = _split(found)
-    concluded = conclude(main[0], plan.margin, guardrails=rails, running=not final)
-    given = [(line.drawn.arm, deliveries[line.drawn.root]) for line in found.lines if line.drawn.root in deliveries]
+    secondary = tuple(compared(metric, found, other_arms[0], horizon) for metric in others)
+    split = _check_shares(found)
+    concluded = conclude(estimates[0], plan.margin, guardrails=guardrails, running=not final)
+    delivered = [(line.drawn.arm, deliveries[line.drawn.root]) for line in found.lines if line.drawn.root in deliveries]
     return Report(
         name=plan.name,
         experiment=experiment,
@@ -61,15 +61,15 @@ def report(
         final=final,
         drawn=_by_arm(plan, (line.drawn.arm for line in found.lines)),
         measured=_by_arm(plan, (line.drawn.arm for line in judged)),
-        estimates=main,
+        estimates=estimates,
         guardrails=concluded.guardrails,
         guarded=guarded,
         secondary=secondary,
-        corrected=_corrected(secondary),
+        corrected=_corrected_p(secondary),
         ratios=split.sentence,
         ratios_broken=split.broken,
-        given=_by_arm(plan, (arm for arm, each in given if each.context)),
-        nothing_to_give=sum(not each.offered for _, each in given),
+        given=_by_arm(plan, (arm for arm, each in delivered if each.context)),
+        nothing_to_give=sum(not each.offered for _, each in delivered),
         epochs=_epochs(found),
         projects=len({line.drawn.project for line in judged}),
         since=found.since,
@@ -78,13 +78,13 @@ def report(
 
 
 def _sentence(concluded: Conclusion, split: Ratios) -> str:
-    """The first thing to read."""
-    said = concluded.sentence
+    """The first sentence of the report."""
+    sentence = concluded.sentence
     if split.broken:
         return f"Not to be believed: {split.sentence}"
     if concluded.verdict in ("helps", "hurts"):
-        return f"Starting warm {concluded.verdict}: {said[:1].lower()}{said[1:]}"
-    return said
+        return f"Starting warm {concluded.verdict}: {sentence[:1].lower()}{sentence[1:]}"
+    return sentence
 
 
 def _by_arm(plan: Plan, arms: Iterable[str]) -> dict[str, int]:
@@ -92,8 +92,8 @@ def _by_arm(plan: Plan, arms: Iterable[str]) -> dict[str, int]:
     return {arm: counts[arm] for arm in plan.arms}
 
 
-def _split(found: Measured) -> Ratios:
-    """Whether the arms got their shares, in each stretch its own."""
+def _check_shares(found: Measured) -> Ratios:
+    """Whether the arms got their shares of the sessions, in each epoch."""
     epochs = epochs_of(found)
     return sample_ratio(
         [(str(epoch_of(line.drawn, epochs)), line.drawn.arm) for line in found.lines],
@@ -103,8 +103,8 @@ def _split(found: Measured) -> Ratios:
 
 # Estimates.
 def compared(metric: MetricName, found: Measured, against: str, horizon: float = HORIZON) -> Estimate:
-    """Warm against another arm in a metric. Sessions that were drawn under other shares are compared among themselves, and the
-    differences are put together by their precision: else a change of the shares would look like an effect."""
+    """Warm against another arm in a metric. Sessions of different epochs are compared within their epoch, and the differences are
+    pooled by precision: else a change of the shares would look like an effect."""
     every = units(metric, found)
     if len(epochs_of(found)) < 2:
         return always(adjusted(every, metric=metric, arm="warm", against=against), horizon=horizon)
@@ -114,7 +114,7 @@ def compared(metric: MetricName, found: Measured, against: str, horizon: float =
         if {each.arm for each in some} >= {"warm", against}
     ]
     whole = difference(every, metric=metric, arm="warm", against=against)
-    return always(_together(whole, [each for each in inside if each.error]), horizon=horizon)
+    return always(_pool(whole, [each for each in inside if each.error]), horizon=horizon)
 
 
 def _by_epoch(every: Sequence[Unit], found: Measured) -> list[list[Unit]]:
@@ -123,22 +123,22 @@ def _by_epoch(every: Sequence[Unit], found: Measured) -> list[list[Unit]]:
     return [[each for each in every if of[each.session] == number] for number in range(1, len(epochs) + 1)]
 
 
-def _together(whole: Estimate, parts: list[Estimate]) -> Estimate:
-    """The differences within epochs as one, each weighted by one over its variance."""
-    told = [(each.difference, each.error, each.freedom) for each in parts]
-    known = [(gap, error, freedom) for gap, error, freedom in told if gap is not None and error and freedom]
-    if not known:
+def _pool(over_all: Estimate, parts: list[Estimate]) -> Estimate:
+    """The differences within epochs, pooled with weights of one over their variance."""
+    values = [(each.difference, each.error, each.freedom) for each in parts]
+    complete = [(gap, error, freedom) for gap, error, freedom in values if gap is not None and error and freedom]
+    if not complete:
         return msgspec.structs.replace(
-            whole, difference=None, low=None, high=None, p=None, error=None, freedom=None,
+            over_all, difference=None, low=None, high=None, p=None, error=None, freedom=None,
             why="the shares were changed, and no stretch between has two sessions in each arm",
         )  # fmt: skip
-    weights = [1 / error**2 for _, error, _ in known]
-    gap = sum(weight * each[0] for weight, each in zip(weights, known, strict=True)) / sum(weights)
+    weights = [1 / error**2 for _, error, _ in complete]
+    gap = sum(weight * each[0] for weight, each in zip(weights, complete, strict=True)) / sum(weights)
     error = sqrt(1 / sum(weights))
-    freedom = sum(weights) ** 2 / sum(weight**2 / each[2] for weight, each in zip(weights, known, strict=True))
+    freedom = sum(weights) ** 2 / sum(weight**2 / each[2] for weight, each in zip(weights, complete, strict=True))
     reach = float(quantile(freedom, RISK)) * error
     return msgspec.structs.replace(
-        whole,
+        over_all,
         difference=gap,
         low=gap - reach,
         high=gap + reach,
@@ -152,37 +152,37 @@ def _together(whole: Estimate, parts: list[Estimate]) -> Estimate:
     )
 
 
-def _corrected(secondary: Iterable[Estimate]) -> dict[str, float]:
+def _corrected_p(secondary: Iterable[Estimate]) -> dict[str, float]:
     known = [(each.metric, each.p) for each in secondary if each.p is not None]
     return dict(zip((metric for metric, _ in known), holm([p for _, p in known]), strict=True)) if known else {}
 
 
-# What a reader must know.
+# Epochs and problems.
 def _epochs(found: Measured) -> tuple[Epoch, ...]:
     epochs = epochs_of(found)
-    told = []
+    found_epochs = []
     for number, shares in enumerate(epochs, 1):
-        inside = [line.drawn for line in found.lines if epoch_of(line.drawn, epochs) == number]
-        counts = Counter[str](each.arm for each in inside)
-        told.append(
+        assignments = [line.drawn for line in found.lines if epoch_of(line.drawn, epochs) == number]
+        counts = Counter[str](each.arm for each in assignments)
+        found_epochs.append(
             Epoch(
                 shares=dict(shares),
                 drawn={arm: counts[arm] for arm, _ in shares},
-                since=min(each.at for each in inside),
-                until=max(each.at for each in inside),
+                since=min(each.at for each in assignments),
+                until=max(each.at for each in assignments),
             )
         )
-    return tuple(told)
+    return tuple(found_epochs)
 
 
 def _problems(
     plan: Plan, found: Measured, judged: Sequence[Line], split: Ratios, undrawn: bool, ended: bool
 ) -> Iterable[str]:
     if undrawn and not ended:
-        yield "no lots are drawn: `preheat install AGENT` or `preheat experiment start` makes the key for them"
+        yield "nothing is assigned: `preheat install AGENT` or `preheat experiment start` makes the key for them"
     drawn = Counter[str](line.drawn.arm for line in found.lines)
     if found.lines:
-        yield from (f"no session was drawn into `{arm}` yet" for arm in plan.arms if not drawn[arm])
+        yield from (f"no session was assigned to `{arm}` yet" for arm in plan.arms if not drawn[arm])
     if split.broken:
         yield split.sentence
     if not ended and plan.sessions is not None and len(found.lines) >= plan.sessions:
@@ -209,40 +209,43 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
         number = sum(counts.values())
         if number:
             by_arm = ", ".join(f"{counts[arm]} of {drawn[arm]} `{arm}`" for arm in sorted(drawn) if counts[arm])
-            yield f"{number} {_sessions(number)} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
-    if _unevenly(found.missing, drawn):
+            yield f"{number} {_sessions_are(number)} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
+    if _is_uneven(found.missing, drawn):
         yield "the arms lost sessions unevenly: those that are left may not be alike, and the comparison is not to be trusted"
     if number := sum(found.open.values()):
         goes, they = ("session goes", "it") if number == 1 else ("sessions go", "they")
         yield f"{number} {goes} on; what {they} did so far counts"
     if found.redrawn:
         yield (
-            f"{found.redrawn} forked or continued {_sessions(found.redrawn)} counted with what came before: the agent's program"
-            " did not say so at the start"
+            f"{found.redrawn} forked or continued {_sessions_are(found.redrawn)} counted with what came before: the"
+            " agent's program did not say so at the start"
         )
     if found.unassigned:
         count = "counts" if found.unassigned == 1 else "count"
-        yield f"{found.unassigned} {_sessions(found.unassigned)} unassigned, because the start was missed, and {count} nowhere"
+        yield (
+            f"{found.unassigned} {_sessions_are(found.unassigned)} unassigned, because the start was missed, and {count}"
+            " nowhere"
+        )
     if found.lost:
         yield (
-            f"of {counted(found.lost, 'session')} no lot is known (no daemon ran, hooks were off, or assignments were lost);"
-            f" {'it counts' if found.lost == 1 else 'they count'} nowhere"
+            f"of {counted(found.lost, 'session')} no assignment is known (no daemon ran, hooks were off, or assignments were"
+            f" lost); {'it counts' if found.lost == 1 else 'they count'} nowhere"
         )
 
 
-def _sessions(number: int) -> str:
+def _sessions_are(number: int) -> str:
     return "session is" if number == 1 else "sessions are"
 
 
-def _unevenly(missing: Counter[str], drawn: Counter[str]) -> bool:
+def _is_uneven(missing: Counter[str], drawn: Counter[str]) -> bool:
     arms = [arm for arm in drawn if drawn[arm]]
     total, lost = sum(drawn.values()), sum(missing.values())
     if len(arms) < 2 or not 0 < lost < total:
         return False
     if len(arms) == 2:
         one, other = arms
-        return fisher(missing[one], drawn[one], missing[other], drawn[other]) < _DIFFERS
+        return fisher(missing[one], drawn[one], missing[other], drawn[other]) < _UNEVEN
     from scipy.stats import chi2_contingency  # noqa: PLC0415 - slow to load, and few trials have three arms
 
     table = [[missing[arm], drawn[arm] - missing[arm]] for arm in arms]
-    return float(chi2_contingency(table).pvalue) < _DIFFERS
+    return float(chi2_contingency(table).pvalue) < _UNEVEN

@@ -1,4 +1,4 @@
-"""The lab: the same tasks in every arm, with a real agent, and what that shows; training on tasks; datasets for others to study.
+"""The lab: comparisons of arms on the same tasks with a real agent, training on tasks, anonymous datasets.
 
-Knows neither the archive nor how contexts are made: that is handed over by `app`.
+Knows neither the archive nor how contexts are made: `app` passes these in.
 """

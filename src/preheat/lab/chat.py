@@ -1,6 +1,6 @@
-"""A plain agent of our own: messages and one tool that runs commands, in a folder, against any OpenAI-compatible endpoint.
+"""A minimal agent: a chat loop with one tool that runs commands in a folder, at any OpenAI-compatible endpoint.
 
-No program is needed for it. Writes what was said as OpenAI chat messages, which Preheat's own reader takes in.
+Needs no agent program. Writes the conversation as OpenAI chat messages, which Preheat's reader reads. Knows no lab.
 """
 
 import time
@@ -32,18 +32,18 @@ TOOL: dict[str, Any] = {
     },
 }
 TURNS = 50
-"""What a conversation may take where nobody says otherwise."""
-_COMMAND = 120.0
+"""The default limit of turns."""
+_COMMAND_SECONDS = 120.0
 """Seconds for one command."""
-_OUTPUT = 20_000
-_AGAIN = (1.0, 3.0, 9.0)
-"""Pauses before a question is asked again, where the server said that it could not answer now."""
-_NOT_NOW = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
-_SENT = ("role", "content", "tool_calls", "reasoning_content")
+_OUTPUT_BYTES = 20_000
+_RETRY_PAUSES = (1.0, 3.0, 9.0)
+"""Seconds before each retry, if the server cannot answer now."""
+_RETRY_STATUSES = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
+_SENT_FIELDS = ("role", "content", "tool_calls", "reasoning_content")
 
 
 class Chat(NamedTuple):
-    """Where and how a conversation goes on."""
+    """The endpoint and limits of a conversation."""
 
     url: str
     model: str
@@ -72,21 +72,20 @@ class _Stopped(Exception):  # noqa: N818 - reads as a sentence where it is raise
 
 
 def converse(chat: Chat, prompt: str, name: str, record: str) -> Said:
-    """Ask, run what is asked for, until the model calls no more or a limit is reached. What was said until then is written to
-    `record`, whatever happens."""
-    talk = _Talk(chat, prompt)
+    """Run the loop until the model calls no tool or a limit is reached. The conversation is written to `record` in any case."""
+    conversation = _Conversation(chat, prompt)
     try:
-        talk.go_on()
+        conversation.go_on()
         ending: Ending = "well"
         note = ""
     except _Stopped as stopped:
         ending, note = stopped.ending, stopped.note
     finally:
-        _write(record, {"id": name, "model": chat.model, "created": talk.began, "messages": talk.kept})
-    return Said(ending, time.time() - talk.began, note)
+        _write(record, {"id": name, "model": chat.model, "created": conversation.began, "messages": conversation.kept})
+    return Said(ending, time.time() - conversation.began, note)
 
 
-class _Talk:
+class _Conversation:
     def __init__(self, chat: Chat, prompt: str) -> None:
         self._chat = chat
         self.began = time.time()
@@ -98,24 +97,24 @@ class _Talk:
         self._add({"role": "user", "content": prompt})
 
     def _add(self, message: dict[str, Any], **more: Any) -> None:
-        """As it is sent, and as it is kept."""
+        """Add a message to the request and to the record."""
         self._messages.append(message)
         self.kept.append({**message, "timestamp": time.time(), **more})
 
     def go_on(self) -> None:
         for _ in range(self._chat.turns):
-            answer = self._answer()
+            answer = self._ask_model()
             calls = answer.get("tool_calls") or []
             if not calls:
                 return
             for call in calls:
-                told = self._ran(call)
-                self._add({"role": "tool", "tool_call_id": str(call.get("id") or ""), "content": told})
+                result = self._run_call(call)
+                self._add({"role": "tool", "tool_call_id": str(call.get("id") or ""), "content": result})
             if self._chat.tokens and self._tokens >= self._chat.tokens:
                 raise _Stopped("over its tokens", f"{self._tokens:,} tokens")
         raise _Stopped("over its turns", f"{self._chat.turns} turns")
 
-    def _answer(self) -> dict[str, Any]:
+    def _ask_model(self) -> dict[str, Any]:
         document = self._post()
         try:
             message = document["choices"][0]["message"]
@@ -124,13 +123,13 @@ class _Talk:
             self._tokens += int(usage.get("total_tokens") or 0)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise _Stopped("failed", f"no chat completion came back: {str(document)[:200]}") from error
-        message = {name: message[name] for name in _SENT if message.get(name) is not None}
+        message = {name: message[name] for name in _SENT_FIELDS if message.get(name) is not None}
         message.setdefault("content", None if calls else "")
         self._add(message, usage=usage, **({"id": document["id"]} if isinstance(document.get("id"), str) else {}))
         return message
 
-    def _ran(self, call: Any) -> str:
-        """What a call gave, with how it ended in the first line."""
+    def _run_call(self, call: Any) -> str:
+        """Run a call; its result, with the exit code in the first line."""
         function = call.get("function") if isinstance(call, dict) else None
         function = function if isinstance(function, dict) else {}
         if function.get("name") != "bash":
@@ -142,44 +141,44 @@ class _Talk:
         if not isinstance(command, str):
             return 'Error: "command" is a text'
         chat = self._chat
-        seconds = min(_COMMAND, max(1.0, self._left()))
-        ended = run(["bash", "-c", command], chat.folder, chat.environment, seconds, most=_OUTPUT)
+        seconds = min(_COMMAND_SECONDS, max(1.0, self._seconds_left()))
+        ended = run(["bash", "-c", command], chat.folder, chat.environment, seconds, most=_OUTPUT_BYTES)
         if ended.code is None:
             return f"<returncode>124</returncode>\n<output>\n{ended.said}\nnot over after {seconds:.0f} s: ended\n</output>"
         return f"<returncode>{ended.code}</returncode>\n<output>\n{ended.said}\n</output>"
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         return self._end - time.monotonic()
 
-    def _late(self) -> _Stopped:
+    def _timeout(self) -> _Stopped:
         return _Stopped("timed out", f"ran out of time after {self._chat.seconds:.0f} s")
 
     def _post(self) -> Any:
         body = {"model": self._chat.model, "messages": self._messages, "tools": [TOOL]}
-        for pause in (*_AGAIN, None):
-            if self._left() <= 0:
-                raise self._late()
+        for pause in (*_RETRY_PAUSES, None):
+            if self._seconds_left() <= 0:
+                raise self._timeout()
             try:
-                return self._asked(msgspec.json.encode(body))
+                return self._request(msgspec.json.encode(body))
             except urllib.error.HTTPError as error:
-                said = error.read(400).decode("utf-8", "replace")
-                if error.code not in _NOT_NOW or pause is None:
-                    raise _Stopped("failed", f"HTTP {error.code}: {said}") from error
+                message = error.read(400).decode("utf-8", "replace")
+                if error.code not in _RETRY_STATUSES or pause is None:
+                    raise _Stopped("failed", f"HTTP {error.code}: {message}") from error
             except TimeoutError as error:
-                raise self._late() from error
+                raise self._timeout() from error
             except (OSError, ValueError) as error:  # no connection, or an answer that is no JSON
                 if pause is None:
                     raise _Stopped("failed", str(error)[:400]) from error
-            time.sleep(max(0.0, min(pause, self._left())))
+            time.sleep(max(0.0, min(pause, self._seconds_left())))
         raise AssertionError("the last question either was answered or raised")
 
-    def _asked(self, body: bytes) -> Any:
+    def _request(self, body: bytes) -> Any:
         headers = {"content-type": "application/json"}
         if self._chat.key:
             headers["authorization"] = f"Bearer {self._chat.key}"
         address = f"{self._chat.url.rstrip('/')}/chat/completions"
         request = urllib.request.Request(address, data=body, headers=headers)  # noqa: S310 - checked to be http(s)
-        with urllib.request.urlopen(request, timeout=max(0.1, self._left())) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=max(0.1, self._seconds_left())) as answer:  # noqa: S310
             try:
                 return msgspec.json.decode(answer.read())
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""What a lab will do, written down before its first run: tasks, arms, what each arm gives, and the order. Frozen values."""
+"""The plan of a lab: tasks, arms, contexts and the order of runs, as frozen values, stored before the first run. Runs nothing."""
 
 import random
 import re
@@ -15,7 +15,7 @@ from preheat.model.session import PREHEAT_RUN
 
 COLD = "cold"
 CHAT = "chat"
-"""The agent that is no program: our own plain loop."""
+"""The agent that is Preheat's own chat loop."""
 STRATEGIES = ("none", "mask", "headtail", "markers")
 """The arms that give a past session, made shorter by that strategy."""
 ITEMS = re.compile(r"k=(\d{1,3})")
@@ -26,18 +26,18 @@ METRICS: tuple[MetricName, ...] = ("success", "mistakes", "errors", "seconds", "
 """What a lab measures of a run."""
 Limit: TypeAlias = Literal["turns", "tokens"]
 MARGINS: dict[str, float] = {"success": 0.1, "mistakes": 0.02, "errors": 0.02}
-"""What is no difference worth having, where nobody says otherwise. Of seconds and tokens nobody else can say it."""
+"""The default margins; for seconds and tokens a person must give one."""
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an arm gives for a task."""
+    """The context of an arm for a task."""
 
     context: str = ""
     """The id of the text; empty: nothing is given."""
     tokens: int = 0
     items: int = 0
     why: str = ""
-    """If nothing is given: why."""
+    """Why nothing is given, if nothing is."""
 
 
 class Cell(NamedTuple):
@@ -53,7 +53,7 @@ class Cell(NamedTuple):
 
     @property
     def block(self) -> tuple[str, int]:
-        """What is alike in all arms."""
+        """The task and repeat, which all arms share."""
         return self.task, self.repeat
 
 
@@ -62,7 +62,7 @@ class LabPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     run: str
-    """A name of its own, which every prompt carries."""
+    """A unique name, which every prompt carries."""
     at: float
     suite: str
     tasks: tuple[Task, ...]
@@ -81,7 +81,7 @@ class LabPlan(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int = 0
     """What a run may take; 0: no limit."""
     unheeded: tuple[Limit, ...] = ()
-    """Those of these two limits that are only measured with this agent: nothing stops a run that takes more."""
+    """The limits that this agent does not enforce: they are only measured."""
     metric: MetricName = "success"
     margin: float = 0.1
     sources: dict[str, str] = {}
@@ -91,7 +91,7 @@ class LabPlan(msgspec.Struct, frozen=True, kw_only=True):
     texts: dict[str, str] = {}
     """By id, the contexts as they are given."""
     asked: str = ""
-    """The digest of what was asked for: the same asked again goes on with this plan."""
+    """The digest of the request: the same request goes on with this plan."""
 
     def __post_init__(self) -> None:
         if self.metric in EARLIER_METRICS:
@@ -111,7 +111,7 @@ def items_of(arm: str) -> int | None:
 
 
 def unmatched(plan: LabPlan) -> list[str]:
-    """The tasks whose placebo has not the length it should have."""
+    """The tasks whose placebo has not the right length."""
     if "placebo" not in plan.arms or "warm" not in plan.arms:
         return []
     placebo, warm = plan.given["placebo"], plan.given["warm"]
@@ -119,25 +119,25 @@ def unmatched(plan: LabPlan) -> list[str]:
 
 
 def order(plan: LabPlan) -> list[Cell]:
-    """Every task in every arm, as often as asked. Tasks come in a drawn order within each repeat, and the arms of a task one
-    after the other in a drawn order: what changes with the hour changes for all arms alike."""
-    draw = random.Random(f"{plan.seed} {plan.suite}")  # noqa: S311 - an order that can be drawn again, not a secret
-    return list(_drawn(plan, draw))
+    """All runs in order. The tasks of each repeat are shuffled, and so are the arms of each task, which follow each other: what
+    changes with time changes for all arms alike."""
+    shuffler = random.Random(f"{plan.seed} {plan.suite}")  # noqa: S311 - an order that can be drawn again, not a secret
+    return list(_shuffled_runs(plan, shuffler))
 
 
-def _drawn(plan: LabPlan, draw: random.Random) -> Iterator[Cell]:
+def _shuffled_runs(plan: LabPlan, shuffler: random.Random) -> Iterator[Cell]:
     for repeat in range(1, plan.repeats + 1):
         tasks = [task.id for task in plan.tasks]
-        draw.shuffle(tasks)
+        shuffler.shuffle(tasks)
         for task in tasks:
             arms = list(plan.arms)
-            draw.shuffle(arms)
+            shuffler.shuffle(arms)
             for arm in arms:
                 yield Cell(task, arm, repeat)
 
 
 def mark(plan: LabPlan, cell: Cell) -> str:
-    """The first line of a prompt. The same in all arms: nothing but the context tells them apart."""
+    """The first line of a prompt, the same in all arms."""
     return f'{PREHEAT_RUN} lab="{plan.run}" task="{cell.task}" repeat="{cell.repeat}">'
 
 

@@ -1,4 +1,4 @@
-"""From a suite and options to a plan: what is asked for is checked, and the contexts are made, before anything runs."""
+"""Makes the plan of a lab from a suite and options: checks them, and makes all contexts, before anything runs. Runs nothing."""
 
 import os
 import time
@@ -18,13 +18,13 @@ from preheat.lab.tasks.suite import Settings, Suite, Task
 from preheat.model.context import BUDGET
 from preheat.model.experiment import EARLIER_METRICS, MetricName
 
-_ARGUMENT = 120_000
-"""Bytes that a system lets a program have as one word."""
-_PATIENCE = 10.0
+_LONGEST_ARGUMENT = 120_000
+"""The longest argument of a program, in bytes."""
+_ENDPOINT_SECONDS = 10.0
 
 
 class Wanted(Settings, frozen=True, kw_only=True):
-    """What a person asks for, and what no suite can say; empty or None where the suite, or a default, decides."""
+    """The options of a person; empty or None where the suite or a default decides."""
 
     program: str = ""
     key: str = ""
@@ -33,7 +33,7 @@ class Wanted(Settings, frozen=True, kw_only=True):
 
 
 def wanted_with(suite: Suite, wanted: Wanted) -> Wanted:
-    """What is asked for, with what the suite says where nothing is."""
+    """The options, completed by the suite's settings."""
     found: dict[str, Any] = {}
     for name in type(suite.settings).__struct_fields__:
         own, theirs = getattr(wanted, name), getattr(suite.settings, name)
@@ -45,9 +45,9 @@ def wanted_with(suite: Suite, wanted: Wanted) -> Wanted:
 def prepare(
     lab: Lab, name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, restart: bool = False
 ) -> LabPlan:
-    """The plan of a lab: the one that is under way if the same is asked for, else a new one, with the old one put aside. What
-    cannot be is refused first: whether there is another lab of that name does not matter then."""
-    chosen = _chosen(suite, wanted, bench)
+    """The plan of a lab: the stored one if the request is the same, else a new one. Raises UserError for invalid options, or if
+    another lab has that name, unless `restart` sets it aside."""
+    chosen = _check_options(suite, wanted, bench)
     asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
     if lab.exists and not restart:
         plan = lab.plan()
@@ -57,7 +57,7 @@ def prepare(
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
         return plan
-    plan = _planned(name, suite, wanted, bench, sources, chosen, asked)
+    plan = _make_plan(name, suite, wanted, bench, sources, chosen, asked)
     if lab.exists:
         lab.set_aside()
     lab.begin(plan)
@@ -66,11 +66,11 @@ def prepare(
 
 def planned(name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources) -> LabPlan:
     """A plan with its contexts. Nothing is written."""
-    return _planned(name, suite, wanted, bench, sources, _chosen(suite, wanted, bench))
+    return _make_plan(name, suite, wanted, bench, sources, _check_options(suite, wanted, bench))
 
 
-class _Chosen(NamedTuple):
-    """What was asked for by name, each found to be one."""
+class _CheckedOptions(NamedTuple):
+    """The checked options."""
 
     arms: tuple[str, ...]
     metric: MetricName
@@ -78,15 +78,15 @@ class _Chosen(NamedTuple):
     project: str
 
 
-def _chosen(suite: Suite, wanted: Wanted, bench: Bench) -> _Chosen:
+def _check_options(suite: Suite, wanted: Wanted, bench: Bench) -> _CheckedOptions:
     arms = arms_named(wanted.arms or ("cold", "warm"))
-    _checked(wanted, bench)
+    _check_endpoint(wanted, bench)
     metric = _metric(wanted.metric, suite.tasks)
-    return _Chosen(arms, metric, _margin(wanted.margin, metric), _project(wanted.project))
+    return _CheckedOptions(arms, metric, _margin(wanted.margin, metric), _project(wanted.project))
 
 
-def _planned(
-    name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, chosen: _Chosen, asked: str = ""
+def _make_plan(
+    name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, chosen: _CheckedOptions, asked: str = ""
 ) -> LabPlan:
     made = contexts(suite.tasks, chosen.arms, sources)
     plan = LabPlan(
@@ -107,19 +107,19 @@ def _planned(
         timeout=wanted.timeout,
         turns=wanted.turns or 0,
         tokens=wanted.tokens or 0,
-        unheeded=_unheeded(wanted, bench),
+        unheeded=_unenforced(wanted, bench),
         metric=chosen.metric,
         margin=chosen.margin,
-        sources=_named(wanted, chosen.arms),
+        sources=_source_names(wanted, chosen.arms),
         given=made.given,
         texts=made.texts,
         asked=asked,
     )
-    _fits(plan, bench)
+    _check_prompt_length(plan, bench)
     return plan
 
 
-def _checked(wanted: Wanted, bench: Bench) -> None:
+def _check_endpoint(wanted: Wanted, bench: Bench) -> None:
     if not wanted.endpoint or not wanted.model:
         raise UserError("a lab asks one model: name it with `--endpoint http://…/v1 --model NAME`, or in the suite")
     if not wanted.endpoint.startswith(("http://", "https://")):
@@ -150,8 +150,8 @@ def _margin(wanted: float | None, metric: str) -> float:
     return wanted
 
 
-def _unheeded(wanted: Wanted, bench: Bench) -> tuple[Limit, ...]:
-    """Our own loop keeps to both; no program is told how many tokens it may take."""
+def _unenforced(wanted: Wanted, bench: Bench) -> tuple[Limit, ...]:
+    """The limits that nothing enforces: the chat loop enforces both, no program enforces tokens."""
     if bench.headless is None:
         return ()
     turns: tuple[Limit, ...] = ("turns",) if wanted.turns and not bench.headless.out_of_turns else ()
@@ -167,30 +167,30 @@ def _project(wanted: str) -> str:
     return folder
 
 
-def _named(wanted: Wanted, arms: tuple[str, ...]) -> dict[str, str]:
+def _source_names(wanted: Wanted, arms: tuple[str, ...]) -> dict[str, str]:
     """What the contexts are made from, as the person named it."""
     names = ["template", "lessons", "context", "placebo", *(["session"] if set(arms) & set(STRATEGIES) else [])]
     found = {name: value for name in names if (value := getattr(wanted, name))}
     return found | {"budget": str(wanted.budget or BUDGET)}
 
 
-def _fits(plan: LabPlan, bench: Bench) -> None:
-    """A program that takes the prompt as a word cannot take one of any length."""
+def _check_prompt_length(plan: LabPlan, bench: Bench) -> None:
+    """Raise UserError if a prompt is too long for a program that takes it as an argument."""
     if bench.headless is None or bench.headless.reads_input:
         return
     longest = max(order(plan), key=lambda cell: len(prompt(plan, cell)))
     size = len(prompt(plan, longest).encode("utf-8", "replace"))
-    if size > _ARGUMENT:
+    if size > _LONGEST_ARGUMENT:
         raise UserError(
             f"the prompt of `{longest.task}` in `{longest.arm}` has {size:,} bytes, and `{bench.headless.program}` takes"
-            f" {_ARGUMENT:,}; leave that arm out, or take another agent"
+            f" {_LONGEST_ARGUMENT:,}; leave that arm out, or take another agent"
         )
 
 
 def reachable(endpoint: str) -> None:
-    """Raises UserError if nothing answers there at all; what it says does not matter."""
+    """Raise UserError if nothing answers at an endpoint."""
     try:
-        with urllib.request.urlopen(f"{endpoint.rstrip('/')}/models", timeout=_PATIENCE):  # noqa: S310 - http(s) only
+        with urllib.request.urlopen(f"{endpoint.rstrip('/')}/models", timeout=_ENDPOINT_SECONDS):  # noqa: S310 - http(s) only
             pass
     except urllib.error.HTTPError:
         pass

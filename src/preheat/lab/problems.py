@@ -1,4 +1,4 @@
-"""What stands against believing a lab, each in a sentence: nothing is left out of it in silence. Pure."""
+"""The problems of a lab, a sentence each: runs that failed, are missing, or were left out of a comparison. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,35 +6,35 @@ from preheat.amounts import counted
 from preheat.lab.plan import COLD, LabPlan, Limit, order, unmatched
 from preheat.lab.state import Tried
 
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
     yield from _not_set_up(tried)
     left = [cell for cell in order(plan) if cell not in {each.cell for each in tried}]
     if left:
-        yield f"{_are(len(left), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
+        yield f"{_count_are(len(left), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
     yield from _deliveries(tried)
     silent = [each for each in tried if each.status != "not set up" and not each.sessions]
     if silent:
         yield (
             f"{counted(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
-            f" {_few(f'`{each.cell.id}` ({each.note[-120:]})' for each in silent)}"
+            f" {_list_some(f'`{each.cell.id}` ({each.note[-120:]})' for each in silent)}"
         )
     quiet = [each for each in tried if each.ending == "no answer"]
     if quiet:
-        yield f"the model gave no answer in {counted(len(quiet), 'run')}: {_cells(quiet)}"
+        yield f"the model gave no answer in {counted(len(quiet), 'run')}: {_run_names(quiet)}"
     failed = [each for each in tried if each.ending == "failed"]
     if failed:
         reason = failed[0].note[-160:] or "no reason was given"
-        yield f"the agent ended with an error in {counted(len(failed), 'run')}: {_cells(failed)}; the first: {reason}"
+        yield f"the agent ended with an error in {counted(len(failed), 'run')}: {_run_names(failed)}; the first: {reason}"
     late = [each for each in tried if each.status == "verify timed out"]
     if late:
-        yield f"`verify` ran out of time in {counted(len(late), 'run')}, counted as not passed: {_cells(late)}"
-    yield from _over(plan, tried)
+        yield f"`verify` ran out of time in {counted(len(late), 'run')}, counted as not passed: {_run_names(late)}"
+    yield from _exceeded_limits(plan, tried)
     unverified = [task.id for task in plan.tasks if not task.verify]
     if unverified:
-        named = _few(f"`{name}`" for name in unverified)
+        named = _list_some(f"`{name}`" for name in unverified)
         yield f"without a `verify`, {counted(len(unverified), 'task')} can say nothing of success: {named}"
     empty = {
         arm: [task for task, each in some.items() if not each.context]
@@ -44,17 +44,17 @@ def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
     for arm, tasks in empty.items():
         if tasks:
             why = plan.given[arm][tasks[0]].why
-            named = _few(f"`{task}`" for task in tasks)
+            named = _list_some(f"`{task}`" for task in tasks)
             yield f"`{arm}` gave nothing for {counted(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
     if uneven := unmatched(plan):
-        named = _few(f"`{task}`" for task in uneven)
+        named = _list_some(f"`{task}`" for task in uneven)
         yield f"the placebo of {counted(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
 
 
 def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
     failed = [each for each in tried if each.status == "not set up"]
     blocks = list(dict.fromkeys(each.cell.block for each in failed))
-    for task, repeat in blocks[:_NAMED]:
+    for task, repeat in blocks[:_MOST_NAMED]:
         some = [each for each in failed if each.cell.block == (task, repeat)]
         arms = ", ".join(each.arm for each in some)
         yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {some[0].note[-160:] or 'no reason was given'}"
@@ -72,16 +72,16 @@ def _deliveries(tried: Sequence[Tried]) -> Iterator[str]:
     missing = [each for each in looked if each.context and each.context not in each.shown]
     if missing:
         yield (
-            f"the context that was to be given does not show in {counted(len(missing), 'run')}: {_cells(missing)}; the agent may"
-            " not have got it, or not record it"
+            f"the context that was to be given does not show in {counted(len(missing), 'run')}: {_run_names(missing)}; the agent"
+            " may not have got it, or not record it"
         )
     wrong = [each for each in looked if set(each.shown) - {each.context}]
     if wrong:
-        yield f"a context that was for others shows in {counted(len(wrong), 'run')}: {_cells(wrong)}"
+        yield f"a context that was for others shows in {counted(len(wrong), 'run')}: {_run_names(wrong)}"
 
 
-def _over(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
-    """Limits that nothing enforced, where runs took more."""
+def _exceeded_limits(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
+    """Limits that were not enforced, and the runs that exceeded them."""
     options: dict[Limit, str] = {"turns": f"--turns {plan.turns}", "tokens": f"--max-tokens {plan.tokens}"}
     for limit in plan.unheeded:
         most = getattr(plan, limit)
@@ -90,19 +90,19 @@ def _over(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
             largest = max(getattr(each, limit) for each in over)
             yield (
                 f"`{options[limit]}` was not enforced, with {plan.agent} it is only measured:"
-                f" {counted(len(over), 'run')} took more (up to {largest:,}): {_cells(over)}"
+                f" {counted(len(over), 'run')} took more (up to {largest:,}): {_run_names(over)}"
             )
 
 
-def _are(number: int, name: str) -> str:
+def _count_are(number: int, name: str) -> str:
     return f"{counted(number, name)} {'is' if number == 1 else 'are'}"
 
 
-def _cells(some: Sequence[Tried]) -> str:
-    return _few(f"`{each.cell.id}`" for each in some)
+def _run_names(some: Sequence[Tried]) -> str:
+    return _list_some(f"`{each.cell.id}`" for each in some)
 
 
-def _few(names: Iterator[str]) -> str:
+def _list_some(names: Iterator[str]) -> str:
     listed = list(names)
-    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
-    return ", ".join(listed[:_NAMED]) + more
+    more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
+    return ", ".join(listed[:_MOST_NAMED]) + more

@@ -1,4 +1,4 @@
-"""What a lab has shown: a plain sentence, the numbers behind it, and everything that stands against believing them. Pure.
+"""The report of a lab: a plain sentence, the numbers behind it, and every reason to doubt them. Pure; knows no archive.
 
 Loads the statistics: import it where a result is asked for. The task is the unit: repeats only make its value surer.
 """
@@ -20,7 +20,7 @@ from preheat.statistics.multiplicity import holm
 from preheat.statistics.paired import Paired, paired
 
 FEWEST = 6
-"""Tasks below which no difference is told: with five, even five wins of five happen by chance in one of sixteen labs."""
+"""The fewest tasks for a conclusion: with five, five wins of five happen by chance in one of sixteen labs."""
 GUARDRAILS: tuple[MetricName, ...] = ("tokens", "seconds")
 WORSE = 0.1
 """The share by which a guardrail may get worse."""
@@ -34,7 +34,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     sentence: str
     flips_p: float | None = None
-    """From flipping the signs of the tasks' differences: asks for nothing but that arms could have been swapped."""
+    """By flipping the signs of the tasks' differences, which assumes only that arms could have been swapped."""
     corrected_p: float | None = None
     """The same when it is counted how many comparisons there are (Holm)."""
     mcnemar_p: float | None = None
@@ -90,8 +90,8 @@ def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
     kept = whole_blocks(plan, tried)
     pairs = contrasts(plan.arms)
     found = [_paired(plan, kept, plan.metric, *pair) for pair in pairs]
-    guards = _guards(plan, kept, pairs[0])
-    comparisons = _compared(plan, found, guards)
+    guards = _make_guardrails(plan, kept, pairs[0])
+    comparisons = _compare_arms(plan, found, guards)
     doses, fewest = _doses(plan, kept)
     planned = len(order(plan))
     first = comparisons[0]
@@ -114,12 +114,12 @@ def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
         guardrails=conclude(found[0].estimate, plan.margin, guardrails=guards).guardrails,
         doses=doses,
         fewest=fewest,
-        strategies=tuple(_held(plan, kept, arm) for arm in plan.arms if arm in STRATEGIES and arm != "none")
+        strategies=tuple(_non_inferiority(plan, kept, arm) for arm in plan.arms if arm in STRATEGIES and arm != "none")
         if "none" in plan.arms
         else (),
         groups=_groups(plan, tried),
         endings=_endings(tried),
-        contexts={arm: _given(plan, arm) for arm in plan.arms},
+        contexts={arm: _describe_contexts(plan, arm) for arm in plan.arms},
         delivered=_delivered(tried),
         problems=tuple(problems(plan, tried)),
         tried=tuple(tried),
@@ -140,7 +140,7 @@ def contrasts(arms: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def whole_blocks(plan: LabPlan, tried: Iterable[Tried]) -> list[Tried]:
-    """The runs of those tasks and repeats that every arm was set up for and has gone through."""
+    """The runs of the tasks and repeats that are finished in every arm."""
     blocks: dict[tuple[str, int], list[Tried]] = {}
     for each in tried:
         if each.status != "not set up":
@@ -171,15 +171,15 @@ def _paired(plan: LabPlan, kept: list[Tried], metric: MetricName, arm: str, agai
     return paired(units(metric, kept), metric=metric, arm=arm, against=against, seed=plan.seed)
 
 
-# What is told.
-def _compared(plan: LabPlan, found: list[Paired], guards: list[Guardrail]) -> list[Comparison]:
+# Conclusions.
+def _compare_arms(plan: LabPlan, found: list[Paired], guards: list[Guardrail]) -> list[Comparison]:
     chances = [each.flips_p for each in found if each.flips_p is not None]
     corrected = iter(holm(chances) if chances else [])
-    made = []
+    comparisons = []
     for number, each in enumerate(found):
-        told = conclude(each.estimate, plan.margin, guardrails=guards if number == 0 else ())
-        verdict, sentence = _told(each, told)
-        made.append(
+        conclusion = conclude(each.estimate, plan.margin, guardrails=guards if number == 0 else ())
+        verdict, sentence = _verdict(each, conclusion)
+        comparisons.append(
             Comparison(
                 estimate=each.estimate,
                 verdict=verdict,
@@ -190,30 +190,30 @@ def _compared(plan: LabPlan, found: list[Paired], guards: list[Guardrail]) -> li
                 only=each.discordant,
             )
         )
-    return made
+    return comparisons
 
 
-def _told(found: Paired, told: Conclusion) -> tuple[Verdict, str]:
-    """Nothing is claimed from few tasks, nor where swapping the arms' names would have given the same often enough."""
+def _verdict(found: Paired, conclusion: Conclusion) -> tuple[Verdict, str]:
+    """The verdict and its sentence; too little data if there are few tasks, or if sign flips give the same often."""
     estimate = found.estimate
     if estimate.clusters < FEWEST:
         return "too little data", (
             f"Too little data: {_tasks(estimate.clusters)} tried with both {estimate.arm} and {estimate.against}; a difference"
-            f" is told from {FEWEST} on{_seen(estimate)}."
+            f" is told from {FEWEST} on{_describe_levels(estimate)}."
         )
-    if told.verdict in ("helps", "hurts") and found.flips_p is not None and found.flips_p > _RISK:
+    if conclusion.verdict in ("helps", "hurts") and found.flips_p is not None and found.flips_p > _RISK:
         return "too little data", (
             f"Too little data: as large a difference of {estimate.arm} and {estimate.against} comes by chance in"
-            f" {100 * found.flips_p:.0f} of 100 labs{_seen(estimate)}."
+            f" {100 * found.flips_p:.0f} of 100 labs{_describe_levels(estimate)}."
         )
-    return told.verdict, told.sentence
+    return conclusion.verdict, conclusion.sentence
 
 
 def _tasks(number: int) -> str:
     return f"{number} task{' was' if number == 1 else 's were'}"
 
 
-def _seen(estimate: Estimate) -> str:
+def _describe_levels(estimate: Estimate) -> str:
     if estimate.level is None or estimate.base is None:
         return ""
     words = words_of(estimate.metric)
@@ -224,7 +224,7 @@ def _seen(estimate: Estimate) -> str:
     return f" (so far {estimate.metric} {one} and {other})"
 
 
-def _guards(plan: LabPlan, kept: list[Tried], pair: tuple[str, str]) -> list[Guardrail]:
+def _make_guardrails(plan: LabPlan, kept: list[Tried], pair: tuple[str, str]) -> list[Guardrail]:
     found = [_paired(plan, kept, metric, *pair).estimate for metric in GUARDRAILS if metric != plan.metric]
     return [Guardrail(each, WORSE * each.base) for each in found if each.base and each.clusters >= FEWEST]
 
@@ -246,7 +246,7 @@ def _doses(plan: LabPlan, kept: list[Tried]) -> tuple[Doses | None, str]:
     return found, f"{found.fewest} item{'s do' if found.fewest > 1 else ' does'} as well as {most}, within {limit}."
 
 
-def _held(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
+def _non_inferiority(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
     """A shorter past session against the whole of it."""
     found = _paired(plan, kept, plan.metric, arm, "none")
     words = words_of(plan.metric)
@@ -261,19 +261,19 @@ def _held(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
         )
     tested = found.margin(plan.margin, words.better)
     within = estimate.high < plan.margin if words.better == "lower" else estimate.low > -plan.margin
-    holds = tested.not_inferior if tested is not None else within
-    said = "is not worse" if holds else "is not shown to be no worse"
+    is_not_worse = tested.not_inferior if tested is not None else within
+    verdict = "is not worse" if is_not_worse else "is not shown to be no worse"
     return Held(
         arm=arm,
         against="none",
-        not_inferior=holds,
+        not_inferior=is_not_worse,
         p=tested.not_inferior_p if tested is not None else None,
-        sentence=f"`{arm}` {said} than `none` by more than {limit}",
+        sentence=f"`{arm}` {verdict} than `none` by more than {limit}",
     )
 
 
-# What was done.
-def _given(plan: LabPlan, arm: str) -> str:
+# Runs.
+def _describe_contexts(plan: LabPlan, arm: str) -> str:
     some = [each for each in plan.given.get(arm, {}).values() if each.context]
     if not some:
         return "nothing"
@@ -312,7 +312,7 @@ def _groups(plan: LabPlan, tried: Iterable[Tried]) -> dict[str, dict[str, str]]:
 
 
 def _delivered(tried: Sequence[Tried]) -> str:
-    """The proof that arms got what they should."""
+    """How many transcripts show the context that their arm should give."""
     looked = [each for each in tried if each.sessions]
     given = [each for each in looked if each.context]
     right = sum(each.delivered for each in given)

@@ -1,6 +1,6 @@
-"""Runs the cells of a lab, each in a home and a folder of its own, and notes what came of each before the next begins.
+"""Runs the cells of a lab, each in a home and a folder of its own, and stores the result of each before the next begins.
 
-Knows nothing of what an arm gives or of what the numbers show.
+Knows nothing of how contexts are made or what the results show.
 """
 
 import contextlib
@@ -29,16 +29,16 @@ from preheat.lab.tasks.transcripts import written
 from preheat.model.headless import Asked, Endpoint, Files, Headless
 from preheat.model.progress import SILENT, Progress
 
-_PRINTED = 100_000
-"""Bytes that are looked through for a program's word that its turns are used up: an answer may stand behind it."""
-_SILENT = 3
-"""Runs in a row without any answer of the model, after which nobody goes on asking."""
-_KEPT = (
+_SEARCHED_BYTES = 100_000
+"""The bytes at the end of a program's output that are searched for the message that its turns are used up."""
+_MOST_SILENT = 3
+"""The number of runs in a row without an answer of the model after which a lab stops."""
+_KEPT_VARIABLES = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SHELL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
     "no_proxy", "SYSTEMROOT", "PATHEXT", "COMSPEC",
 )  # fmt: skip
-"""Of the person's environment: what a program needs to run and to reach an endpoint, and nothing that says who they are."""
+"""The variables that a program needs to run and to reach an endpoint; none says who the person is."""
 
 
 class Bench(NamedTuple):
@@ -59,35 +59,35 @@ class Bench(NamedTuple):
 
 
 def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) -> list[Tried]:
-    """Run what is not over yet. Raises UserError when the model has stopped answering."""
+    """Run the cells that have no result yet. Raises UserError if the model does not answer."""
     end_leftover(lab)
     known = {each.cell: each for each in lab.tried()}
     cells = order(plan)
-    over = sum(cell in known for cell in cells)
+    finished = sum(cell in known for cell in cells)
     passed: Counter[str] = Counter()
     base = bench.keep_in or os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
     silent: list[Tried] = []
 
-    def keep(some: list[Tried]) -> None:
-        for each in some:
+    def keep(results: list[Tried]) -> None:
+        for each in results:
             lab.add(each)
             known[each.cell] = each
             passed[each.arm] += each.status == "passed"
-            progress.advance(1, _note(each, passed))
+            progress.advance(1, _progress_note(each, passed))
 
     progress.begin("Lab", len(cells))
     try:
-        if over:
-            progress.advance(over, "over already")
+        if finished:
+            progress.advance(finished, "over already")
         for cell in (cell for cell in cells if cell not in known):
             tried = run_cell(lab, plan, cell, bench, base)
             silent.append(tried)
             if tried.ending != "no answer":
                 keep(silent)
                 silent = []
-            elif len(silent) >= _SILENT:  # not the arm's doing: these runs are done again
+            elif len(silent) >= _MOST_SILENT:  # not the arm's doing: these runs are done again
                 raise UserError(
-                    f"{plan.agent} got no answer of the model at `{plan.endpoint}` in {_SILENT} runs, one after the other"
+                    f"{plan.agent} got no answer of the model at `{plan.endpoint}` in {_MOST_SILENT} runs, one after the other"
                     f" ({tried.note[-200:] or 'nothing was said why'}); started again in the same way, the lab goes on from"
                     f" there; `preheat lab report {plan.name}` shows what there is"
                 )
@@ -100,22 +100,22 @@ def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) 
     return [known[cell] for cell in cells]
 
 
-def _note(tried: Tried, passed: Mapping[str, int]) -> str:
-    """What came of a run, and how many passed in each arm by now."""
+def _progress_note(tried: Tried, passed: Mapping[str, int]) -> str:
+    """The result of a run, and how many have passed in each arm."""
     ending = "" if tried.ending == "well" else f", {tried.ending}"
     counts = ", ".join(f"{arm} {number}" for arm, number in sorted(passed.items()))
     return f"{tried.cell.id}: {tried.status}{ending}, {tried.seconds:.0f} s (passed: {counts})"
 
 
 def end_leftover(lab: Lab) -> None:
-    """End what goes on working for a lab that was killed, and take its folders away."""
+    """End the process that a killed lab left running, and delete its folders."""
     left = lab.running()
     if left is None:
         return
     if left.process and sys.platform != "win32":
-        with contextlib.suppress(OSError):  # gone already, or no `/proc` here
+        with contextlib.suppress(OSError):  # it has ended, or there is no `/proc`
             where = os.readlink(f"/proc/{left.process}/cwd")
-            if where.startswith(left.base):  # numbers of processes are used again
+            if where.startswith(left.base):  # process ids are reused
                 os.killpg(left.process, signal.SIGKILL)
     if os.path.basename(left.base).startswith("preheat-lab-"):
         shutil.rmtree(left.base, ignore_errors=True)
@@ -127,7 +127,7 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
     own = os.path.join(base, "runs", cell.id.replace("=", ""))
     # The folder is the same for all arms of a task, one after the other: its name stands before the model.
     folder = fresh(os.path.join(base, "work", cell.task), plan.project, cell.task)
-    surroundings = _surroundings(bench, own)
+    surroundings = _make_environment(bench, own)
     lab.note_running(Running(base))
     at = time.time()
     try:
@@ -137,13 +137,13 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
         if task.setup:
             prepared = run_shell(task.setup, folder, theirs, limit)
             if prepared.code != 0:
-                return _tried(plan, cell, at, "not set up", note=prepared.note)
-        done = _asked(lab, plan, cell, bench, folder, surroundings, base)
-        status, note = _verified(task, folder, theirs, limit)
+                return _make_result(plan, cell, at, "not set up", note=prepared.note)
+        done = _run_agent(lab, plan, cell, bench, folder, surroundings, base)
+        status, note = _verify(task, folder, theirs, limit)
         found = bench.take_in(done.files)
         ending = _ending(plan, done, found)
         said = "; ".join(part for part in (done.note if ending != "well" else "", note, found.problem) if part)
-        return _tried(
+        return _make_result(
             plan, cell, at, status, ending=ending, seconds=round(done.seconds, 3), tokens=found.tokens, calls=found.calls,
             mistakes=found.mistakes, errors=found.errors, answers=found.answers, turns=found.turns, sessions=found.sessions,
             shown=found.shown, note=said,
@@ -157,27 +157,27 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
             shutil.rmtree(own, ignore_errors=True)
 
 
-def _tried(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> Tried:
+def _make_result(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> Tried:
     started = Tried(
         task=cell.task, arm=cell.arm, repeat=cell.repeat, status=status, at=at, context=plan.given_to(cell).context
     )
     return msgspec.structs.replace(started, **more)
 
 
-def _ending(plan: LabPlan, done: "_Done", found: Measures) -> Ending:
-    """What the transcript adds to how the program ended."""
+def _ending(plan: LabPlan, done: "_AgentRun", found: Measures) -> Ending:
+    """How a run ended, by the program and its transcript."""
     if not found.answers:
         return "no answer"
     if done.ending not in ("well", "failed") or (done.ending == "failed" and not done.out_of_turns):
         return done.ending
-    # Its word alone is not enough: what a task prints may have the same words in it.
+    # The message alone is not enough: a task may print the same words.
     if plan.turns and found.turns >= plan.turns + (not done.out_of_turns):
         return "over its turns"
     return "over its tokens" if done.ending == "well" and plan.tokens and found.tokens > plan.tokens else done.ending
 
 
-def _verified(task: Task, folder: str, environment: Mapping[str, str], limit: float) -> tuple[Status, str]:
-    """Whatever became of the agent: what it has done by then counts."""
+def _verify(task: Task, folder: str, environment: Mapping[str, str], limit: float) -> tuple[Status, str]:
+    """Verify the task, however the agent ended."""
     if not task.verify:
         return "done", ""
     verified = run_shell(task.verify, folder, environment, limit)
@@ -186,7 +186,7 @@ def _verified(task: Task, folder: str, environment: Mapping[str, str], limit: fl
     return "verify timed out" if verified.code is None else "not passed", verified.note
 
 
-class _Done(NamedTuple):
+class _AgentRun(NamedTuple):
     """What the agent did."""
 
     ending: Ending
@@ -197,9 +197,9 @@ class _Done(NamedTuple):
     """The program says that the turns it was told are used up."""
 
 
-def _asked(
+def _run_agent(
     lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, folder: str, surroundings: Mapping[str, str], base: str
-) -> _Done:
+) -> _AgentRun:
     home, text = surroundings["HOME"], prompt(plan, cell)
     limit = plan.task(cell.task).timeout or plan.timeout
     if bench.headless is None:
@@ -208,7 +208,7 @@ def _asked(
         turns = plan.turns or TURNS
         chat = Chat(plan.endpoint, plan.model, key, folder, surroundings, limit, turns, plan.tokens)
         said = converse(chat, text, f"{plan.run}-{cell.id}", record)
-        return _Done(said.ending, said.seconds, short(said.note), [record])
+        return _AgentRun(said.ending, said.seconds, short(said.note), [record])
     settle = bench.headless.settle
     if settle is None:
         raise UserError(f"Preheat does not know how to give an endpoint to `{bench.headless.program}`")
@@ -216,7 +216,7 @@ def _asked(
     for name, contents in settled.files.items():
         _write(os.path.join(home, name), contents)
     _give_as_file(plan, cell, bench.headless, folder)
-    # Hooks of ours that are installed leave such a run alone.
+    # Preheat's installed hooks do nothing in such a run.
     environment = {**surroundings, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
     record = bench.headless.record(home, f"{plan.run}-{cell.id}")
     before = bench.files(environment)
@@ -224,11 +224,17 @@ def _asked(
     command = [bench.program, *bench.headless.arguments(asked)]
     read = text if bench.headless.reads_input else None
     ended = run(
-        command, folder, environment, limit, read, lambda process: lab.note_running(Running(base, process)), _PRINTED
+        command,
+        folder,
+        environment,
+        limit,
+        read,
+        lambda process: lab.note_running(Running(base, process)),
+        _SEARCHED_BYTES,
     )
     files = written(before, bench.files(environment), record)
     stopped = bool(bench.headless.out_of_turns) and bench.headless.out_of_turns in ended.said
-    return _Done(_program_ending(ended), ended.seconds, ended.note, files, stopped)
+    return _AgentRun(_program_ending(ended), ended.seconds, ended.note, files, stopped)
 
 
 def _program_ending(ended: Ended) -> Ending:
@@ -236,7 +242,7 @@ def _program_ending(ended: Ended) -> Ending:
 
 
 def _give_as_file(plan: LabPlan, cell: Cell, headless: Headless, folder: str) -> None:
-    """Behind what the project's own file says."""
+    """Append the context to the project's own instruction file."""
     text = plan.texts.get(plan.given_to(cell).context, "")
     if plan.give != "file" or not text:
         return
@@ -248,13 +254,13 @@ def _give_as_file(plan: LabPlan, cell: Cell, headless: Headless, folder: str) ->
         stream.write(f"{before}{text}\n")
 
 
-def _surroundings(bench: Bench, own: str) -> dict[str, str]:
-    """A home with nothing in it, and an environment with nothing of the person's but what it takes to run."""
+def _make_environment(bench: Bench, own: str) -> dict[str, str]:
+    """The environment of a run: an empty home, and only the variables in `_KEPT_VARIABLES`."""
     shutil.rmtree(own, ignore_errors=True)
     home, scratch = os.path.join(own, "home"), os.path.join(own, "tmp")
     for path in (home, scratch):
         os.makedirs(path)
-    kept = {name: bench.environment[name] for name in (*_KEPT, bench.key) if name in bench.environment}
+    kept = {name: bench.environment[name] for name in (*_KEPT_VARIABLES, bench.key) if name in bench.environment}
     return {
         **kept,
         "HOME": home,

@@ -1,4 +1,4 @@
-"""What a lab has done so far, in a folder: the plan, and a line for each run that is over. Killed at any moment, it goes on.
+"""The stored state of a lab, in a folder: the plan, and a line for each finished run. A lab that is killed can go on.
 
 Knows nothing of how a task is run.
 """
@@ -23,7 +23,7 @@ _PLAN, _TRIED, _RUNNING = "plan.json", "runs.jsonl", "running.json"
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of one run."""
+    """The result of one run."""
 
     task: str
     arm: str
@@ -32,7 +32,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ending: Ending = "well"
     at: float = 0.0
     seconds: float = 0.0
-    """Of the agent alone."""
+    """The seconds of the agent alone."""
     tokens: int = 0
     calls: int = 0
     """Calls that a rate is taken over; of them those that failed by the agent's own mistake, and all that failed."""
@@ -49,7 +49,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shown: tuple[str, ...] = ()
     """The ids of contexts that the transcript shows."""
     note: str = ""
-    """The end of what went wrong."""
+    """The end of the error message."""
 
     @property
     def cell(self) -> Cell:
@@ -62,7 +62,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """The run that is under way: what is left of it if Preheat is killed."""
+    """The run in progress, to clean up after Preheat was killed."""
 
     base: str
     process: int = 0
@@ -94,7 +94,7 @@ class Lab:
             raise UserError(f"`{path}` cannot be read ({error}); `preheat lab run … --restart` begins anew") from error
 
     def tried(self) -> list[Tried]:
-        """The runs that are over. A last line without its end, from when Preheat was killed, is a run that never was."""
+        """The results of finished runs. A half-written last line is ignored."""
         try:
             with open(os.path.join(self.folder, _TRIED), "rb") as stream:
                 lines = stream.read().split(b"\n")[:-1]
@@ -111,7 +111,7 @@ class Lab:
         return list(found.values())
 
     def add(self, tried: Tried) -> None:
-        """On the disk before the next run begins; on a line of its own even behind one that was cut off."""
+        """Store a result, on disk before the next run begins; a half-written last line is removed."""
         path = os.path.join(self.folder, _TRIED)
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+b") as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -124,12 +124,12 @@ class Lab:
             os.fsync(stream.fileno())
 
     def _cut(self, file: int, path: str) -> None:
-        """Take a half-written last line away."""
+        """Remove a half-written last line."""
         with open(path, "rb") as stream:
             whole = stream.read()
         os.truncate(file, whole.rfind(b"\n") + 1)
 
-    # What runs now.
+    # The run in progress.
     def running(self) -> Running | None:
         try:
             with open(os.path.join(self.folder, _RUNNING), "rb") as stream:
@@ -145,7 +145,7 @@ class Lab:
             os.unlink(path)
 
     def set_aside(self) -> str:
-        """Keep this one under another name; the name."""
+        """Rename this lab's folder; the new name."""
         for number in range(1, 1000):
             aside = f"{self.folder}.{number}"
             if not os.path.exists(aside):
@@ -155,7 +155,7 @@ class Lab:
 
 
 def labs(folder: str) -> str:
-    """Where labs are kept in Preheat's folder."""
+    """The folder of all labs in Preheat's folder."""
     return os.path.join(folder, "lab")
 
 

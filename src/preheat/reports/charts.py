@@ -1,7 +1,7 @@
 """Charts as SVG that stretches with the page: rates with their intervals, curves, bars split by cause.
 
-Every chart is a box of 100 x 100 that is stretched to its place, with strokes that do not stretch; words stand beside it as
-HTML, so that they stay readable on a narrow screen. Knows nothing of what the rates are of.
+Every chart is a box of 100 x 100 that stretches to its place, with strokes that do not stretch; labels are HTML beside it, and
+stay readable on a narrow screen. Knows nothing of what the rates mean.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def top_of(rates: Sequence[Rate]) -> float:
-    """A round number above all rates and, as far as they are not far above, their bounds."""
+    """A round number above all rates and, unless they are far above, above their bounds."""
     values = [rate.value for rate in rates if rate.value is not None]
     highest = max(values, default=0.1)
     reach = max((rate.high for rate in rates if rate.high is not None), default=highest)
@@ -35,7 +35,7 @@ def top_of(rates: Sequence[Rate]) -> float:
     )
 
 
-def _at(share: float, top: float) -> str:
+def _position(share: float, top: float) -> str:
     return f"{min(100.0, 100 * share / top):.2f}"
 
 
@@ -56,19 +56,23 @@ def _scale_lines() -> Html:
 
 def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "mistakes")) -> Html:
     """A dot with its interval for every measure, below each other, on a line from 0 to `top`."""
-    drawn = [_scale_lines()]
-    said = []
+    shapes = [_scale_lines()]
+    labels = []
     for row, measure in enumerate(measures):
         rate: Rate = cell.errors if measure == "errors" else cell.mistakes
         height = 100 * (row + 0.5) / len(measures)
         if rate.value is None:
             continue
         if rate.low is not None and rate.high is not None:
-            drawn.append(_line(_at(rate.low, top), height, _at(rate.high, top), height, f"{CLASS[measure]} reach"))
+            shapes.append(
+                _line(_position(rate.low, top), height, _position(rate.high, top), height, f"{CLASS[measure]} reach")
+            )
         # A line of no length with round ends is a dot that does not stretch with the box.
-        drawn.append(_line(_at(rate.value, top), height, _at(rate.value, top), height, f"{CLASS[measure]} mark"))
-        said.append(f"{'failed' if measure == 'errors' else 'mistakes'} {percent(rate.value)}")
-    return _picture("row", f"{cell.name}: {', '.join(said) or 'no judged calls'}", *drawn)
+        shapes.append(
+            _line(_position(rate.value, top), height, _position(rate.value, top), height, f"{CLASS[measure]} mark")
+        )
+        labels.append(f"{'failed' if measure == 'errors' else 'mistakes'} {percent(rate.value)}")
+    return _picture("row", f"{cell.name}: {', '.join(labels) or 'no judged calls'}", *shapes)
 
 
 def by_cause(cell: Cell, top: float) -> Html:
@@ -76,18 +80,18 @@ def by_cause(cell: Cell, top: float) -> Html:
     total = cell.errors.total
     if not total:
         return _picture("row", f"{cell.name}: no judged calls", _scale_lines())
-    drawn, start, said = [_scale_lines()], 0.0, []
+    shapes, start, labels = [_scale_lines()], 0.0, []
     for cause, number in zip(CAUSES, causes_of(cell), strict=True):
         if number:
             width = 100 * number / total / top
-            drawn.append(tag("rect", x=f"{start:.2f}", y=22, width=f"{width:.2f}", height=56, class_=f"bar {cause}"))
+            shapes.append(tag("rect", x=f"{start:.2f}", y=22, width=f"{width:.2f}", height=56, class_=f"bar {cause}"))
             start += width
-            said.append(f"{cause} {number:,}")
+            labels.append(f"{cause} {number:,}")
     if cell.errors.low is not None and cell.errors.high is not None:
-        low, high = _at(cell.errors.low, top), _at(cell.errors.high, top)
-        drawn.append(_line(low, 50, high, 50, "whisker"))
-        drawn += [_line(end, 35, end, 65, "whisker") for end in (low, high)]
-    return _picture("row", f"{cell.name}: {percent(cell.errors.value)} failed ({', '.join(said)})", *drawn)
+        low, high = _position(cell.errors.low, top), _position(cell.errors.high, top)
+        shapes.append(_line(low, 50, high, 50, "whisker"))
+        shapes += [_line(end, 35, end, 65, "whisker") for end in (low, high)]
+    return _picture("row", f"{cell.name}: {percent(cell.errors.value)} failed ({', '.join(labels)})", *shapes)
 
 
 def causes_of(cell: Cell) -> tuple[int, int, int, int]:
@@ -101,18 +105,18 @@ def curve(cells: Sequence[Cell], title: str, ends: tuple[str, str, str]) -> Html
     little data break the line."""
     rates = [rate for cell in cells if cell.enough for rate in (cell.errors, cell.mistakes)]
     top = top_of(rates)
-    drawn = [_line(0, y, 100, y, "base" if y == 100 else "grid") for y in (0, 25, 50, 75, 100)]
+    shapes = [_line(0, y, 100, y, "base" if y == 100 else "grid") for y in (0, 25, 50, 75, 100)]
     step = 100 / max(1, len(cells))
     for measure in ("errors", "mistakes"):
         for run in _runs(cells):
-            found = [((place + 0.5) * step, cells[place]) for place in run]
-            drawn += _stretch(
-                [(x, cell.errors if measure == "errors" else cell.mistakes) for x, cell in found], top, measure
+            points = [((place + 0.5) * step, cells[place]) for place in run]
+            shapes += _curve_shapes(
+                [(x, cell.errors if measure == "errors" else cell.mistakes) for x, cell in points], top, measure
             )
-    picture = _picture("curve", title, *drawn)
-    up = tag("div", *(tag("span", percent(top * share)) for share in (1, 0.75, 0.5, 0.25, 0)), class_="up")
-    across = tag("div", *(tag("span", each) for each in ends), class_="across")
-    return tag("div", up, picture, across, class_="plot")
+    picture = _picture("curve", title, *shapes)
+    y_labels = tag("div", *(tag("span", percent(top * share)) for share in (1, 0.75, 0.5, 0.25, 0)), class_="up")
+    x_labels = tag("div", *(tag("span", each) for each in ends), class_="across")
+    return tag("div", y_labels, picture, x_labels, class_="plot")
 
 
 def _runs(cells: Sequence[Cell]) -> list[list[int]]:
@@ -126,7 +130,7 @@ def _runs(cells: Sequence[Cell]) -> list[list[int]]:
     return [run for run in runs if run]
 
 
-def _stretch(found: list[tuple[float, Rate]], top: float, measure: str) -> list[Html]:
+def _curve_shapes(found: list[tuple[float, Rate]], top: float, measure: str) -> list[Html]:
     kind = "all" if measure == "errors" else "mistake"
 
     def height(share: float) -> str:

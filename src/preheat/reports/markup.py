@@ -1,4 +1,4 @@
-"""HTML as text: what goes in is escaped, always.
+"""HTML as text, in which every value is escaped.
 
 Names of projects, tools and models, and messages out of tools, are data: nothing in them is markup on the page.
 """
@@ -26,8 +26,8 @@ def text(value: object) -> Html:
 
 def tag(name: str, *inside: object, **attributes: object) -> Html:
     """An element. `class_` stands for `class`, and underscores in other attributes for hyphens."""
-    said = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
-    return Html(f"<{name}{said}>{joined(inside)}</{name}>")
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
+    return Html(f"<{name}{written}>{joined(inside)}</{name}>")
 
 
 def joined(parts: Iterable[object], between: str = "") -> Html:

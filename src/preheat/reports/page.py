@@ -25,7 +25,7 @@ _LEFT_OUT = {"denied": "refused by a person or a rule", "interrupted": "cut off"
 
 
 class Context(NamedTuple):
-    """What the page needs beside the measures: when and of what it was made, and how to name things."""
+    """What the page needs beside the measures: its origin, the mistakes, and functions that give names."""
 
     made: str
     about: str
@@ -231,8 +231,8 @@ def _groups(measured: Population, context: Context) -> Html:
 # The marathon question.
 def _marathon(measured: Population, context: Context) -> Html:
     pooled = measured.marathon
-    told = [answer for answer in measured.by_agent if answer.errors.verdict != "too_little_data"]
-    silent = len(measured.by_agent) - len(told)
+    answers = [answer for answer in measured.by_agent if answer.errors.verdict != "too_little_data"]
+    too_small = len(measured.by_agent) - len(answers)
     return _section(
         "Do agents get better within a session?",
         tag("h3", "All failures"),
@@ -241,8 +241,10 @@ def _marathon(measured: Population, context: Context) -> Html:
         tag("ul", *(tag("li", sentence) for sentence in pooled.mistakes.words)),
         tag("h3", "In numbers"),
         _parts(pooled),
-        *_by_agent(told, context),
-        _soft(f"{silent} more with too few sessions, calls or failures to say anything.") if silent and told else "",
+        *_by_agent(answers, context),
+        _soft(f"{too_small} more with too few sessions, calls or failures to say anything.")
+        if too_small and answers
+        else "",
     )
 
 
@@ -270,8 +272,8 @@ def _parts(pooled: Marathon) -> Html:
     return tag("table", head, *body, class_="wrap")
 
 
-def _by_agent(told: Sequence[Marathon], context: Context) -> list[Html]:
-    if not told:
+def _by_agent(answers: Sequence[Marathon], context: Context) -> list[Html]:
+    if not answers:
         return []
     head = tag("tr", tag("th", "agent"), _th("all failures"), _th("mistakes"))
     rows = [
@@ -281,9 +283,9 @@ def _by_agent(told: Sequence[Marathon], context: Context) -> list[Html]:
             _td(str(answer.errors.slope.change)),
             _td(str(answer.mistakes.slope.change)),
         )
-        for answer in told
+        for answer in answers
     ]
-    words = [tag("li", tag("b", context.agent(answer.agent)), ": ", answer.conclusion) for answer in told]
+    words = [tag("li", tag("b", context.agent(answer.agent)), ": ", answer.conclusion) for answer in answers]
     title = "Change per 100 messages by agent (over the first 200, same work)"
     return [tag("h3", title), tag("table", head, *rows, class_="wrap"), tag("ul", *words)]
 
@@ -333,8 +335,8 @@ def _repair(mistake: Mistake) -> Html:
     return joined([tag("code", _cut(mistake.repair.form, 90)), tag("div", worked, class_="soft")])
 
 
-def _cut(said: str, width: int) -> str:
-    return said if len(said) <= width else said[: width - 1].rstrip() + "…"
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def _minutes(seconds: float) -> str:
@@ -348,8 +350,8 @@ def _judging(measured: Population, context: Context) -> Html:
         for rung in RUNGS
         if context.rungs.get(rung)
     ]
-    left = [
-        f"{measured.statuses[status]:,} {said}" for status, said in _LEFT_OUT.items() if status in measured.statuses
+    left_out = [
+        f"{measured.statuses[status]:,} {words}" for status, words in _LEFT_OUT.items() if status in measured.statuses
     ]
     return _section(
         "How this is known",
@@ -357,7 +359,7 @@ def _judging(measured: Population, context: Context) -> Html:
         tag("ul", *rungs) if rungs else "",
         tag(
             "p",
-            f"In no rate: {', '.join(left) or 'no call'}; {measured.bookkeeping_calls:,} calls that are the agent's notes "
+            f"In no rate: {', '.join(left_out) or 'no call'}; {measured.bookkeeping_calls:,} calls that are the agent's notes "
             "to itself.",
         ),
         tag(

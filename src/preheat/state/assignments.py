@@ -1,7 +1,6 @@
-"""Who got what by chance: arms of sessions, what they were given, and what was said or withheld. Written as it happens.
+"""Records of assignments: the arms of sessions, what they were given, and which advisories were sent or withheld.
 
-Knows nothing of how an arm is drawn or what it shows. The first of its sort stands, whatever comes later: keeping something
-twice changes nothing.
+Knows nothing of how an arm is assigned or what it shows. The first record of a session stays: storing one twice changes nothing.
 """
 
 import sqlite3
@@ -19,18 +18,18 @@ _DELIVERY = "session, at, context, tokens, offered, template, shown, spared, pro
 _ADVICE = "session, at, turn, signal, cause, shown, probability"
 
 
-# Keeping.
-def keep(connection: sqlite3.Connection, drawn: Iterable[Lot]) -> None:
-    """Write down what was drawn, in its order."""
-    for each in drawn:
+# Writing.
+def keep(connection: sqlite3.Connection, records: Iterable[Lot]) -> None:
+    """Store records of assignments, in their order."""
+    for each in records:
         if isinstance(each, Assignment):
             shares = _json(each.shares)
-            names = (each.session, each.root, each.experiment, each.arm, shares, each.agent, each.project)
-            _insert(connection, "assignments", _ASSIGNMENT, (*names, each.at, each.why))
+            texts = (each.session, each.root, each.experiment, each.arm, shares, each.agent, each.project)
+            _insert(connection, "assignments", _ASSIGNMENT, (*texts, each.at, each.why))
         elif isinstance(each, Delivery):
-            given = (each.session, each.at, each.context, each.tokens, each.offered, each.template)
+            delivery = (each.session, each.at, each.context, each.tokens, each.offered, each.template)
             items = (_json(each.shown), _json(each.spared))
-            _insert(connection, "deliveries", _DELIVERY, (*given, *items, each.probability))
+            _insert(connection, "deliveries", _DELIVERY, (*delivery, *items, each.probability))
         else:
             moment = (each.session, each.at, each.turn, each.signal, each.cause)
             _insert(connection, "advice", _ADVICE, (*moment, each.shown, each.probability))
@@ -42,16 +41,16 @@ def _insert(connection: sqlite3.Connection, table: str, columns: str, values: tu
 
 
 def forget(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
-    """Take away all that was written down of sessions, and of those that came out of them."""
+    """Delete all records of sessions, and of their forks and continuations."""
     keys = [(each,) for each in sessions]
     connection.executemany("DELETE FROM assignments WHERE root = ?", keys)
     for table in ("assignments", "deliveries", "advice"):
         connection.executemany(f"DELETE FROM {table} WHERE session = ?", keys)  # noqa: S608 - names of our own
 
 
-# Asking.
+# Reading.
 def any_drawn(connection: sqlite3.Connection) -> bool:
-    """Whether anything was ever drawn."""
+    """Whether anything was ever assigned."""
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM assignments) OR EXISTS (SELECT 1 FROM deliveries) OR EXISTS (SELECT 1 FROM advice)"
     ).fetchone()
@@ -59,7 +58,7 @@ def any_drawn(connection: sqlite3.Connection) -> bool:
 
 
 def sessions(connection: sqlite3.Connection) -> set[str]:
-    """Every session of which anything was written down."""
+    """Every session that has a record."""
     rows = connection.execute(
         "SELECT session FROM assignments UNION SELECT root FROM assignments UNION SELECT session FROM deliveries"
         " UNION SELECT session FROM advice"
@@ -74,13 +73,13 @@ def assignment_of(connection: sqlite3.Connection, session: str) -> Assignment | 
 
 
 def assignments(connection: sqlite3.Connection) -> list[Assignment]:
-    """All of them, in the order in which they were made."""
+    """All assignments, in the order in which they were made."""
     rows = connection.execute(f"SELECT {_ASSIGNMENT} FROM assignments ORDER BY at, session")  # noqa: S608
     return [_assignment(row) for row in rows]
 
 
 def deliveries(connection: sqlite3.Connection) -> list[Delivery]:
-    """What sessions were given at their starts, in the order in which it was written down."""
+    """What sessions were given at their starts, in the order in which it was stored."""
     rows = connection.execute(f"SELECT {_DELIVERY} FROM deliveries ORDER BY number")  # noqa: S608
     return [
         Delivery(
@@ -92,12 +91,12 @@ def deliveries(connection: sqlite3.Connection) -> list[Delivery]:
 
 
 def first_deliveries(connection: sqlite3.Connection) -> dict[str, Delivery]:
-    """By session, what it was first given."""
+    """By session, its first delivery."""
     return {each.session: each for each in reversed(deliveries(connection))}
 
 
 def exposures(connection: sqlite3.Connection) -> list[Exposure]:
-    """Which items a session was given or spared by chance; the first time for an item in a session counts."""
+    """Which items each session was shown or not, by assignment; the first time in a session counts."""
     found: dict[tuple[str, str], Exposure] = {}
     for each in deliveries(connection):
         for items, shown in ((each.shown, True), (each.spared, False)):
@@ -107,7 +106,7 @@ def exposures(connection: sqlite3.Connection) -> list[Exposure]:
 
 
 def advice(connection: sqlite3.Connection) -> list[AdviceLot]:
-    """Every moment at which something was said or withheld by chance, session by session in time order."""
+    """Every advisory that was sent or withheld by assignment, by session and time."""
     rows = connection.execute(f"SELECT {_ADVICE} FROM advice ORDER BY session, at")  # noqa: S608
     return [
         AdviceLot(session=session, at=at, turn=turn, signal=signal, cause=cause, shown=bool(shown), probability=chance)

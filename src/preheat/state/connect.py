@@ -1,7 +1,7 @@
-"""Opens the state, made or brought up to date first where needed. Light: a session's start pays for it.
+"""Opens the state, which is created or upgraded first if needed. Light: the start of a session waits for it.
 
-Knows none of the tables. Only its owner can read the file. What is written by `writing` is on the disk afterwards, or nothing
-of it is; `OpenState` is for whoever must not wait for the disk.
+Knows none of the tables. Only its owner can read the file. `writing` is one transaction, on disk when it ends; `OpenState` is for
+programs that must not wait for the disk.
 """
 
 import errno
@@ -21,14 +21,14 @@ from preheat.state.schema import HEAD, upgrade, version
 PATIENCE = 30.0
 """Seconds that a command waits for another writer."""
 MOMENT = 0.02
-"""Seconds that a hook waits for one."""
+"""Seconds that a hook waits for another writer."""
 
 
 @contextmanager
 def reading(folder: str) -> Iterator[sqlite3.Connection]:
-    """The state, for asking; an empty one where nothing was ever kept. Raises StateUnusable."""
-    with _said(folder):
-        connection = _opened(folder, PATIENCE, make=False)
+    """The state, for reading; an empty one if there is no file. Raises StateUnusable."""
+    with _as_state_error(folder):
+        connection = _open(folder, PATIENCE, make=False)
         try:
             yield connection
         finally:
@@ -37,9 +37,9 @@ def reading(folder: str) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(folder: str) -> Iterator[sqlite3.Connection]:
-    """The state, in one transaction. Raises StateUnusable."""
-    with _said(folder):
-        connection = _opened(folder, PATIENCE, make=True)
+    """The state, for writing in one transaction. Raises StateUnusable."""
+    with _as_state_error(folder):
+        connection = _open(folder, PATIENCE, make=True)
         try:
             with _transaction(connection):
                 yield connection
@@ -48,14 +48,14 @@ def writing(folder: str) -> Iterator[sqlite3.Connection]:
 
 
 def clean_up(folder: str) -> None:
-    """Have nothing of what was deleted left in the log beside the file."""
+    """Empty the log beside the file, so that nothing deleted is left in it."""
     with reading(folder) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 class OpenState:
-    """One connection that stays open, for a program that answers hooks: it waits a moment for other writers, and never for the
-    disk, as the last connection that closes would. Several threads may use it. Raises OSError."""
+    """A connection that stays open, for a program that answers hooks: it waits only a moment for other writers, and never for the
+    disk. Several threads may use it. Raises OSError."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -63,34 +63,36 @@ class OpenState:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         with suppress(OSError), self._lock, _as_os_error(folder):
-            self._current(PATIENCE, make=False)  # what an earlier version left is taken in now, and not in a hook
+            self._current_connection(
+                PATIENCE, make=False
+            )  # files of an earlier version are imported now, not in a hook
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """For asking; an empty one where nothing was ever kept."""
+        """For reading; an empty one if there is no file."""
         with self._lock, _as_os_error(self._folder):
-            yield self._current(MOMENT, make=False)
+            yield self._current_connection(MOMENT, make=False)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """In one transaction."""
+        """For writing in one transaction."""
         with self._lock, _as_os_error(self._folder):
-            connection = self._current(MOMENT, make=True)
+            connection = self._current_connection(MOMENT, make=True)
             with _transaction(connection):
                 yield connection
 
-    def _current(self, wait: float, make: bool) -> sqlite3.Connection:
-        """The connection; another one where the file is not the one that was opened."""
-        there = _identity(state_path(self._folder))
-        if self._connection is not None and there == self._file and not (make and there is None):
+    def _current_connection(self, wait: float, make: bool) -> sqlite3.Connection:
+        """The connection; a new one if the file was replaced."""
+        identity = _identity(state_path(self._folder))
+        if self._connection is not None and identity == self._file and not (make and identity is None):
             return self._connection
         if self._connection is not None:
             self._connection.close()
         self._connection, self._file = None, None
-        connection = _opened(self._folder, wait, make)
+        connection = _open(self._folder, wait, make)
         connection.execute(f"PRAGMA busy_timeout = {int(MOMENT * 1000)}")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")  # commands see to that
+        connection.execute("PRAGMA wal_autocheckpoint = 0")  # commands do that
         self._connection, self._file = connection, _identity(state_path(self._folder))
         return connection
 
@@ -104,36 +106,36 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 # Opening.
-def _opened(folder: str, wait: float, make: bool) -> sqlite3.Connection:
+def _open(folder: str, wait: float, make: bool) -> sqlite3.Connection:
     path = state_path(folder)
-    left = waiting(folder)
-    if not (make or left or os.path.exists(path)):
-        return _empty()
+    has_old_files = waiting(folder)
+    if not (make or has_old_files or os.path.exists(path)):
+        return _open_empty()
     private_folder(folder)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is gone
-        now = version(connection)
-        if now > HEAD:
-            raise StateUnusable(f"`{path}` was made by a newer Preheat (version {now} of it); update this one")
-        if now < HEAD or left:
-            _bring_up(connection, folder, wait)
+        connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
+        file_version = version(connection)
+        if file_version > HEAD:
+            raise StateUnusable(f"`{path}` was made by a newer Preheat (version {file_version} of it); update this one")
+        if file_version < HEAD or has_old_files:
+            _upgrade_file(connection, folder, wait)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _empty() -> sqlite3.Connection:
+def _open_empty() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     upgrade(connection)
     return connection
 
 
-def _bring_up(connection: sqlite3.Connection, folder: str, wait: float) -> None:
-    """Make the tables, and take in what version 0.1.0 kept elsewhere: one transaction. Its files are put aside only then, so
-    that whoever is killed in between leaves them where the next one finds them."""
+def _upgrade_file(connection: sqlite3.Connection, folder: str, wait: float) -> None:
+    """Create the tables and import the files of version 0.1.0, in one transaction. The files are renamed only afterwards, so that
+    a process that is killed in between leaves them for the next one."""
     from preheat.state import migration  # noqa: PLC0415 - it imports every table, and is needed once
 
     path = state_path(folder)
@@ -149,7 +151,7 @@ def _bring_up(connection: sqlite3.Connection, folder: str, wait: float) -> None:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Taken for writing from its start."""
+    """A transaction that locks for writing from its start."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -160,10 +162,10 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-# What goes wrong.
+# Errors.
 @contextmanager
-def _said(folder: str) -> Iterator[None]:
-    """Errors of the database as what they mean to a person."""
+def _as_state_error(folder: str) -> Iterator[None]:
+    """Raises errors of the database as `StateUnusable`."""
     try:
         yield
     except sqlite3.DatabaseError as error:

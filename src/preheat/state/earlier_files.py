@@ -1,12 +1,12 @@
-"""The files in which version 0.1.0 kept what the state keeps: where they are, and whether any waits to be taken in.
+"""The files in which version 0.1.0 kept its state: their paths, and whether any is to be imported.
 
-Knows nothing of what is in them (`migration`). Light: whoever opens the state looks for them first.
+Knows nothing of their content (`migration` does). Light: opening the state looks for them first.
 """
 
 import os
 from typing import TypeAlias
 
-from preheat.state import key
+from preheat.state.schema import SECRET_BYTES
 
 Place: TypeAlias = tuple[str, str]
 
@@ -18,7 +18,7 @@ FILES = (KEY, PLANS, LOTS, RATINGS, LEDGER, USES, LOADED)
 
 
 def waiting(folder: str) -> bool:
-    """Whether there is anything to take in."""
+    """Whether there is anything to import."""
     return any(os.path.exists(path_of(folder, place)) for place in FILES if place != KEY) or (
         secret_in(folder) is not None
     )
@@ -29,16 +29,16 @@ def path_of(folder: str, place: Place) -> str:
 
 
 def secret_in(folder: str) -> bytes | None:
-    """The secret; None where there is none, or its file is damaged."""
+    """The secret key in its file; None if there is none, or the file is damaged."""
     try:
         found = bytes.fromhex(bytes_in(path_of(folder, KEY)).decode("ascii", "replace").strip())
     except ValueError:
         return None
-    return found if len(found) == key.SIZE else None
+    return found if len(found) == SECRET_BYTES else None
 
 
 def bytes_in(path: str) -> bytes:
-    """Of a file; none where it is not there."""
+    """The bytes of a file; none if it does not exist."""
     try:
         with open(path, "rb") as stream:
             return stream.read()

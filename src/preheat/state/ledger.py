@@ -1,6 +1,6 @@
-"""The ledger: what was tried and what came of it. Only ever longer; each line has the digest of the one before.
+"""The ledger: the results of all experiments. Lines are only added; each has the digest of the one before. Knows no experiment.
 
-A line is kept byte for byte, and the digest of the last one besides, so that none can be changed or taken out unseen.
+A line is stored byte for byte, and so is the digest of the last one: a line that is changed or removed shows.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ def entries(connection: sqlite3.Connection) -> list[LedgerEntry]:
 
 
 def enter(connection: sqlite3.Connection, entry: LedgerEntry) -> LedgerEntry:
-    """One more line; as it stands there."""
+    """Add an entry; the entry as it is stored."""
     entry = msgspec.structs.replace(entry, before=_head(connection))
     line = msgspec.json.encode(entry)
     keep_lines(connection, [line], digest_of(line))
@@ -28,26 +28,26 @@ def enter(connection: sqlite3.Connection, entry: LedgerEntry) -> LedgerEntry:
 
 
 def damage(connection: sqlite3.Connection) -> list[int]:
-    """The lines (from 1) that do not fit the one before them, or cannot be read: somebody changed the ledger."""
-    wrong = []
-    before, every = "", lines(connection)
-    for number, line in enumerate(every, 1):
+    """The numbers, from 1, of lines that were changed: they do not fit the line before, or cannot be read."""
+    changed = []
+    before, all_lines = "", lines(connection)
+    for number, line in enumerate(all_lines, 1):
         entry = decoded(line)
         if entry is None or entry.before != before:
-            wrong.append(number)
+            changed.append(number)
         before = digest_of(line)
-    if _head(connection) != before and len(every) not in wrong:
-        wrong.append(max(1, len(every)))
-    return wrong
+    if _head(connection) != before and len(all_lines) not in changed:
+        changed.append(max(1, len(all_lines)))
+    return changed
 
 
 def lines(connection: sqlite3.Connection) -> list[bytes]:
-    """The lines as they stand there."""
+    """All lines as they are stored."""
     return [bytes(row[0]) for row in connection.execute("SELECT line FROM ledger ORDER BY number")]
 
 
 def keep_lines(connection: sqlite3.Connection, more: Iterable[bytes], head: str) -> None:
-    """More lines as they are, and the digest of the last one."""
+    """Store lines as they are, and the digest of the last one."""
     connection.executemany("INSERT INTO ledger (line) VALUES (?)", [(line,) for line in more])
     connection.execute("INSERT OR REPLACE INTO ledger_head (only, digest) VALUES (1, ?)", (head,))
 
@@ -62,7 +62,7 @@ def digest_of(line: bytes) -> str:
 
 
 def decoded(line: bytes) -> LedgerEntry | None:
-    """An entry; None where that cannot be read."""
+    """The entry in a line; None if it cannot be read."""
     try:
         return _ENTRY.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What a person said of lessons, by their ids: pinned or retired. Outlives every learning. Knows no lesson."""
+"""People's marks on lessons, by the ids of the lessons: pinned or retired. Learning does not change them. Knows no lesson."""
 
 import sqlite3
 
@@ -6,13 +6,13 @@ from preheat.model.lesson import Mark, Marked
 
 
 def marks(connection: sqlite3.Connection) -> dict[str, Marked]:
-    """By lesson."""
+    """All marks, by lesson."""
     rows = connection.execute("SELECT lesson, mark, why, at FROM marks ORDER BY lesson")
     return {lesson: Marked(mark, why, at) for lesson, mark, why, at in rows}
 
 
 def mark(connection: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
-    """Pin or retire a lesson; None takes the mark away."""
+    """Pin or retire a lesson; None removes the mark."""
     if as_what is None:
         connection.execute("DELETE FROM marks WHERE lesson = ?", (lesson,))
     else:
@@ -22,6 +22,6 @@ def mark(connection: sqlite3.Connection, lesson: str, as_what: Mark | None, why:
 
 
 def stamp(connection: sqlite3.Connection) -> tuple[int, float]:
-    """Changes whenever a mark is set or taken away."""
+    """A value that changes whenever a mark is set or removed."""
     number, total = connection.execute("SELECT count(*), total(at) FROM marks").fetchone()
     return int(number), float(total)

@@ -1,4 +1,4 @@
-"""The plans of comparisons, as they were written down, and when each was stopped. Knows no digest: who asks compares them."""
+"""The plans of comparisons, as they were stored, and when each was stopped. Does not check their digests."""
 
 import sqlite3
 from typing import NamedTuple
@@ -11,12 +11,12 @@ _PLAN = msgspec.json.Decoder(Plan)
 
 
 class StoredPlan(NamedTuple):
-    """A plan by its name with digest."""
+    """A stored plan; `experiment` is its name and digest."""
 
     experiment: str
     plan: Plan
     stopped: float | None
-    """When; None: it runs."""
+    """When it was stopped; None if it runs."""
 
 
 def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
@@ -29,23 +29,23 @@ def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
 
 
 def unreadable(connection: sqlite3.Connection) -> list[str]:
-    """The names of those that cannot be read: somebody changed them."""
+    """The names of plans that cannot be read, because they were changed."""
     rows = connection.execute("SELECT experiment, plan FROM plans ORDER BY number")
     return [experiment for experiment, data in rows if _decoded(data) is None]
 
 
 def start(connection: sqlite3.Connection, experiment: str, plan: Plan) -> None:
-    """Write a plan down: it runs from now on."""
+    """Store a plan: it runs from now on."""
     keep_plan(connection, experiment, msgspec.json.encode(plan))
 
 
 def keep_plan(connection: sqlite3.Connection, experiment: str, data: bytes) -> None:
-    """Write a plan down as it is; one that is there stays."""
+    """Store the bytes of a plan; one of the same name stays."""
     connection.execute("INSERT OR IGNORE INTO plans (experiment, plan) VALUES (?, ?)", (experiment, data))
 
 
 def stop(connection: sqlite3.Connection, experiment: str, at: float) -> None:
-    """It runs no more; the first stop counts."""
+    """Stop a plan; the first stop counts."""
     connection.execute("UPDATE plans SET stopped = ? WHERE experiment = ? AND stopped IS NULL", (at, experiment))
 
 

@@ -1,6 +1,6 @@
-"""The tables of the state, and how an older file is brought up to date. Knows nothing of what is in them.
+"""The tables of the state, and the upgrade of older files. Knows nothing of their content.
 
-A step is never changed once it was released: another one is added. `PRAGMA user_version` says how many were taken.
+A released step is never changed: another one is added. `PRAGMA user_version` is the number of steps that a file has.
 """
 
 import sqlite3
@@ -100,18 +100,20 @@ _FIRST = (
     ) WITHOUT ROWID""",
 )
 
+SECRET_BYTES = 32
+"""The length of the secret key."""
 STEPS: tuple[tuple[str, ...], ...] = (_FIRST,)
-"""In their order."""
+"""In order."""
 HEAD = len(STEPS)
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """How many steps were taken; 0 in a new file."""
+    """The number of steps that a file has; 0 if it is new."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Take the steps that are missing, inside a transaction that the caller holds."""
+    """Run the missing steps, inside the caller's transaction."""
     for step in STEPS[version(connection) :]:
         for statement in step:
             connection.execute(statement)

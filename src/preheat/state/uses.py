@@ -1,4 +1,4 @@
-"""When a template was handed out. Knows no template, and not the task: only what makes it known again."""
+"""When templates were handed out. Knows no template, and of the task only its hash."""
 
 import sqlite3
 
@@ -8,7 +8,7 @@ from preheat.model.template import Use
 
 
 def record(connection: sqlite3.Connection, use: Use) -> None:
-    """Note that a version was handed out."""
+    """Record that a version was handed out."""
     texts = (use.template, use.context, use.agent, use.project, use.task)
     connection.execute(
         "INSERT OR IGNORE INTO uses (at, template, context, agent, project, task) VALUES (?, ?, ?, ?, ?, ?)",
@@ -17,7 +17,7 @@ def record(connection: sqlite3.Connection, use: Use) -> None:
 
 
 def uses(connection: sqlite3.Connection) -> list[Use]:
-    """Every use that was noted, in the order in which it was."""
+    """All recorded uses, the oldest first."""
     rows = connection.execute("SELECT at, template, context, agent, project, task FROM uses ORDER BY number")
     names = Use.__struct_fields__
     return [msgspec.convert(dict(zip(names, row, strict=True)), Use) for row in rows]

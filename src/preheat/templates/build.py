@@ -1,4 +1,4 @@
-"""Builds a template from what sessions taught. Pure: the same lessons and profiles give the same template, in any order.
+"""Builds a template from lessons. Pure: the same lessons and profiles give the same template, in any order.
 
 Knows no archive, no store and no learner.
 """
@@ -20,21 +20,21 @@ from preheat.templates.names import check_name
 
 MOST_EXAMPLES = 15
 MOST_LESSONS = 200
-"""What is never handed out only makes the choice worse."""
+"""More lessons than are ever handed out only make the choice worse."""
 MOST_MARKERS = 20
 GOOD_TOOL = 0.7
-"""The share of a tool's calls that must have worked for the tool to count as preferred."""
-_PREFERRED = 5
-_DOMAINS = 3
-_SAYS = re.compile(r"[^\W_]")
-_NOT_HERE = re.compile(r"```|[/~\\]|\.\.|[A-Za-z]:[\\/](?!/)")
-"""Code, and paths that do not begin in the project."""
-_DETAILED = 120
+"""The share of successful calls from which a tool counts as preferred."""
+_MOST_TOOLS = 5
+_MOST_DOMAINS = 3
+_LETTER = re.compile(r"[^\W_]")
+_FOREIGN = re.compile(r"```|[/~\\]|\.\.|[A-Za-z]:[\\/](?!/)")
+"""Code, and paths that are not relative to the project."""
+_DETAILED_LENGTH = 120
 """Characters of an average message above which feedback is detailed: halfway between the seeds' terse and detailed."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be built, beside the lessons."""
+    """The properties of a template to be built, beside its lessons."""
 
     name: str
     description: str = ""
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     project: str = ""
     weak: bool = False
-    """Whether lessons of little support come in too, as if a person vouched for them."""
+    """Whether lessons of little support get in too."""
     skipped: dict[str, int] = {}
     """Sessions that were left out, by reason."""
     filters: dict[str, str] = {}
@@ -63,11 +63,11 @@ def build(
     profiles: Mapping[str, SessionProfile],
     unfit: Callable[[str], str] = lambda text: "",
 ) -> Built:
-    """A template of these lessons; `profiles` are those of the sessions that taught them, by key. `unfit` says why a marker
-    means nothing elsewhere."""
+    """Build a template of these lessons; `profiles` are those of the sessions that taught them, by key. `unfit` says why a marker
+    must not get in."""
     left_out: Counter[str] = Counter()
-    kept = _without_doubles(_wanted(lessons, request.weak, left_out), left_out)
-    kept = _most(_few_examples(kept, left_out), left_out)
+    kept = _unique(_usable(lessons, request.weak, left_out), left_out)
+    kept = _limit_lessons(_limit_examples(kept, left_out), left_out)
     agents = {profile.agent for profile in profiles.values()}
     template = Template(
         name=check_name(request.name),
@@ -75,7 +75,7 @@ def build(
         addendum=request.addendum,
         lessons=tuple(sorted(kept, key=lambda lesson: (LESSON_KINDS.index(lesson.kind), lesson.id))),
         markers=_markers(profiles.values(), unfit),
-        user=_user(profiles, kept),
+        user=_user_pattern(profiles, kept),
         tags=tuple(sorted(set(request.tags))),
         agent=agents.pop() if len(agents) == 1 else "",
         project=request.project,
@@ -86,13 +86,11 @@ def build(
     return Built(template, dict(sorted(left_out.items())))
 
 
-def _wanted(lessons: Iterable[Lesson], weak: bool, left_out: Counter[str]) -> list[Lesson]:
+def _usable(lessons: Iterable[Lesson], weak: bool, left_out: Counter[str]) -> list[Lesson]:
     found = []
     for lesson in lessons:
         if lesson.kind == "resume":
-            left_out["where one session stopped"] += (
-                1  # the next session wants to know; a template is for all later ones
-            )
+            left_out["where one session stopped"] += 1  # of use to the next session only
         elif lesson.status == "active":
             found.append(lesson)
         elif lesson.status == "weak" and (weak or lesson.pinned):
@@ -103,7 +101,7 @@ def _wanted(lessons: Iterable[Lesson], weak: bool, left_out: Counter[str]) -> li
 
 
 def _rank(lesson: Lesson) -> tuple[object, ...]:
-    """The better one comes first; the id decides between equals."""
+    """The sort key of lessons, the best first; the id decides between equals."""
     support = lesson.support
     return (
         not lesson.pinned, -lesson.score, -support.confidence, -support.sessions_for, -(lesson.last_seen or 0.0), lesson.id
@@ -111,7 +109,7 @@ def _rank(lesson: Lesson) -> tuple[object, ...]:
 
 
 def _key(lesson: Lesson) -> tuple[str, ...]:
-    """What two lessons must have in common to be one. The same repair of another error is another lesson."""
+    """The key by which two lessons are the same. The same repair of another error is another lesson."""
     if lesson.example is not None:
         return (lesson.kind, lesson.example.tool, canonical(lesson.example.arguments).decode())
     if lesson.use:
@@ -119,7 +117,7 @@ def _key(lesson: Lesson) -> tuple[str, ...]:
     return (lesson.kind, lesson.text)
 
 
-def _without_doubles(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
+def _unique(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
     best: dict[tuple[str, ...], Lesson] = {}
     ids: set[str] = set()
     for lesson in sorted(lessons, key=_rank):
@@ -131,8 +129,8 @@ def _without_doubles(lessons: list[Lesson], left_out: Counter[str]) -> list[Less
     return list(best.values())
 
 
-def _few_examples(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
-    """At most so many examples, and of many tools: the best of each tool, then the second best, and so on."""
+def _limit_examples(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
+    """The best `MOST_EXAMPLES` examples, spread over the tools: the best of each, then the second best, and so on."""
     by_tool: defaultdict[str, list[Lesson]] = defaultdict(list)
     for lesson in lessons:
         if lesson.example is not None:
@@ -144,7 +142,7 @@ def _few_examples(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]
     return [lesson for lesson in lessons if lesson.example is None or lesson.id in chosen]
 
 
-def _most(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
+def _limit_lessons(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
     left_out["beyond the best"] += max(0, len(lessons) - MOST_LESSONS)
     for reason in [reason for reason, number in left_out.items() if not number]:
         del left_out[reason]
@@ -152,19 +150,19 @@ def _most(lessons: list[Lesson], left_out: Counter[str]) -> list[Lesson]:
 
 
 def _markers(profiles: Iterable[SessionProfile], unfit: Callable[[str], str]) -> tuple[str, ...]:
-    """Paths in the project and addresses that most sessions referred to; of several sessions, what only one did is its own."""
+    """The paths in the project and addresses that sessions referred to most; of several sessions, at least two must."""
     profiles = list(profiles)
     counts = Counter(marker for profile in profiles for marker in set(profile.context_markers))
     least = min(2, len(profiles))
     fit = [
         (-number, marker)
         for marker, number in counts.items()
-        if number >= least and _SAYS.search(marker) and not _NOT_HERE.match(marker) and not unfit(marker)
+        if number >= least and _LETTER.search(marker) and not _FOREIGN.match(marker) and not unfit(marker)
     ]
     return tuple(marker for _, marker in sorted(fit)[:MOST_MARKERS])
 
 
-def _user(profiles: Mapping[str, SessionProfile], lessons: Iterable[Lesson]) -> UserPattern:
+def _user_pattern(profiles: Mapping[str, SessionProfile], lessons: Iterable[Lesson]) -> UserPattern:
     styles: Counter[str] = Counter()
     domains: Counter[str] = Counter()
     tools: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -185,24 +183,24 @@ def _user(profiles: Mapping[str, SessionProfile], lessons: Iterable[Lesson]) -> 
         for each in lesson.evidence
     }
     return UserPattern(
-        style=_common(styles, 1)[0] if styles else "unknown",
+        style=_most_common(styles, 1)[0] if styles else "unknown",
         feedback=_feedback(messages, characters, len(profiles), len(corrections)),
-        domains=_common(domains, _DOMAINS),
-        preferred_tools=_common(good, _PREFERRED),
+        domains=_most_common(domains, _MOST_DOMAINS),
+        preferred_tools=_most_common(good, _MOST_TOOLS),
     )
 
 
 def _feedback(messages: int, characters: float, sessions: int, corrections: int) -> str:
-    """By what came after the first message of each session, as far as that can be told."""
+    """The person's style of feedback, by the messages after the first of each session."""
     if not messages:
         return "unknown"
     later = messages - sessions
     if later >= 3 and corrections * 2 >= later:
         return "corrections_only"
-    return "detailed" if characters / messages > _DETAILED else "terse"
+    return "detailed" if characters / messages > _DETAILED_LENGTH else "terse"
 
 
-def _common(counts: Mapping[str, int], most: int) -> tuple[str, ...]:
+def _most_common(counts: Mapping[str, int], most: int) -> tuple[str, ...]:
     return tuple(name for name, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most] if number)
 
 

@@ -1,4 +1,4 @@
-"""Which sessions a template is built from: those that fit, or the best. Pure; knows no archive.
+"""Chooses the sessions that a template is built from: those that fit a rule, or the best. Pure; knows no archive.
 
 The defaults of `Wanted` are those of the user's documents; those of `Best` leave about a quarter of real sessions.
 """
@@ -12,11 +12,11 @@ import msgspec
 from preheat.model.profile import SessionProfile
 
 LEARNABLE = frozenset(["human", "headless", "unknown"])
-"""Who must have started a session: what another tool ran for its own ends is no model for anyone."""
+"""Who must have started a session; sessions that other programs run for themselves teach nothing."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session must be like to be built from."""
+    """The conditions on a session to be used for a template."""
 
     min_messages: int = 30
     max_sessions: int = 50
@@ -24,7 +24,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Best(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes a session one of the best."""
+    """The conditions on a session to be one of the best."""
 
     min_calls: int = 20
     max_mistakes: float = 0.1
@@ -43,7 +43,7 @@ class Candidate(NamedTuple):
     ended_at: float | None
     starter: str
     delegated: bool
-    """It is a subagent's."""
+    """Whether a subagent made it."""
     passed: bool | None
     """Whether its last check passed; None where it had none."""
 
@@ -61,7 +61,7 @@ class Group(NamedTuple):
     project: str
     choice: Choice
     enough: bool
-    """Whether they are as many as a template wants."""
+    """Whether they are enough for a template."""
 
 
 def choose(candidates: Iterable[Candidate], wanted: Wanted) -> Choice:
@@ -76,13 +76,13 @@ def choose(candidates: Iterable[Candidate], wanted: Wanted) -> Choice:
             return f"more than {wanted.max_error_rate:.0%} of calls failed"
         return ""
 
-    fitting, skipped = _sifted(candidates, why_not)
+    fitting, skipped = _filter(candidates, why_not)
     return _newest(fitting, wanted.max_sessions, skipped)
 
 
 def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
-    """The best sessions by project: long enough, hardly a mistake, and the last check passed. Projects with most of them
-    first; also those that have too few, so that it can be said why they got nothing."""
+    """The best sessions by project: long enough, few mistakes, and the last check passed. Projects with most of them first; also
+    projects that have too few."""
 
     def why_not(each: Candidate) -> str:
         if each.profile.calls < wanted.min_calls:
@@ -99,13 +99,13 @@ def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
             by_project[each.project].append(each)
     groups = []
     for project, sessions in by_project.items():
-        fitting, skipped = _sifted(sessions, why_not)
+        fitting, skipped = _filter(sessions, why_not)
         enough = len(fitting) >= wanted.min_sessions
         groups.append(Group(project, _newest(fitting, wanted.max_sessions, skipped), enough))
     return sorted(groups, key=lambda group: (-len(group.choice.chosen), group.project))
 
 
-def _sifted(
+def _filter(
     candidates: Iterable[Candidate], why_not: Callable[[Candidate], str]
 ) -> tuple[list[Candidate], Counter[str]]:
     fitting, skipped = [], Counter[str]()

@@ -7,12 +7,12 @@ import msgspec
 from preheat.model.lesson import Lesson
 from preheat.model.template import Template, UserPattern
 
-_FIELDS = (
+_LESSON_FIELDS = (
     "text", "topic", "use", "avoid", "error", "difference", "steps", "signatures", "forms", "files", "example", "packet",
     "recheck", "environment", "support", "score", "utility", "status", "why", "pinned", "expires_at", "last_seen",
 )  # fmt: skip
-"""In the order in which they are told; evidence follows from support."""
-_WHOLE = ("description", "addendum", "markers", "tags", "agent", "project", "sources")
+"""The compared fields of a lesson, in the order in which changes are shown; evidence follows from support."""
+_TEMPLATE_FIELDS = ("description", "addendum", "markers", "tags", "agent", "project", "sources")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -24,23 +24,23 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """A lesson that both have, and what is not the same."""
+    """A lesson of both versions, and its changed fields."""
 
     lesson: Lesson
-    """As it is after."""
+    """As it is in the later version."""
     changes: tuple[Change, ...]
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Everything that is not the same."""
+    """All changes from one version to another."""
 
     added: tuple[Lesson, ...]
     removed: tuple[Lesson, ...]
     changed: tuple[Changed, ...]
     template: tuple[Change, ...]
-    """What changed of the template itself, and of how it describes the person."""
+    """Changed fields of the template itself, and of its user pattern."""
     same: int
-    """Lessons that did not change."""
+    """The number of unchanged lessons."""
 
     @property
     def empty(self) -> bool:
@@ -48,16 +48,19 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def difference(before: Template, after: Template) -> Difference:
-    """From one to the other, lessons by their ids."""
+    """The changes from one template to another; lessons are matched by their ids."""
     old = {lesson.id: lesson for lesson in before.lessons}
     new = {lesson.id: lesson for lesson in after.lessons}
-    pairs = [(lesson, _changes(old[lesson.id], lesson, _FIELDS)) for lesson in after.lessons if lesson.id in old]
+    pairs = [(lesson, _changes(old[lesson.id], lesson, _LESSON_FIELDS)) for lesson in after.lessons if lesson.id in old]
     changed = tuple(Changed(lesson, changes) for lesson, changes in pairs if changes)
     return Difference(
         added=tuple(lesson for lesson in after.lessons if lesson.id not in old),
         removed=tuple(lesson for lesson in before.lessons if lesson.id not in new),
         changed=changed,
-        template=(*_changes(before, after, _WHOLE), *_changes(before.user, after.user, UserPattern.__struct_fields__)),
+        template=(
+            *_changes(before, after, _TEMPLATE_FIELDS),
+            *_changes(before.user, after.user, UserPattern.__struct_fields__),
+        ),
         same=len(pairs) - len(changed),
     )
 

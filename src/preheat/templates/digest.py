@@ -1,4 +1,4 @@
-"""What a version is called: the hash of its canonical JSON. Knows no file."""
+"""The digest of a template version: the hash of its canonical JSON. Knows no file."""
 
 import json
 from hashlib import sha256
@@ -11,7 +11,7 @@ from preheat.model.template import Extraction, Template
 
 
 def canonical(value: Any) -> bytes:
-    """Sorted keys, UTF-8, no blanks: equal values give equal bytes."""
+    """Canonical JSON (sorted keys, UTF-8, no blanks): equal values give equal bytes."""
     try:
         return msgspec.json.encode(value, order="sorted")
     except UnicodeEncodeError:
@@ -25,7 +25,7 @@ def digest_of(data: bytes) -> str:
 
 
 def same_content(one: Template, other: Template) -> bool:
-    """Whether two say the same, whenever and after whichever version they were made, and whatever was skipped for them."""
+    """Whether two templates have the same content, apart from their time, parent and extraction."""
     first, second = (
         canonical(replace(each, created_at=None, parent=None, extraction=Extraction())) for each in (one, other)
     )

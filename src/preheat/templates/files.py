@@ -1,4 +1,4 @@
-"""Files of the store: one writer at a time, on the disk before anything refers to them. Knows nothing of what is in them."""
+"""Writes the files of the template store: one writer at a time, on disk before anything refers to them. Knows no template."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from preheat.errors import UserError
 from preheat.locking import held
 
 PATIENCE = 30.0
-"""How long a writer waits for another one; writing takes milliseconds."""
+"""Seconds that a writer waits for another one."""
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def locked(folder: str, wait: float = PATIENCE) -> Iterator[None]:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Write a file anew, whole or not at all, and have it on the disk before anything refers to it."""
+    """Write a file whole or not at all, and wait until it is on disk. Raises UserError."""
     try:
         files.write_whole(path, data, durable=True, make_folders=True)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""What speaks against a text that a stranger wants to put before a model, or that is to leave this machine. Pure.
+"""Findings: reasons why a text of a template should not reach a model, or not leave this machine. Pure; knows no store.
 
-Knows no store. Every text that could reach a model is looked at; a finding is a reason to look twice, not a proof.
+Every text that could reach a model is checked; a finding is a reason for a person to look, not a proof.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from preheat.model.template import Template
 from preheat.safe_text.reasons import addressed, destructive, hidden, mixed
 
 Check = Callable[[str], str]
-"""Gives the reason why a text is suspicious; nothing where it is not."""
+"""A function that gives the reason why a text is suspicious; empty if it is not."""
 
 
 class Text(NamedTuple):
@@ -26,7 +26,7 @@ class Text(NamedTuple):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A text and what speaks against it."""
+    """A text and the reason against it."""
 
     lesson: str
     field: str
@@ -49,7 +49,7 @@ def texts(template: Template) -> Iterator[Text]:
 
 
 def lesson_texts(lesson: Lesson) -> Iterator[Text]:
-    """Every text of a lesson but those of its evidence, which stays with people."""
+    """Every text of a lesson but its evidence, which no model reads."""
     fields = (
         "topic", "text", "use", "avoid", "error", "difference", "steps", "signatures", "forms", "files", "example",
         "packet", "recheck", "environment", "scope", "why",
@@ -60,12 +60,12 @@ def lesson_texts(lesson: Lesson) -> Iterator[Text]:
 
 
 def findings(template: Template, checks: Sequence[Check] = ()) -> list[Finding]:
-    """What speaks against the texts of a template: by our own checks and by those given."""
-    return list(_found(texts(template), (*CHECKS, *checks)))
+    """The findings in a template, by the standard checks and the given ones."""
+    return list(_check_texts(texts(template), (*CHECKS, *checks)))
 
 
-def _found(given: Iterable[Text], checks: Sequence[Check]) -> Iterator[Finding]:
-    for lesson, field, text in given:
+def _check_texts(found_texts: Iterable[Text], checks: Sequence[Check]) -> Iterator[Finding]:
+    for lesson, field, text in found_texts:
         for check in checks if text else ():
             why = check(text)
             if why:
@@ -73,12 +73,12 @@ def _found(given: Iterable[Text], checks: Sequence[Check]) -> Iterator[Finding]:
 
 
 def only(template: Template, checks: Sequence[Check]) -> list[Finding]:
-    """What speaks against the texts of a template by the given checks alone."""
-    return list(_found(texts(template), checks))
+    """The findings in a template by the given checks alone."""
+    return list(_check_texts(texts(template), checks))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """The texts in a value, however deep; names of arguments too, a model reads them. Our own names of fields are none."""
+    """All texts in a value, nested ones and the keys of dictionaries too."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

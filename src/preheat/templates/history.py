@@ -1,6 +1,6 @@
-"""What a name stands for, told from its history. Knows no file.
+"""The present state of a template's name, folded from its history. Knows no file.
 
-Nothing is ever taken out of a history: a deletion, a return to an earlier version, an answer to an import are lines of it.
+Nothing is ever removed from a history: deletions, rollbacks and reviews are entries of it.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from preheat.model.template import Entry
 
 
 class State(NamedTuple):
-    """What a name stands for now."""
+    """The present state of a name."""
 
     live: str | None = None
-    """The digest of the version that is handed out; None where there never was one."""
+    """The digest of the current version; None if there never was one."""
     waiting: str | None = None
-    """An import that nobody has reviewed yet."""
+    """The digest of an import that waits for a review."""
     deleted: bool = False
     versions: tuple[str, ...] = ()
-    """Every version that was live once, in their order: one can go back to these and to no others."""
+    """Every version that was live, in order: a rollback goes to one of these."""
 
 
 def state_of(history: Sequence[Entry]) -> State:
-    """Folds a history. An import changes nothing until it is accepted."""
+    """The state after a history. An import changes nothing until it is accepted."""
     live, waiting, deleted = None, None, False
     versions: dict[str, None] = {}
     for entry in history:

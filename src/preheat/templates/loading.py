@@ -1,12 +1,11 @@
-"""Reads a template from bytes, of whatever version, and says in one line what is wrong with them. Knows no store.
+"""Reads a template from bytes of any version of the format. Knows no store.
 
-The bytes may come from anywhere: they give a valid template or a `UserError`, never anything else.
+Any bytes give a valid template or a `UserError` that says in one line what is wrong.
 """
 
 import os
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, TypeAlias
 
 import msgspec
 
@@ -14,19 +13,18 @@ from preheat.errors import UserError
 from preheat.model.template import FORMAT, Template
 from preheat.templates.digest import canonical
 from preheat.templates.names import check_name
-from preheat.templates.seeds import is_seed, upgrade_seed
+from preheat.templates.seeds import Raw, is_seed, upgrade_seed
 
 LARGEST = 10_000_000
-"""Bytes. The largest template of real sessions has a twentieth of that."""
+"""The largest file, in bytes: twenty times the largest template of real sessions."""
 
-Raw: TypeAlias = dict[str, Any]
 
 UPGRADES: dict[int, Callable[[Raw], Raw]] = {0: upgrade_seed}
-"""By the version of a file: what makes it one of the next version. None is ever taken out."""
+"""By format version: the function that upgrades to the next version. None is ever removed."""
 
 
 def load(data: bytes, where: str) -> Template:
-    """The template in a file. `where` says in a message which one."""
+    """The template in a file; `where` names the file in messages."""
     return template_of(decoded(data, where), where)
 
 
@@ -44,14 +42,14 @@ def decoded(data: bytes, where: str) -> Raw:
 
 
 def template_of(raw: Raw, where: str) -> Template:
-    """The template that a JSON object is, brought to the present version first."""
+    """The template in a JSON object, upgraded to the present format."""
     version = version_of(raw, where)
     try:
         while version < FORMAT:
             raw = UPGRADES[version](raw)
             version += 1
         template = msgspec.convert({**raw, "format": FORMAT}, Template)
-        canonical(template)  # what cannot be written again is not taken in
+        canonical(template)  # raises if it could not be written again
     except (msgspec.ValidationError, UserError, RecursionError, OverflowError, ValueError) as error:
         raise UserError(f"`{where}` is no template: {error}") from error
     _check(template, where)
@@ -59,7 +57,7 @@ def template_of(raw: Raw, where: str) -> Template:
 
 
 def version_of(raw: Raw, where: str) -> int:
-    """Of the file's form; 0 for what the first implementations wrote."""
+    """The format version of a file; 0 for files of the first implementations."""
     version = raw.get("format")
     if version is None and is_seed(raw):
         return 0
@@ -73,7 +71,7 @@ def version_of(raw: Raw, where: str) -> int:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of a file; one that is too large is not even read."""
+    """The bytes of a file. Raises UserError if it is too large."""
     if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
         raise too_large(path)
     with open(path, "rb") as stream:
@@ -88,7 +86,7 @@ def too_large(where: str) -> UserError:
 
 
 def _check(template: Template, where: str) -> None:
-    """What the types do not say."""
+    """Check what the types do not guarantee. Raises UserError."""
     try:
         check_name(template.name)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""What a template may be called, and how a version of it is addressed: `name`, `name@3fa2`, `name@-1`. Knows no file."""
+"""Names of templates, and addresses of versions: `name`, `name@3fa2`, `name@-1`. Knows no file."""
 
 import re
 from typing import NamedTuple
@@ -7,25 +7,25 @@ from preheat.errors import UserError
 
 LONGEST = 64
 FEWEST_LETTERS = 4
-"""Of a digest: fewer are a guess."""
+"""The fewest letters of a digest that address a version."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?<!\.)")
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
-"""One system opens a device when a file is called so, whatever follows the dot."""
+"""Names of devices on Windows, with any ending."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Address(NamedTuple):
-    """A name, and which of its versions: the present one where both others are empty."""
+    """A name and a version of it; without digest and `back` the current one."""
 
     name: str
     digest: str = ""
-    """The beginning of one."""
+    """The beginning of a digest."""
     back: int = 0
-    """So many versions before the present one."""
+    """The number of versions before the current one."""
 
 
 def check_name(name: str, whose: str = "a template") -> str:
-    """The name, if it may be one. Others that keep folders by name hold theirs to the same rule."""
+    """The name, if it is valid; also for other things that are stored by name. Raises UserError."""
     if len(name) > LONGEST or not _NAME.fullmatch(name) or _DEVICES.fullmatch(name):
         shown = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
         raise UserError(
@@ -36,13 +36,13 @@ def check_name(name: str, whose: str = "a template") -> str:
 
 
 def name_from(text: str) -> str:
-    """A name made of any text, such as a project's; `template` where nothing is left of it."""
+    """A valid name made of any text, such as a project's name."""
     name = _UNFIT.sub("-", text.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip("-._")[:LONGEST].strip("-._")
     return f"{name}-template"[:LONGEST] if _DEVICES.fullmatch(name) else name or "template"
 
 
 def address(text: str) -> Address:
-    """What `name`, `name@digest` or `name@-1` stands for."""
+    """The address that `name`, `name@digest` or `name@-1` means. Raises UserError."""
     name, at, version = text.partition("@")
     check_name(name)
     if not at:

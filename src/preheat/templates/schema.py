@@ -8,7 +8,7 @@ from preheat.templates.sharing import Shared
 
 
 def schema() -> dict[str, Any]:
-    """Of the file that `preheat warm export` writes; `$defs/Template` is the template in it."""
+    """The schema of the file that `preheat warm export` writes; `$defs/Template` is the template in it."""
     made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Shared)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

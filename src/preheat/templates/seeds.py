@@ -1,8 +1,8 @@
-"""Templates of the first implementations as templates of ours, as far as they say the same. Knows no file.
+"""Converts templates of the first implementations to the present format. Knows no file.
 
-Three forms went around, all JSON without a format number: tool, user and recovery patterns (the first), `patterns` with a
+There were three forms, all JSON without a format number: tool, user and recovery patterns (the first), `patterns` with a
 `system_prompt_addendum` (the second), and a `seed` with system context, tool examples, user patterns and context markers (the
-third). What they have no place for here is left away.
+third). What has no place in the present format is left out.
 """
 
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from preheat.templates.names import name_from
 
 Raw: TypeAlias = dict[str, Any]
 
-_TELLING = frozenset(["patterns", "seed", "tool_patterns", "tool_examples", "recovery_patterns"])
+_SEED_KEYS = frozenset(["patterns", "seed", "tool_patterns", "tool_examples", "recovery_patterns"])
 _MOST_TEXT = 2000
-_WORTH = 0.3
-"""Nobody has scored them: they come after what was learned here."""
+_SCORE = 0.3
+"""The score of their lessons: below those that were learned here."""
 
 
 def is_seed(raw: Raw) -> bool:
-    """Whether an object without a format looks like one of theirs."""
-    return isinstance(raw.get("name"), str) and bool(_TELLING & raw.keys())
+    """Whether an object without a format is a template of the first implementations."""
+    return isinstance(raw.get("name"), str) and bool(_SEED_KEYS & raw.keys())
 
 
 def upgrade_seed(raw: Raw) -> Raw:
@@ -41,7 +41,7 @@ def upgrade_seed(raw: Raw) -> Raw:
         "user": _user(both),
         "tags": _texts(raw.get("tags")),
         "sources": _texts(_first(raw, "source_sessions", "source_session_id", "source_session")),
-        "created_at": _moment(_first(raw, "created_at", "created")),
+        "created_at": _timestamp(_first(raw, "created_at", "created")),
     }
 
 
@@ -65,7 +65,7 @@ def _examples(raw: Raw) -> Iterator[Raw]:
                 "result": _text(_first(pattern, "result_summary", "result")),
             },
             "support": {"calls_for": calls, "sessions_for": 1},
-            "score": _WORTH,
+            "score": _SCORE,
         }
 
 
@@ -81,13 +81,13 @@ def _repairs(raw: Raw) -> Iterator[Raw]:
                 "text": f"After `{error}`: `{use}`.",
                 "use": use,
                 "error": error,
-                "score": _WORTH,
+                "score": _SCORE,
             }
 
 
 def _user(raw: Raw) -> Raw:
-    given = raw.get("user_patterns")
-    patterns = [given] if isinstance(given, dict) else list(_objects(given))
+    found = raw.get("user_patterns")
+    patterns = [found] if isinstance(found, dict) else list(_objects(found))
     first: Raw = patterns[0] if patterns else {}
     return {
         "style": _text(_first(first, "request_style", "style")) or "unknown",
@@ -98,7 +98,7 @@ def _user(raw: Raw) -> Raw:
 
 
 def _first(raw: Raw, *names: str) -> Any:
-    """What stands under the first of these names that has anything."""
+    """The value of the first of these names that has one."""
     return next((raw[name] for name in names if raw.get(name)), None)
 
 
@@ -115,7 +115,7 @@ def _texts(value: Any) -> list[str]:
     return [_text(each) for each in several if _text(each)]
 
 
-def _moment(value: Any) -> float | None:
+def _timestamp(value: Any) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     try:

@@ -1,7 +1,7 @@
-"""Templates that leave this machine, and templates that come from another. Pure; knows no store.
+"""Templates as files to share: what may leave this machine, and what may be used of an import. Pure; knows no store.
 
-What leaves carries no session, no words of its evidence and no path of this machine. What comes is a stranger's: it waits for a
-review, and what a review finds fault with stays locked away unless a person says otherwise.
+An export contains no session, no text of evidence and no path of this machine. Of an import, lessons with findings are
+quarantined unless a person decides otherwise.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fit(NamedTuple):
-    """A template that may leave this machine, and what had to stay."""
+    """A template that may leave this machine, and what was left out."""
 
     template: Template
     left_out: dict[str, int]
@@ -38,22 +38,22 @@ class Fit(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A template out of a file."""
+    """A template from a file."""
 
     template: Template
     verified: bool
-    """Whether a digest said that it is whole; the first implementations wrote none."""
+    """Whether the file had a digest and matched it; files of the first implementations have none."""
 
 
 def shareable(template: Template, checks: Sequence[Check], with_evidence: bool = False) -> Fit:
-    """A template without what is nobody else's business; `checks` find paths of this machine and secrets."""
+    """A template without private content; `checks` find paths of this machine and secrets."""
     template = replace(
         template,
         parent=None,
-        project=_last(template.project),
-        sources=template.sources if with_evidence else tuple(map(_hashed, template.sources)),
+        project=_last_part(template.project),
+        sources=template.sources if with_evidence else tuple(map(_hash, template.sources)),
         extraction=replace(template.extraction, settings=template.extraction.settings if with_evidence else {}),
-        lessons=tuple(_without_persons(lesson, checks, with_evidence) for lesson in template.lessons),
+        lessons=tuple(_without_private_evidence(lesson, checks, with_evidence) for lesson in template.lessons),
     )
     found = only(template, checks)
     faulty = {each.lesson: each.why for each in reversed(found)}
@@ -68,7 +68,7 @@ def shareable(template: Template, checks: Sequence[Check], with_evidence: bool =
             left_out[faulty[lesson.id]] += 1
         else:
             kept.append(lesson)
-    return Fit(replace(_mended(template, found), lessons=tuple(kept)), dict(sorted(left_out.items())))
+    return Fit(replace(_without_faulty_texts(template, found), lessons=tuple(kept)), dict(sorted(left_out.items())))
 
 
 def to_bytes(template: Template) -> bytes:
@@ -78,7 +78,7 @@ def to_bytes(template: Template) -> bytes:
 
 
 def from_bytes(data: bytes, where: str) -> Opened:
-    """The template in a file of ours, checked against its digest, or in one of the first implementations."""
+    """The template in a shared file, checked against its digest. Raises UserError."""
     raw = decoded(data, where)
     if version_of(raw, where) == 0:
         return Opened(template_of(raw, where), False)
@@ -86,7 +86,7 @@ def from_bytes(data: bytes, where: str) -> Opened:
     if not isinstance(inside, dict):
         raise UserError(f"`{where}` is no shared template; `preheat warm export NAME` writes one")
     version_of(inside, where)
-    if not _fits(inside, raw.get("digest")):
+    if not _matches_digest(inside, raw.get("digest")):
         raise UserError(
             f"`{where}` was changed or damaged after it was written: its digest does not fit; get a fresh copy"
         )
@@ -94,25 +94,25 @@ def from_bytes(data: bytes, where: str) -> Opened:
 
 
 def reviewed(template: Template, found: Iterable[Finding], everything: bool = False) -> Template:
-    """An imported template as it may be handed out. Without `everything` the lessons with findings are quarantined, and so is
-    the addendum, which would stand before everything else. What only this machine can know (pins, measured effects) goes."""
+    """An imported template as it may be handed out. Without `everything` lessons with findings are quarantined and the addendum
+    is removed. Pins and measured effects are removed: only this machine can know them."""
     faults: defaultdict[str, list[str]] = defaultdict(list)
     found = [] if everything else list(found)
     for each in found:
         if each.why not in faults[each.lesson]:
             faults[each.lesson].append(each.why)
-    lessons = tuple(_reviewed(lesson, faults.get(lesson.id, [])) for lesson in template.lessons)
+    lessons = tuple(_quarantine_faulty(lesson, faults.get(lesson.id, [])) for lesson in template.lessons)
     template = replace(template if everything else replace(template, addendum=""), lessons=lessons)
-    return _mended(template, found)
+    return _without_faulty_texts(template, found)
 
 
-def _reviewed(lesson: Lesson, faults: list[str]) -> Lesson:
+def _quarantine_faulty(lesson: Lesson, faults: list[str]) -> Lesson:
     lesson = replace(lesson, pinned=False, utility=None, score=min(1.0, max(0.0, lesson.score)))
     return replace(lesson, status="quarantined", why="; ".join(faults)) if faults else lesson
 
 
-def _mended(template: Template, found: Iterable[Finding]) -> Template:
-    """Without those of the template's own texts that something was found in."""
+def _without_faulty_texts(template: Template, found: Iterable[Finding]) -> Template:
+    """A template without those of its own texts that have findings."""
     faulty = {(each.field, each.text) for each in found if not each.lesson}
     fields = {field for field, _ in faulty}
     changes: dict[str, Any] = {
@@ -125,32 +125,32 @@ def _mended(template: Template, found: Iterable[Finding]) -> Template:
     return replace(template, **changes)
 
 
-def _without_persons(lesson: Lesson, checks: Sequence[Check], with_evidence: bool) -> Lesson:
-    """A lesson whose evidence names no session and quotes nobody; with evidence, only what is fit is quoted."""
+def _without_private_evidence(lesson: Lesson, checks: Sequence[Check], with_evidence: bool) -> Lesson:
+    """A lesson whose evidence names no session and quotes nobody; with evidence, only harmless text is quoted."""
 
     def fit(each: Evidence) -> Evidence:
         if with_evidence:
             return replace(each, text="") if any(check(each.text) for check in checks) else each
-        return replace(each, session=_hashed(each.session), text="")
+        return replace(each, session=_hash(each.session), text="")
 
     return replace(
         lesson,
-        scope=replace(lesson.scope, project=_last(lesson.scope.project)),
+        scope=replace(lesson.scope, project=_last_part(lesson.scope.project)),
         evidence=tuple(map(fit, lesson.evidence)),
     )
 
 
-def _fits(inside: dict[str, Any], digest: object) -> bool:
+def _matches_digest(inside: dict[str, Any], digest: object) -> bool:
     try:
         return digest_of(canonical(inside)) == digest
     except (RecursionError, OverflowError, ValueError):
         return False
 
 
-def _last(project: str) -> str:
-    """A project that goes by its whole path here goes by its last part elsewhere."""
+def _last_part(project: str) -> str:
+    """The last part of a project's path."""
     return project.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _hashed(key: str) -> str:
+def _hash(key: str) -> str:
     return f"#{blake2b(key.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"

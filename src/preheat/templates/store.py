@@ -1,10 +1,10 @@
-"""Where templates are kept: files below `templates/` in Preheat's folder, outside the archive, which may be rebuilt.
+"""The template store: files below `templates/` in Preheat's folder, outside the archive.
 
-    objects/3f/3fa2….json   one version: canonical JSON, called by its hash, never changed
-    names/NAME.json         the history of a name; its last lines say what it stands for
+    objects/3f/3fa2….json   one version: canonical JSON, named by its hash, never changed
+    names/NAME.json         the history of a name
 
-Knows no lesson, and nothing of when a version was handed out or for which project it is loaded: that is kept in the state. An
-object is written before the history that names it, so a writer that is killed leaves at worst an object that nothing refers to.
+Knows no lesson, and nothing of uses or loaded versions, which are in the state. A version is written before the history that
+names it, so a writer that is killed leaves at worst a version that nothing refers to.
 """
 
 import os
@@ -44,11 +44,11 @@ class Version(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What came of keeping a template."""
+    """The result of storing a template."""
 
     digest: str
     new: bool
-    """False where the name stands for exactly this already."""
+    """False if the current version is the same already."""
 
     @property
     def short(self) -> str:
@@ -62,13 +62,13 @@ class Store:
     def __init__(self, folder: str) -> None:
         self.folder = os.path.join(folder, "templates")
 
-    # Asking.
+    # Reading.
     def names(self, deleted: bool = False) -> list[str]:
-        """The names there are, in their order; with `deleted` those of deleted ones."""
+        """The names of all templates, or of the deleted ones, sorted."""
         return [name for name in self._all_names() if self._is_deleted(name) == deleted]
 
     def history(self, name: str) -> list[Entry]:
-        """The lines of a name's history, the oldest first; none if there is no such name."""
+        """The entries of a name's history, the oldest first; none if there is no such name."""
         path = self._history_path(name)
         try:
             with open(path, "rb") as stream:
@@ -81,7 +81,7 @@ class Store:
             raise UserError(f"`{path}` is damaged ({error}); move it away, or put a copy in its place") from error
 
     def state(self, name: str) -> State:
-        """What a name stands for; raises where there is no such name."""
+        """The state of a name. Raises NotFound."""
         check_name(name)
         history = self.history(name)
         if not history:
@@ -89,13 +89,13 @@ class Store:
         return state_of(history)
 
     def find(self, wanted: str, waiting: bool = False) -> Version:
-        """A version by `name`, `name@digest` or `name@-1`. An import that nobody has reviewed is found only with
-        `waiting`."""
+        """A version by `name`, `name@digest` or `name@-1`; an import that waits for a review only with `waiting`. Raises
+        NotFound."""
         where = address(wanted)
         state = self.state(where.name)
         if state.deleted:
             raise NotFound(f"`{where.name}` was deleted; `preheat warm restore {where.name}` brings it back")
-        digest = self._digest(where, state, waiting)
+        digest = self._find_digest(where, state, waiting)
         return Version(where.name, digest, self.read(digest))
 
     def read(self, digest: str) -> Template:
@@ -113,22 +113,22 @@ class Store:
             )
         return load(data, path)
 
-    # Keeping.
+    # Writing.
     def keep(self, template: Template, action: Action, at: float, note: str = "") -> Kept:
-        """Keep a template as the new version of its name. If the name stands for the same already, nothing happens."""
+        """Store a template as the new version of its name, unless the current version is the same."""
         name = check_name(template.name)
         with locked(self.folder):
             history = self.history(name)
-            self._check_alike(name, history)
+            self._check_case(name, history)
             state = state_of(history)
-            come = action == "imported"
-            kept = self._imported(template, state) if come else self._built(template, state, action)
+            is_import = action == "imported"
+            kept = self._keep_import(template, state) if is_import else self._keep_version(template, state, action)
             if kept.new:
                 self._write_history(name, [*history, Entry(kept.digest, at, action, note)])
         return kept
 
     def roll_back(self, wanted: str, at: float) -> Version:
-        """Let a name stand for an earlier version again: the one addressed, or without a version the one before."""
+        """Go back to an earlier version: the addressed one, else the one before."""
         where = address(wanted)
         if not where.digest and not where.back:
             wanted = f"{where.name}@-1"
@@ -143,15 +143,15 @@ class Store:
         return found
 
     def delete(self, name: str, at: float) -> None:
-        """The name is no longer found. Nothing is lost."""
-        self._mark(name, "deleted", at)
+        """Delete a name; nothing is lost."""
+        self._add_entry(name, "deleted", at)
 
     def restore(self, name: str, at: float) -> None:
-        """A deleted name stands again for what it stood for."""
-        self._mark(name, "restored", at)
+        """Restore a deleted name."""
+        self._add_entry(name, "restored", at)
 
     def reject(self, name: str, at: float) -> str:
-        """An import is not wanted; what the name stood for before stays. Its digest."""
+        """Reject an import that waits for a review; its digest."""
         with locked(self.folder):
             state = self.state(name)
             if state.waiting is None:
@@ -159,20 +159,19 @@ class Store:
             self._write_history(name, [*self.history(name), Entry(state.waiting, at, "rejected")])
         return state.waiting
 
-    # How.
-    def _imported(self, template: Template, state: State) -> Kept:
+    def _keep_import(self, template: Template, state: State) -> Kept:
         digest = self._write_object(template)
         return Kept(digest, state.deleted or digest not in (state.waiting, state.live))
 
-    def _built(self, template: Template, state: State, action: Action) -> Kept:
-        live = self._present(state.live)
+    def _keep_version(self, template: Template, state: State, action: Action) -> Kept:
+        live = self._read_if_possible(state.live)
         if state.live is not None and live is not None and same_content(template, live):
             # A deleted name comes back by it, and an accepted import no longer waits.
             return Kept(state.live, state.deleted or action == "accepted")
         return Kept(self._write_object(replace(template, parent=state.live)), True)
 
-    def _present(self, digest: str | None) -> Template | None:
-        """The live version; None where it cannot be read, which a new one must not fail for."""
+    def _read_if_possible(self, digest: str | None) -> Template | None:
+        """A version; None if it cannot be read, which must not stop a new one."""
         if digest is None:
             return None
         try:
@@ -180,7 +179,7 @@ class Store:
         except UserError:
             return None
 
-    def _mark(self, name: str, action: Action, at: float) -> None:
+    def _add_entry(self, name: str, action: Action, at: float) -> None:
         with locked(self.folder):
             state = self.state(name)
             if state.deleted == (action == "deleted"):
@@ -188,7 +187,7 @@ class Store:
             digest = state.live or state.waiting or ""
             self._write_history(name, [*self.history(name), Entry(digest, at, action)])
 
-    def _digest(self, where: Address, state: State, waiting: bool) -> str:
+    def _find_digest(self, where: Address, state: State, waiting: bool) -> str:
         hidden = f"`{where.name}` was imported and waits for a review; `preheat warm review {where.name}` shows it"
         if where.digest:
             known = {*state.versions, *([state.waiting] if state.waiting else [])}
@@ -209,10 +208,10 @@ class Store:
             if state.waiting is None:
                 raise NotFound(f"the import of `{where.name}` was rejected, and there is no other version")
             raise NotFound(hidden)
-        return self._back(where, state, state.live)
+        return self._step_back(where, state, state.live)
 
-    def _back(self, where: Address, state: State, digest: str) -> str:
-        """The version so many before the live one, from each to the one it was made after."""
+    def _step_back(self, where: Address, state: State, digest: str) -> str:
+        """The digest of the version `back` steps before this one, by their parents."""
         for _ in range(where.back):
             parent = self.read(digest).parent
             if parent is None or parent not in state.versions:
@@ -229,8 +228,8 @@ class Store:
     def _write_history(self, name: str, history: list[Entry]) -> None:
         write_whole(self._history_path(name), msgspec.json.format(canonical(history), indent=1))
 
-    def _check_alike(self, name: str, history: list[Entry]) -> None:
-        """Some disks take `App` and `app` for one file, so they are one name everywhere."""
+    def _check_case(self, name: str, history: list[Entry]) -> None:
+        """Raise UserError if another name differs only by case: some file systems take both for one file."""
         if not history:
             for other in self._all_names():
                 if other != name and other.casefold() == name.casefold():
@@ -247,7 +246,7 @@ class Store:
         try:
             return state_of(self.history(name)).deleted
         except UserError:
-            return False  # damaged: it is listed, and whoever asks for it is told
+            return False  # a damaged one is listed; reading it raises
 
     def _advice(self, name: str) -> str:
         names = self.names()

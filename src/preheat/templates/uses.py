@@ -1,4 +1,4 @@
-"""When a template was handed out, and how the sessions went that got it. Knows no archive: who finds them says how."""
+"""Counts the uses of templates and the success of the sessions that got them. Knows no archive: the sessions are passed in."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -22,12 +22,12 @@ def task_hash(task: str) -> str:
 
 
 def tracked(uses: Iterable[Use], found: Mapping[str, Found]) -> Tracked:
-    """What came of the uses, by the ids of their contexts. The same session counts once, however often it got one."""
+    """The uses and their success, with the sessions found by context id. A session that got several counts once."""
     number, sessions = 0, dict[str, bool | None]()
     for use in uses:
         number += 1
         session = found.get(use.context)
         if session is not None:
             sessions[session.session] = session.passed
-    went = list(sessions.values())
-    return Tracked(uses=number, sessions=len(went), succeeded=went.count(True), failed=went.count(False))
+    results = list(sessions.values())
+    return Tracked(uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False))

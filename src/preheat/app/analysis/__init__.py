@@ -1,1 +1,1 @@
-"""What came of calls: the one pass over a session, and what can be asked of its rows."""
+"""Analysis of sessions: outcomes and measures of one session, and the questions that the stored rows answer."""

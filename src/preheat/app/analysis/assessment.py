@@ -1,23 +1,35 @@
-"""Judges one session and measures it, for whoever has it at hand. Knows nothing of the archive, or of what is learned.
+"""Judges one session and measures it. Knows nothing of the archive or of lessons.
 
 Apart from `app.analysis.one_pass`, which loads every learner.
 """
 
+from collections.abc import Collection
+
 from preheat.agents import dialect_of
 from preheat.model.analysis import Assessment
 from preheat.model.outcome import Outcome
+from preheat.model.profile import SessionProfile
 from preheat.model.session import Session
 from preheat.outcomes import judge as judge_calls
 from preheat.profiles import profile, trace
 
 
 def judge(session: Session) -> tuple[Outcome, ...]:
-    """What came of every call of a session, in their order."""
+    """The outcomes of all calls of a session, in order."""
     return judge_calls(session, dialect_of(session.agent))
 
 
 def assess(session: Session) -> Assessment:
-    """Judge a session and measure it, all its calls."""
+    """Judge all calls of a session, and measure it."""
     outcomes = judge(session)
     records = trace(session, outcomes)
     return Assessment(records, profile(session, outcomes, records))
+
+
+def profile_without(session: Session, copied: Collection[int]) -> SessionProfile:
+    """The profile of a session without the calls that it copied from another one: they count there."""
+    if not copied:
+        return assess(session).profile
+    outcomes = judge(session)
+    own = tuple(record for record in trace(session, outcomes) if record.seq not in copied)
+    return profile(session, outcomes, own)

@@ -1,8 +1,8 @@
-"""The one pass over a session: outcomes, measures, notes of the learners, episodes; and the archive's analyses kept up to date.
+"""The whole analysis of a session in one pass (outcomes, measures, learners' notes, episodes), for one session or the archive.
 
-Knows none of the learners by name (`lessons.LEARNERS`), and nothing of what is concluded from their notes. A sync analyses every
-session that it reads from the beginning, in the process that reads it; what is left (grown sessions, forks, other versions) is
-read from the archive's packs by `analyse_archive`.
+Knows no learner by name (`lessons.LEARNERS`), and nothing of the lessons learned from their notes. A sync analyses every session
+that it reads from the beginning, in the process that reads it; the others (grown sessions, forks, sessions analysed by another
+version) are read from the archive by `analyse_archive`.
 """
 
 import math
@@ -49,13 +49,13 @@ __all__ = [
 ]
 
 Part: TypeAlias = Literal["rows", "everything"]
-"""What a question needs: rows of every session as it is now, by whichever version of the analysis, or everything by this one."""
+"""How much must be up to date: the rows of every session, by any version of the analysis; or everything, by this version."""
 
-_NOTERS = tuple(learner for learner in LEARNERS if learner.note is not None)
+_NOTE_TAKERS = tuple(learner for learner in LEARNERS if learner.note is not None)
 OUTCOMES_VERSION = f"{outcomes.VERSION}.{profiles.VERSION}+"
-VERSION = f"{OUTCOMES_VERSION}{'.'.join(str(each.version) for each in _NOTERS)}+{episodes.VERSION}+"
-"""Of the whole analysis: a session that was analysed by another is analysed again, when the machine has nothing else to do. What
-begins with `OUTCOMES_VERSION` has the outcomes and measures of this one, whatever its notes are."""
+VERSION = f"{OUTCOMES_VERSION}{'.'.join(str(each.version) for each in _NOTE_TAKERS)}+{episodes.VERSION}+"
+"""The version of the whole analysis. A session that was analysed by another version is analysed again when the machine is idle.
+Versions that begin with `OUTCOMES_VERSION` have the same outcomes and measures, whatever their notes are."""
 
 _STATUSES = {status: place for place, status in enumerate(STATUSES)}
 _RUNGS = {rung: place for place, rung in enumerate(RUNGS)}
@@ -64,16 +64,16 @@ _CAUSES: dict[Cause | None, int | None] = {None: None, **{cause: place for place
 
 # One session.
 def analyse(session: Session, copied: Collection[int] = frozenset()) -> Analysis:
-    """All that is made of a session; `copied` are the places of calls that stand in another session too, and count there."""
+    """The analysis of a session; `copied` are the places of calls that it copied from another session, where they count."""
     verdicts = judge(session)
     records = profiles.trace(session, verdicts)
     own = [record for record in records if record.seq not in copied] if copied else records
     measured = profiles.profile(session, verdicts, own)
-    seen = seen_by_learners(session, records, root_of(session.project, repository_of), copied)
-    learned_from = session.starter in LEARNED_FROM and measured.messages > 0
-    notes = _notes(seen) if learned_from else ()
-    found = episodes.episodes(session, records, seen.root, copied, partial(touches_of, seen))
-    return Analysis(records, measured, notes, found)
+    seen_session = seen_by_learners(session, records, root_of(session.project, repository_of), copied)
+    teaches = session.starter in LEARNED_FROM and measured.messages > 0
+    notes = _take_notes(seen_session) if teaches else ()
+    episodes_found = episodes.episodes(session, records, seen_session.root, copied, partial(touches_of, seen_session))
+    return Analysis(records, measured, notes, episodes_found)
 
 
 def seen_by_learners(
@@ -88,17 +88,17 @@ def seen_by_learners(
     return Seen(f"{session.agent}:{session.id}", root, session, calls)
 
 
-def _notes(seen: Seen) -> tuple[Note, ...]:
-    return tuple(Note(each.name, each.version, each.note(seen)) for each in _NOTERS if each.note is not None)
+def _take_notes(seen: Seen) -> tuple[Note, ...]:
+    return tuple(Note(each.name, each.version, each.note(seen)) for each in _NOTE_TAKERS if each.note is not None)
 
 
 def analysed_rows(session: Session, copied: Collection[int] = frozenset()) -> AnalysisRows:
-    """The same as the archive keeps it."""
+    """Analyse a session, and return the rows that the archive stores."""
     return rows_of(analyse(session, copied))
 
 
-def rows_of(found: Analysis) -> AnalysisRows:
-    """What the archive keeps of an analysis."""
+def rows_of(analysis: Analysis) -> AnalysisRows:
+    """The rows that the archive stores of an analysis."""
     purposes: dict[tuple[str, str, str, bool], int] = {}
     signatures: dict[str, int] = {}
     rows = [
@@ -109,24 +109,24 @@ def rows_of(found: Analysis) -> AnalysisRows:
             signatures.setdefault(each.signature, len(signatures)) if each.signature else None,
             each.confidence, each.repeated, each.reread, each.seconds, each.lost_seconds, each.lost_tokens, each.recovered_in,
         )
-        for each in found.records
+        for each in analysis.records
     ]  # fmt: skip
     packer = SmallPacker()
     notes = [
         row_of(each.learner, each.version, b"" if each.notes is None else msgspec.msgpack.encode(each.notes), packer)
-        for each in found.notes
+        for each in analysis.notes
     ]
-    packed = packer.pack(msgspec.msgpack.encode(found.episodes)) if found.episodes else b""
+    packed = packer.pack(msgspec.msgpack.encode(analysis.episodes)) if analysis.episodes else b""
     return AnalysisRows(
-        VERSION, found.profile.errors.count, list(purposes), list(signatures), rows, msgspec.json.encode(found.profile), notes,
-        packed,
+        VERSION, analysis.profile.errors.count, list(purposes), list(signatures), rows, msgspec.json.encode(analysis.profile),
+        notes, packed,
     )  # fmt: skip
 
 
 # The archive.
 def analyse_forks(connection: sqlite3.Connection, progress: Progress = SILENT) -> None:
-    """Analyse the sessions that a sync found to begin with another's calls: whoever read them did not know which. One that
-    cannot be is left for whoever asks."""
+    """Analyse sessions that begin with the calls of another one: only after a sync is it known which calls these are. A session
+    that cannot be read is skipped."""
     keys = forks(connection)
     if not keys:
         return
@@ -140,34 +140,33 @@ def analyse_forks(connection: sqlite3.Connection, progress: Progress = SILENT) -
 
 
 class AnalysisReport(NamedTuple):
-    """What bringing the analyses up to date did."""
+    """What an analysis of the archive did."""
 
     sessions: int
-    """Analysed now, and stored."""
+    """Sessions that were analysed now."""
     calls: int
     left: int
-    """For the next run, because they changed while they were analysed, or the time was over."""
+    """Sessions left for the next run, because they changed meanwhile or the time was over."""
     failures: list[Unreadable]
     seconds: float
     outdated: int = 0
-    """Whose analysis is of another version, and was good enough for what was needed."""
+    """Sessions analysed by another version, which was enough for what was needed."""
 
 
 def analyse_archive(
     folder: str, progress: Progress = SILENT, seconds: float = math.inf, need: Part = "everything"
 ) -> AnalysisReport:
-    """Analyse every session of the archive that was not analysed as it is now. Where rows are all that is needed, what another
-    version has analysed is left as it is: that is done again by `learn`, or when the machine is idle. After so many `seconds`
-    nothing more is begun."""
+    """Analyse every session of the archive that is new, has grown, or was analysed by another version. If only rows are needed,
+    analyses of other versions are left to `learn` or to an idle machine. After so many `seconds` no further session is begun."""
     started = time.perf_counter()
     analysed: list[int] = []
     failures: list[Unreadable] = []
     calls = 0
 
-    def safe(key: str, number: int) -> None:
+    def count_session(key: str, call_count: int) -> None:
         nonlocal calls
-        calls += number
-        analysed.append(number)
+        calls += call_count
+        analysed.append(call_count)
         progress.advance(1, counted(calls, "call"))
 
     connection = connect(folder)
@@ -176,7 +175,9 @@ def analyse_archive(
         if todo.sessions and seconds > 0:
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
-                failures = run(connection, analysed_rows, OUTCOMES_VERSION, todo, safe, time.monotonic() + seconds)
+                failures = run(
+                    connection, analysed_rows, OUTCOMES_VERSION, todo, count_session, time.monotonic() + seconds
+                )
             finally:
                 progress.end()
         outdated = count_outdated(connection, VERSION) if need == "rows" else 0
@@ -184,5 +185,5 @@ def analyse_archive(
         raise unusable(archive_path(folder), error) from error
     finally:
         connection.close()
-    left = todo.sessions - len(analysed) - len(failures)
-    return AnalysisReport(len(analysed), calls, left, failures, time.perf_counter() - started, outdated)
+    left_over = todo.sessions - len(analysed) - len(failures)
+    return AnalysisReport(len(analysed), calls, left_over, failures, time.perf_counter() - started, outdated)

@@ -1,4 +1,4 @@
-"""What can be asked of a judged archive: reliability, repeated mistakes, comparisons, compactions.
+"""How reliable agents were: error rates, repeated mistakes, comparisons, compactions, from the archive's analysed rows.
 
 Knows nothing of how an answer is shown.
 """
@@ -7,8 +7,8 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from preheat.profiles import comparison as _comparison
     from preheat.profiles import population as _population
 else:
-    # Numpy and scipy, which nothing else here needs and which take longer than most answers.
+    # They load numpy and scipy, which takes longer than most answers here.
     _compactions = Later("preheat.app.analysis.compactions")
     _comparison = Later("preheat.profiles.comparison")
     _population = Later("preheat.profiles.population")
@@ -55,7 +55,7 @@ _LONGEST_TITLE = 100
 
 
 def population(connection: sqlite3.Connection, chosen: Filter, top: int | None = TOP) -> Population:
-    """How reliable agents were over the chosen sessions."""
+    """Error rates of the chosen sessions, over all and by group."""
     return _population.population(judgements.sessions(connection, chosen), judgements.calls(connection, chosen), top)
 
 
@@ -66,36 +66,36 @@ def mistakes(
     by: CostBy = "calls",
     min_sessions: int = 2,
 ) -> Mistakes:
-    """The mistakes that the chosen sessions repeat; mistake and environment unless other causes are given."""
+    """Mistakes that several of the chosen sessions made; those of the agent and of the environment unless causes are given."""
     return recurring.mistakes(
         judgements.failures(connection, chosen),
         by=by,
         min_sessions=min_sessions,
         causes=causes or MISTAKEN,
-        noted=_noted_mistakes(connection),
+        noted=_repairs_tried(connection),
     )
 
 
-def _noted_mistakes(connection: sqlite3.Connection) -> recurring.NotedIn:
-    """What was tried after the mistakes of a session, as the learner of repairs has noted it."""
+def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotedIn:
+    """Looks up what was tried after each mistake of a session, in the notes of the learner of repairs."""
     learner = LEARN_REPAIR_PATTERNS
     decoder = msgspec.msgpack.Decoder(Notes)
 
     @cache
-    def noted(session: str) -> dict[int, Mistaken]:
+    def notes_of(session: str) -> dict[int, Mistaken]:
         data = notes.of_session(connection, session, learner.name, learner.version)
         return {each.seq: each for each in decoder.decode(data).mistakes} if data else {}
 
-    return noted
+    return notes_of
 
 
 def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparison:
-    """Two sessions, by their names."""
-    found = [find(connection, name) for name in (a, b)]
-    if found[0].key == found[1].key:
+    """Compare two sessions by name."""
+    summaries = [find(connection, name) for name in (a, b)]
+    if summaries[0].key == summaries[1].key:
         raise UserError(f"`{a}` and `{b}` are the same session; name two")
     sides = []
-    for summary, name in zip(found, (a, b), strict=True):
+    for summary, name in zip(summaries, (a, b), strict=True):
         session = load(connection, summary.key)
         records = trace(session, judge(session))
         if not any(not record.bookkeeping for record in records):
@@ -105,17 +105,17 @@ def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparis
 
 
 def _title(session: Session) -> str:
-    """Its title, else the first words a person said."""
-    said = (event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human")
-    flat = " ".join((session.title or next(filter(str.strip, said), "") or "(no title)").split())
-    return flat if len(flat) <= _LONGEST_TITLE else flat[: _LONGEST_TITLE - 1].rstrip() + "…"
+    """The title of a session, else its first prompt, shortened."""
+    prompts = (event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human")
+    title = " ".join((session.title or next(filter(str.strip, prompts), "") or "(no title)").split())
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
 
 
 def compare_sets(connection: sqlite3.Connection, a: tuple[str, Filter], b: tuple[str, Filter]) -> Comparison:
-    """Two sets of sessions, each with a name. A session that is in both counts in the smaller one only."""
+    """Compare two sets of sessions, each with a label. A session in both counts in the smaller set only."""
     left, right = _counts(connection, a[1]), _counts(connection, b[1])
-    for name, found in ((a[0], left), (b[0], right)):
-        if not found:
+    for name, group in ((a[0], left), (b[0], right)):
+        if not group:
             raise UserError(f"no session with calls fits `{name}`; `preheat sessions list` shows what there is")
     shared = left.keys() & right.keys()
     if len(shared) == len(left) == len(right):
@@ -124,112 +124,103 @@ def compare_sets(connection: sqlite3.Connection, a: tuple[str, Filter], b: tuple
     for session in shared:
         del larger[session]
     labels = [
-        f"{name}, the others" if shared and found is larger else name for name, found in ((a[0], left), (b[0], right))
+        f"{name}, the others" if shared and group is larger else name for name, group in ((a[0], left), (b[0], right))
     ]
     return _comparison.compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
 
 
 def _counts(connection: sqlite3.Connection, wanted: Filter) -> dict[int, Counts]:
-    """The counts of every chosen session that has calls."""
+    """The call counts of every chosen session that has calls."""
     facts = judgements.calls(connection, wanted)
-    counted = {session: count_calls(group) for session, group in groupby(facts, lambda call: call.session)}
-    return {session: counts for session, counts in counted.items() if counts.calls}
+    counts_by_session = {session: count_calls(group) for session, group in groupby(facts, lambda call: call.session)}
+    return {session: counts for session, counts in counts_by_session.items() if counts.calls}
 
 
 class Reliability:
-    """What can be asked of the archive in a folder; what is new there is judged first."""
+    """Questions to the archive in a folder; new sessions are analysed first."""
 
     def __init__(self, folder: str, analyse: bool = True) -> None:
         self._folder = folder
         self._analyse = analyse
 
     def as_analysed(self) -> "Reliability":
-        """The same of what is analysed by now: nothing new is looked at first."""
+        """The same questions, without analysing new sessions first."""
         return Reliability(self._folder, analyse=False)
 
     def profile(self, name: str) -> SessionProfile:
-        """One session, measured."""
-        with self._judged() as connection:
+        """The profile of one session."""
+        with self._open_archive() as connection:
             key = find(connection, name).key
             stored = judgements.profile_of(connection, key)
             return assess(load(connection, key)).profile if stored is None else stored
 
     def population(self, chosen: Filter, top: int | None = TOP) -> Population:
-        """How reliable agents were over the chosen sessions; of each group the `top` most used."""
-        with self._judged() as connection:
+        """Error rates of the chosen sessions, over all and by group; of each group the `top` most used."""
+        with self._open_archive() as connection:
             return population(connection, chosen, top)
 
     def mistakes(
         self, chosen: Filter, causes: Sequence[Cause] = (), by: CostBy = "calls", min_sessions: int = 2
     ) -> Mistakes:
-        """The mistakes that the chosen sessions repeat."""
-        with self._judged() as connection:
+        """Mistakes that several of the chosen sessions made."""
+        with self._open_archive() as connection:
             return mistakes(connection, chosen, causes, by, min_sessions)
 
     def compare(self, a: str | dict[str, Any], b: str | dict[str, Any]) -> Comparison:
-        """Two sessions by name, or two sets of sessions by their filters."""
+        """Compare two sessions by name, or two sets of sessions by their filters."""
         if isinstance(a, str) and isinstance(b, str):
             return self.compare_sessions(a, b)
         if isinstance(a, dict) and isinstance(b, dict):
-            return self.compare_sets((_name_of(a), Filter(**a)), (_name_of(b), Filter(**b)))
+            return self.compare_sets((_label_of(a), Filter(**a)), (_label_of(b), Filter(**b)))
         raise UserError("compare two sessions by name, or two sets by their filters, not one of each")
 
     def compare_sessions(self, a: str, b: str) -> Comparison:
-        """Two sessions, by their names."""
-        with self._judged() as connection:
+        """Compare two sessions by name."""
+        with self._open_archive() as connection:
             return compare_sessions(connection, a, b)
 
     def compare_sets(self, a: tuple[str, Filter], b: tuple[str, Filter]) -> Comparison:
-        """Two sets of sessions, each with a name. A session that is in both counts in the smaller one only."""
-        with self._judged() as connection:
+        """Compare two sets of sessions, each with a label. A session in both counts in the smaller set only."""
+        with self._open_archive() as connection:
             return compare_sets(connection, a, b)
 
     def compactions(
         self, which: str | Filter, margin: float = MARGIN, size: int = WINDOW, progress: Progress = SILENT
     ) -> "_compactions.CheckedCompactions":
-        """Whether work went on as well after compactions as before: of one session by its name, or of all the chosen ones."""
-        connection = connect(self._folder)
-        try:
+        """Whether work went on as well after compactions as before: in one session by name, or in all chosen ones."""
+        with closing(connect(self._folder)) as connection:
             found = find(connection, which) if isinstance(which, str) else which
             return _compactions.checked(connection, found, margin, size, progress)
-        finally:
-            connection.close()
 
     def write_report(
         self, path: str, measured: Population, chosen: Filter, about: str, project: Callable[[str], str] = str
     ) -> bool:
-        """Write what was measured of the chosen sessions as a page, whole or not at all; whether a file was replaced.
-
-        `about` says in words which they are, `project` how a project is named."""
-        with self._judged() as connection:
+        """Write a report of the chosen sessions as a page, and return whether it replaced a file. `about` says in words which
+        sessions they are, `project` gives the name to show for a project."""
+        with self._open_archive() as connection:
             rungs: Counter[str] = Counter()
             for profile in judgements.profiles(connection, chosen):
                 rungs.update(profile.rungs)
-            repeated_ones = mistakes(connection, chosen).mistakes
-        made = f"Preheat, {time.strftime('%Y-%m-%d %H:%M')}"
-        context = Context(made, about, repeated_ones, rungs, title_of, project)
+            repeated = mistakes(connection, chosen).mistakes
+        made_by = f"Preheat, {time.strftime('%Y-%m-%d %H:%M')}"
+        context = Context(made_by, about, repeated, rungs, title_of, project)
         return _save(path, page(measured, context))
 
-    @contextmanager
-    def _judged(self) -> Iterator[sqlite3.Connection]:
+    def _open_archive(self) -> closing[sqlite3.Connection]:
         if self._analyse:
             analyse_archive(self._folder)
-        connection = connect(self._folder)
-        try:
-            yield connection
-        finally:
-            connection.close()
+        return closing(connect(self._folder))
 
 
-def _name_of(filters: dict[str, Any]) -> str:
+def _label_of(filters: dict[str, Any]) -> str:
     return ",".join(f"{name}={value}" for name, value in filters.items()) or "all"
 
 
 def _save(path: str, text: str) -> bool:
-    """Beside its place first, then moved there: a reader never sees half a page."""
-    there = os.path.exists(path)
+    """Write a file whole or not at all; whether it replaced one."""
+    replaces = os.path.exists(path)
     try:
         write_whole(path, text.encode(), mode=AS_USUAL)
     except OSError as error:
         raise UserError(f"cannot write `{path}`: {error.strerror or error}") from error
-    return there
+    return replaces

@@ -1,12 +1,13 @@
-"""Scorecards: what is counted of a session, its scores, and the project's earlier sessions beside it.
+"""Scorecards: the counts behind a session's scores, and the scores of earlier sessions of its project beside them.
 
-The formulas are `live.scorecard`'s; nothing is shown here. Advice that needs what was learned is left out: a session's scores
-must not change because others came after it.
+The formulas are in `live.scorecard`. Knows nothing of how a card is shown. Advice that needs lessons is left out: the scores of a
+session must not change because of later sessions.
 """
 
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,7 +42,7 @@ else:
 
 __all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
 
-_LOOKS = frozenset(
+_READ_ONLY = frozenset(
     [
         "read",
         "search",
@@ -54,23 +55,23 @@ _LOOKS = frozenset(
         "shell:typecheck",
     ]
 )
-"""Activities that change nothing by themselves: made twice with the same result, the second one was needless."""
+"""Activities that change nothing: made twice with the same result, the second call was needless."""
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A session's scorecard, and where it stands among the earlier sessions of its project."""
+    """A session's scorecard, and its rank among the earlier sessions of its project."""
 
     key: str
     card: Scorecard
     standings: dict[str, Standing]
     earlier: int
-    """Earlier sessions that could be scored."""
+    """How many earlier sessions could be scored."""
 
 
 def score(
     connection: sqlite3.Connection, summary: Summary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
 ) -> Scored:
-    """The scorecard of a session in the archive, beside up to `trend` earlier ones of the project."""
+    """The scorecard of a session in the archive, compared with up to `trend` earlier ones of its project."""
     root = next((each.root for each in places(connection) if each.folder == summary.project), "")
     card = score_session(load(connection, summary.key), thresholds, root)
     before = list(_earlier_cards(connection, summary, thresholds, root, trend)) if card.mean is not None else []
@@ -78,12 +79,9 @@ def score(
 
 
 def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
-    """The same of a session by its name, with the person's own thresholds."""
-    connection = connect(folder)
-    try:
+    """The scorecard of a session by name, with the person's own thresholds."""
+    with closing(connect(folder)) as connection:
         return score(connection, _queries.find(connection, name), thresholds_in(folder), trend)
-    finally:
-        connection.close()
 
 
 def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str = "") -> Scorecard:
@@ -92,15 +90,12 @@ def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str
 
 
 def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summary]:
-    """The sessions of the project that began before, the newest first; without what agents delegated.
-
-    Folders that are known to belong to one project (clones, worktrees) are one.
-    """
+    """Earlier sessions of the same project, the newest first, without subagents. Clones and worktrees of the project count."""
     if not summary.project or summary.started_at is None:
         return
-    known = places(connection)
-    name = next((each.name for each in known if each.folder == summary.project), "")
-    folders = {summary.project, *(each.folder for each in known if name and each.name == name)}
+    all_places = places(connection)
+    name = next((each.name for each in all_places if each.folder == summary.project), "")
+    folders = {summary.project, *(each.folder for each in all_places if name and each.name == name)}
     for each in _queries.sessions(connection, Filter(until=summary.started_at, subagents=False)):
         if each.project in folders and each.key != summary.key and each.calls:
             yield each
@@ -109,54 +104,54 @@ def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summar
 def _earlier_cards(
     connection: sqlite3.Connection, summary: Summary, thresholds: Thresholds, root: str, most: int
 ) -> Iterator[Scorecard]:
-    number = 0
+    scored = 0
     for each in earlier(connection, summary):
-        if number >= most:
+        if scored >= most:
             return
         try:
             card = score_session(load(connection, each.key), thresholds, root)
         except PreheatError:
-            continue  # one that cannot be read takes nothing from the others
+            continue  # a session that cannot be read is skipped
         if card.mean is not None:
-            number += 1
+            scored += 1
             yield card
 
 
 # Counting.
 def facts_of(session: Session, assessed: "Assessment", thresholds: Thresholds = DEFAULTS, root: str = "") -> Facts:
-    """What a scorecard is made of."""
+    """The counts that the scores of a session are made of."""
     profile = assessed.profile
-    used = usage(session)
-    watched = _Watching(session, thresholds)
+    tokens_used = usage(session)
+    counter = _SessionCounter(session, thresholds)
     for event in events_of(session, assessed.records, root):
-        watched.take(event)
-    rules, bypasses = _rules(session, assessed.records)
+        counter.take(event)
+    rules, bypasses = _count_rules(session, assessed.records)
     return Facts(
         calls=profile.errors.total,
-        turns=watched.state.turn,
+        turns=counter.state.turn,
         rules=rules,
         bypasses=bypasses,
         mistakes=profile.mistakes.count,
-        repeated=watched.repeated,
-        tokens=used.input + used.output + used.cache_write,
+        repeated=counter.repeated,
+        tokens=tokens_used.input + tokens_used.output + tokens_used.cache_write,
         lost_tokens=profile.lost_tokens,
-        output=watched.output,
-        surplus=watched.surplus,
-        touches=len(watched.focus),
-        mean_focus=sum(watched.focus) / len(watched.focus) if watched.focus else 100.0,
-        mean_drift=sum(watched.drift) / len(watched.drift) if watched.drift else 0.0,
-        switches=watched.state.focus.switches,
-        advisories=watched.advisories,
-        loops=watched.loops,
-        broken_loops=watched.broken,
-        debt=reading(watched.state, "debt", thresholds).value,
+        output=counter.output,
+        surplus=counter.surplus,
+        touches=len(counter.focus),
+        mean_focus=sum(counter.focus) / len(counter.focus) if counter.focus else 100.0,
+        mean_drift=sum(counter.drift) / len(counter.drift) if counter.drift else 0.0,
+        switches=counter.state.focus.switches,
+        advisories=counter.advisories,
+        loops=counter.loops,
+        broken_loops=counter.broken,
+        debt=reading(counter.state, "debt", thresholds).value,
         debt_free=thresholds.debt_free,
         refused=profile.statuses.get("denied", 0) + profile.statuses.get("interrupted", 0),
     )
 
 
-class _Watching:
-    """One walk over the events of a session."""
+class _SessionCounter:
+    """Folds the events of a session and counts what the scores need."""
 
     def __init__(self, session: Session, thresholds: Thresholds) -> None:
         self.state: LiveState = START
@@ -164,7 +159,7 @@ class _Watching:
         self.drift: list[float] = []
         self.advisories = self.loops = self.broken = self.repeated = self.output = self.surplus = 0
         self._thresholds = thresholds
-        self._looks: set[tuple[int, int]] = set()
+        self._seen_calls: set[tuple[int, int]] = set()
         self._results = {
             call.call_id: result for call, result in joined(session) if result is not None and call.kind == "shell"
         }
@@ -175,25 +170,25 @@ class _Watching:
         self.advisories += advisory is not None
         after = self.state.looping
         if before and not after and not isinstance(event, Asked | Compacted | Ended):
-            self.broken += 1  # a new prompt also ends one, but nobody got out of it
+            self.broken += 1  # a new prompt also ends a loop, but the agent did not get out of it
         elif after and after != before:
             self.loops += 1
             self.broken += bool(before)
         if isinstance(event, Called):
             self._called(event)
         elif isinstance(event, Compacted):
-            self._looks.clear()  # what is forgotten has to be read again
+            self._seen_calls.clear()  # the agent has to read again what it has forgotten
 
     def _called(self, event: Called) -> None:
         if event.files:
             self.focus.append(reading(self.state, "focus", self._thresholds).value)
             self.drift.append(reading(self.state, "drift", self._thresholds).value)
-        if event.edited or event.removed or event.activity not in _LOOKS:
-            self._looks.clear()
+        if event.edited or event.removed or event.activity not in _READ_ONLY:
+            self._seen_calls.clear()
         elif not event.polling and event.status in ("ok", "empty", "failed", "partial"):
             look = (event.same_call, event.same_result)
-            self.repeated += look in self._looks and event.cause != "mistake"
-            self._looks.add(look)
+            self.repeated += look in self._seen_calls and event.cause != "mistake"
+            self._seen_calls.add(look)
         result = self._results.pop(event.call_id, None)
         if result is not None:
             self._measure(result)
@@ -205,7 +200,7 @@ class _Watching:
 
 
 def met(session: Session, records: Sequence[CallRecord]) -> Iterator[tuple[CallRecord, ToolCall, Match]]:
-    """Every safety rule that a call of the session met, with the call and the verdict on it."""
+    """Every match of a safety rule by a call of the session, with the call and its record."""
     by_seq = {record.seq: record for record in records if not record.bookkeeping}
     unsaved = False
     for seq, (call, _) in enumerate(joined(session)):
@@ -214,11 +209,11 @@ def met(session: Session, records: Sequence[CallRecord]) -> Iterator[tuple[CallR
             continue
         for match in check_call(call, unsaved=unsaved):
             yield record, call, match
-        unsaved = _unsaved(unsaved, call, record)
+        unsaved = _has_unsaved(unsaved, call, record)
 
 
-def _unsaved(before: bool, call: ToolCall, record: CallRecord) -> bool:
-    """Whether the session has changes that are not committed, after a call."""
+def _has_unsaved(before: bool, call: ToolCall, record: CallRecord) -> bool:
+    """Whether the session has uncommitted changes after a call."""
     if record.status not in ("ok", "empty"):
         return before
     if call.kind in ("edit", "write"):
@@ -232,15 +227,15 @@ def _unsaved(before: bool, call: ToolCall, record: CallRecord) -> bool:
     return before or (bool(text) and shell(text).writes)
 
 
-def _rules(session: Session, records: Sequence[CallRecord]) -> tuple[tuple[RuleCount, ...], int]:
-    """How often each rule was met, the worst and most frequent first; and how often one was met after a refusal."""
+def _count_rules(session: Session, records: Sequence[CallRecord]) -> tuple[tuple[RuleCount, ...], int]:
+    """How often each safety rule matched, the worst and most frequent first; and how often one matched again after a refusal."""
     times: Counter[str] = Counter()
     denied: Counter[str] = Counter()
-    worst: dict[str, Match] = {}
+    first_match: dict[str, Match] = {}
     bypasses = 0
     for record, _, match in met(session, records):
         rule = f"{match.rule} {match.severity}"
-        worst.setdefault(rule, match)
+        first_match.setdefault(rule, match)
         times[rule] += 1
         if record.status == "denied":
             denied[match.rule] += 1
@@ -248,7 +243,8 @@ def _rules(session: Session, records: Sequence[CallRecord]) -> tuple[tuple[RuleC
         elif denied[match.rule]:
             bypasses += 1
     order = {"critical": 0, "high": 1, "medium": 2}
-    counted = [
-        RuleCount(found.rule, found.severity, times[rule], denied[rule], found.shown) for rule, found in worst.items()
+    counts = [
+        RuleCount(found.rule, found.severity, times[rule], denied[rule], found.shown)
+        for rule, found in first_match.items()
     ]
-    return tuple(sorted(counted, key=lambda each: (order[each.severity], -each.times, each.rule))), bypasses
+    return tuple(sorted(counts, key=lambda each: (order[each.severity], -each.times, each.rule))), bypasses

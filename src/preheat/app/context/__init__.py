@@ -1,1 +1,1 @@
-"""What a new session is given: chosen, worded, rendered, written."""
+"""The context of a new session: chosen, rendered, written."""

@@ -1,4 +1,4 @@
-"""Texts for a model to read: how many tokens they have, and how what came out of sessions is put before it as data.
+"""Texts for a model: their tokens, and the frame that marks text from sessions as data.
 
 For the surfaces that answer models; knows none of them.
 """
@@ -16,10 +16,10 @@ __all__ = [
 
 
 def describe_source(one_project: bool) -> str:
-    """The sentence that stands before what came out of sessions: what it is and is not."""
+    """The sentence before text from sessions that says what it is: data, not instructions."""
     return sentence(0, one_project)
 
 
 def frame_text(identity: str, text: str) -> str:
-    """What one session of a project left behind, in the block by which it is known again."""
+    """A text from one session of a project, in the block by which Preheat recognises its own texts."""
     return block(identity, "", 1, True, [harmless(text)])

@@ -1,1 +1,1 @@
-"""Proof: who gets what at random, what came of it, and what is withdrawn because of that."""
+"""Randomised comparisons: assignment of sessions to arms, results, and withdrawal of what does not help."""

@@ -1,5 +1,5 @@
-"""What the other arms read in the place of a context: the same facts as prose, or as many tokens of no use. For the field trial
-and for the lab alike. Knows nothing of who is in which arm. On the way of every session's start: nothing heavy."""
+"""The texts of the arms `note` and `placebo`: the same facts as prose, or general facts of the same length. For experiments and
+the lab. Knows nothing of who is in which arm. Light: every session's start waits for it."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ def as_note(context: "Context") -> str:
 
 
 def as_placebo(text: str, identity: str) -> str:
-    """General facts that cost, in the frame, what a text in its frame costs; an id costs more or less by its digits."""
-    return placebo(estimate(text), lambda said: estimate(framed(identity, said)))
+    """General facts that have as many tokens in their frame as a text has; the id counts, since its digits cost tokens."""
+    return placebo(estimate(text), lambda facts: estimate(framed(identity, facts)))
 
 
-def framed(identity: str, said: str) -> str:
-    """A text in the frame by which it is known again."""
-    return block(identity, said, 0, False, ())
+def framed(identity: str, text: str) -> str:
+    """A text in the frame by which Preheat recognises its own texts."""
+    return block(identity, text, 0, False, ())

@@ -1,8 +1,7 @@
-"""The lots of running sessions: which arm a session is in, what it is given then, and what is kept from it by chance.
+"""Assigns running sessions to arms, and decides by assignment which context, items and advisories each one gets.
 
-Knows nothing of hooks or of how a lot is drawn (`experiments.assign`), nor of what came of it. On the way of every session's
-start: no statistics are imported here. No lot is drawn before the person was told of it: the key is made by `preheat install`
-and by `preheat experiment start`.
+Knows nothing of hooks, of the hash behind an assignment (`experiments.assign`) or of results. Light: every session's start waits
+for it. Nothing is assigned before the person was told: the key is made by `preheat install` and `preheat experiment start`.
 """
 
 import os
@@ -34,21 +33,21 @@ _REMEMBERED = 1_000
 
 
 class Lots(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is left to chance, so that it can be told what helps."""
+    """Which shares are assigned at random, so that it can be measured what helps."""
 
     holdout: float = 0.2
-    """Of the sessions, the share that starts without; 0 draws no lots at all, unless you start an experiment."""
+    """The share of sessions that starts cold; 0: nothing is assigned at random unless an experiment runs."""
     drop_items: float = 0.1
-    """How likely a warm session is spared an item that was chosen for it."""
+    """The probability that an item is left out of a warm session's context."""
     withhold_advice: float = 0.2
-    """How likely an advisory is not said."""
+    """The probability that an advisory is withheld."""
 
 
 USUAL = Lots()
 
 
 def lots_in(folder: str) -> Lots:
-    """What stands below `[experiment]` in `settings.toml`. Raises UserError."""
+    """The settings below `[experiment]` in `settings.toml`. Raises UserError."""
     found = section(folder, "experiment", USUAL)
     for name in Lots.__struct_fields__:
         if not 0 <= getattr(found, name) <= 0.9:
@@ -57,50 +56,52 @@ def lots_in(folder: str) -> Lots:
 
 
 class Deal(NamedTuple):
-    """What the arm of a session makes of a context."""
+    """What a session is given instead of, or of, a context, by its arm."""
 
     context: Context
-    """As far as it is given; without the items that a lot took away."""
+    """The context without the items that were left out by assignment."""
     text: str | None = None
-    """What is given in its place; empty: nothing. None: the context as it is."""
+    """The text to give instead of the context; empty: nothing. None: the context itself."""
     lots: tuple[Lot, ...] = ()
-    """To be written down before anything is handed out."""
+    """Records to be stored before anything is handed out."""
 
 
 class Proving:
-    """The lots in one folder."""
+    """Assigns the sessions of one folder."""
 
     def __init__(self, folder: str) -> None:
         try:
-            self._lots = lots_in(folder)
-        except UserError:  # `preheat doctor` says it; until then nobody is left without
-            self._lots = Lots(holdout=0.0)
+            self._settings = lots_in(folder)
+        except UserError:  # reported by `preheat doctor`; until it is repaired every session starts warm
+            self._settings = Lots(holdout=0.0)
         self._state = OpenState(folder)
         self._key: bytes | None = None
         self._plans: list[tuple[str, Plan]] = []
-        self._known: OrderedDict[str, Assignment] = OrderedDict()
-        self._look()
+        self._assignments: OrderedDict[str, Assignment] = OrderedDict()
+        self._load_plans()
 
     # Which arm.
     def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
-        """The assignment of a session that starts; None where no lots are drawn. `known` is what it or its parent has
-        already, `begun` says that it made calls before it was first heard of."""
-        self._look()
+        """The assignment of a session that starts; None if nothing is assigned. `known` is the assignment that it or its parent
+        already has, `begun` says that it made calls before its first hook event."""
+        self._load_plans()
         name = f"{event.agent}:{event.session}"
         if known is None and event.source not in (None, "startup", "clear"):
             with suppress(OSError), self._state.reading() as state:
                 known = assignment_of(state, name)
         project = root_of(event.cwd, repository_of) or event.cwd
         if known is not None:
-            found = known if known.session == name else msgspec.structs.replace(known, session=name, at=event.at or 0.0)
-            return self._remember(found)
-        plan = self._plan(event.agent, project)
+            assignment = (
+                known if known.session == name else msgspec.structs.replace(known, session=name, at=event.at or 0.0)
+            )
+            return self._remember(assignment)
+        plan = self._plan_for(event.agent, project)
         if plan is None or self._key is None:
             return None
-        experiment, planned = plan
+        experiment, chosen_plan = plan
         at = event.at or 0.0
         if begun or event.source not in (None, "startup", "clear"):
-            missed = Assignment(
+            unassigned = Assignment(
                 session=name,
                 root=name,
                 experiment=experiment,
@@ -110,101 +111,101 @@ class Proving:
                 at=at,
                 why="its start was missed",
             )
-            return self._remember(missed)
-        return self._remember(assigned(self._key, planned, experiment, event.agent, project, event.session, at))
+            return self._remember(unassigned)
+        return self._remember(assigned(self._key, chosen_plan, experiment, event.agent, project, event.session, at))
 
     def _remember(self, found: Assignment) -> Assignment:
-        self._known[found.session] = found
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+        self._assignments[found.session] = found
+        while len(self._assignments) > _REMEMBERED:
+            self._assignments.popitem(last=False)
         return found
 
-    def _look(self) -> None:
-        """Plans may be started and stopped while a daemon runs. Where that cannot be read, what was known stands."""
+    def _load_plans(self) -> None:
+        """Read which experiments run now; if that fails, the last known ones stay."""
         with suppress(OSError), self._state.reading() as state:
             self._plans = [(each.experiment, each.plan) for each in plans.plans(state) if each.stopped is None]
             self._key = key.secret(state)
 
-    def _plan(self, agent: str, project: str) -> tuple[str, Plan] | None:
+    def _plan_for(self, agent: str, project: str) -> tuple[str, Plan] | None:
         for name, plan in self._plans:
             if covers(plan, agent, project):
                 return name, plan
-        if self._lots.holdout <= 0:
+        if self._settings.holdout <= 0:
             return None
-        usual = standing(self._lots.holdout)
+        usual = standing(self._settings.holdout)
         return called(usual), usual
 
-    # What it is given.
+    # Its context.
     def deal(self, event: HookEvent, context: Context) -> Deal:
-        """What its arm reads of a context that was chosen for a session. The same is chosen for every arm: so it is known of
+        """What a session is given of the context that was chosen for it. The same is chosen in every arm, so that it is known of
         each session whether there was anything to give."""
-        found = self._known.get(f"{event.agent}:{event.session}")
-        if found is None or self._key is None or found.arm == "unassigned":
+        assignment = self._assignments.get(f"{event.agent}:{event.session}")
+        if assignment is None or self._key is None or assignment.arm == "unassigned":
             return Deal(context)
-        kept, lots = self._spared(context, found)
-        text = self._instead(kept, found.arm)
-        nothing = text == "" or not (kept.items or kept.addendum)
+        kept, is_shown = self._leave_out_items(context, assignment)
+        text = self._text_for_arm(kept, assignment.arm)
+        gives_nothing = text == "" or not (kept.items or kept.addendum)
         delivery = Delivery(
-            session=found.session,
+            session=assignment.session,
             at=event.at or 0.0,
-            context="" if nothing else kept.id,
-            tokens=0 if nothing else kept.tokens if text is None else estimate(text),
+            context="" if gives_nothing else kept.id,
+            tokens=0 if gives_nothing else kept.tokens if text is None else estimate(text),
             offered=len(context.items),
             template=context.template,
-            shown=tuple(item for item in lots if lots[item]),
-            spared=tuple(item for item in lots if not lots[item]),
-            probability=1 - self._lots.drop_items if lots else 1.0,
+            shown=tuple(item for item in is_shown if is_shown[item]),
+            spared=tuple(item for item in is_shown if not is_shown[item]),
+            probability=1 - self._settings.drop_items if is_shown else 1.0,
         )
         return Deal(kept, text, (delivery,))
 
     def template(self, event: HookEvent) -> str:
-        """The template that a session is given from; empty: from what was learned."""
-        found = self._known.get(f"{event.agent}:{event.session}")
+        """The template that a session's context comes from; empty: from lessons."""
+        found = self._assignments.get(f"{event.agent}:{event.session}")
         if found is None:
             return ""
         return next((plan.template for name, plan in self._plans if name == found.experiment), "")
 
-    def _spared(self, context: Context, found: Assignment) -> tuple[Context, dict[str, bool]]:
-        """A warm session's context without the items that the lots took away, and by item whether it is shown. Pinned ones
-        and the resume packet stay: the one a person wants, the other is a new one each time."""
-        chance = self._lots.drop_items
-        drawn = [item.lesson for item in context.items if not item.pinned and item.kind != "resume"]
-        if found.arm != "warm" or chance <= 0 or not drawn or self._key is None:
+    def _leave_out_items(self, context: Context, assignment: Assignment) -> tuple[Context, dict[str, bool]]:
+        """A warm session's context without the items that are left out by assignment, and by item whether it is shown. Pinned
+        items and the resume packet are always shown."""
+        probability = self._settings.drop_items
+        items = [item.lesson for item in context.items if not item.pinned and item.kind != "resume"]
+        if assignment.arm != "warm" or probability <= 0 or not items or self._key is None:
             return context, {}
-        gone = spared(self._key, found.experiment, found.root, drawn, chance)
-        return without(context, gone), {item: item not in gone for item in drawn}
+        left_out = spared(self._key, assignment.experiment, assignment.root, items, probability)
+        return without(context, left_out), {item: item not in left_out for item in items}
 
-    def _instead(self, context: Context, arm: str) -> str | None:
-        """What stands in the place of a context; None: itself."""
+    def _text_for_arm(self, context: Context, arm: str) -> str | None:
+        """The text to give instead of a context; None: the context itself."""
         if arm == "cold":
             return ""
         if arm == "warm" or not (context.items or context.addendum):
             return None
         return framed(context.id, as_note(context) if arm == "note" else as_placebo(render(context).text, context.id))
 
-    # What is said.
+    # Advice.
     def advice(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
-        """Whether something is said, by lot; None where none is drawn: then it is."""
-        chance = self._lots.withhold_advice
-        running = self._lots.holdout > 0 or bool(self._plans)
-        if self._key is None or chance <= 0 or not running:
+        """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
+        probability = self._settings.withhold_advice
+        assigns = self._settings.holdout > 0 or bool(self._plans)
+        if self._key is None or probability <= 0 or not assigns:
             return None
         name = f"{event.agent}:{event.session}"
         return advice_lot(
-            self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, chance, event.at or 0.0
+            self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, probability, event.at or 0.0
         )
 
     def keep(self, lots: Iterable[Lot]) -> None:
-        """Have lots on disk outside the archive; one that is there stays as it is. Raises OSError."""
-        drawn = list(lots)
-        if drawn:
+        """Store records of assignments; one that is stored already stays as it is. Raises OSError."""
+        records = list(lots)
+        if records:
             with self._state.writing() as state:
-                keep(state, drawn)
+                keep(state, records)
 
 
 # The key.
 def make_key(folder: str) -> bool:
-    """Make the secret that lots are drawn with unless there is one; whether it is new. Raises UserError."""
+    """Make the secret key of all assignments unless there is one; whether it is new. Raises UserError."""
     check_key(folder)
     with reading(folder) as state:
         if key.secret(state) is not None:
@@ -214,50 +215,50 @@ def make_key(folder: str) -> bool:
 
 
 def check_key(folder: str) -> None:
-    """Raises UserError where version 0.1.0 left a key that is damaged: nothing pretends to run without lots."""
+    """Raise UserError if version 0.1.0 left a damaged key: without a key nothing could be assigned."""
     with reading(folder) as state:
         if key.secret(state) is None and (why := migration.damaged_key(folder)):
             raise UserError(why)
 
 
-# What a person is told.
+# What a person reads.
 def told(folder: str) -> str:
-    """In a sentence, what is left to chance, and where to read on."""
-    sentence, drawn = _chance(folder)
-    return f"{sentence}; `preheat experiment status` says what is known." if drawn else f"{sentence}."
+    """In a sentence, what is assigned at random, and which command shows more."""
+    sentence, assigns = _describe_assignment(folder)
+    return f"{sentence}; `preheat experiment status` says what is known." if assigns else f"{sentence}."
 
 
 def left_to_chance(folder: str) -> str:
-    """The same for whoever reads on already."""
-    return f"{_chance(folder)[0]}."
+    """In a sentence, what is assigned at random."""
+    return f"{_describe_assignment(folder)[0]}."
 
 
-def _chance(folder: str) -> tuple[str, bool]:
-    """What is left to chance, and whether anything is."""
+def _describe_assignment(folder: str) -> tuple[str, bool]:
+    """What is assigned at random, without a full stop; and whether anything is."""
     try:
-        lots = lots_in(folder)
+        settings = lots_in(folder)
     except UserError as error:
         return f"Every session starts warm: {error}", False
     with reading(folder) as state:
         running = [f"`{plan.name}`" for _, plan, stopped in plans.plans(state) if stopped is None]
         has_key = key.secret(state) is not None
     if len(running) == 1:
-        return f"The experiment {running[0]} runs: it decides by lot how sessions start", True
+        return f"The experiment {running[0]} runs: it assigns at random how sessions start", True
     if running:
-        return f"The experiments {', '.join(running)} run: they decide by lot how sessions start", True
+        return f"The experiments {', '.join(running)} run: they assign at random how sessions start", True
     where = os.path.join(folder, "settings.toml")
-    if lots.holdout <= 0:
-        return f"Every session starts warm, and so nobody can tell whether it helps (`holdout = 0` in `{where}`)", False
+    if settings.holdout <= 0:
+        return f"Every session starts warm, so nothing shows whether that helps (`holdout = 0` in `{where}`)", False
     if not has_key:
-        until = "until `preheat install AGENT` has told you of the lots that show whether it helps"
+        until = "until `preheat install AGENT` has told you of the random assignment that shows whether it helps"
         return f"Every session starts warm {until}", False
     return (
-        f"{_often(lots.holdout)} starts without, so that Preheat can tell whether it helps (`holdout = 0` below"
-        f" `[experiment]` in `{where}` turns that off)"
+        f"{_share_in_words(settings.holdout)} starts cold, so that Preheat can measure whether warm starts help (`holdout = 0`"
+        f" below `[experiment]` in `{where}` turns that off)"
     ), True
 
 
-def _often(share: float) -> str:
+def _share_in_words(share: float) -> str:
     whole = round(1 / share)
     words = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
     if abs(1 / share - whole) < 0.01 and whole in words:

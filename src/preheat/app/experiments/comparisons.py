@@ -1,7 +1,7 @@
-"""Comparisons by chance: planned, started, looked at, stopped and entered into the ledger; and what a person thought of sessions.
+"""Randomised comparisons: started, reported, stopped and entered into the ledger; and people's ratings of sessions.
 
-Knows no formula and nothing of who draws an arm (`assignment`). What a comparison has shown is made in `results`, which
-loads the statistics: a second that listing plans or rating a session need not wait for.
+Knows no formula, and nothing of how a session is assigned (`assignment`). Results are computed in `results`, which loads the
+statistics: a second that listing plans or rating a session need not wait for.
 """
 
 import os
@@ -60,7 +60,7 @@ __all__ = ["LONGEST_NOTE", "PAYS", "Experiments"]
 
 
 class Experiments:
-    """The comparisons in a folder. They go by their names; without one the one that runs is meant, else the standing one."""
+    """The comparisons in a folder, by name. Without a name the running one is meant, else the holdout."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -81,8 +81,8 @@ class Experiments:
         template: str = "",
         now: float | None = None,
     ) -> StartedExperiment:
-        """Write a plan down and put it to work: from now on chance decides how sessions start. Raises UserError where it cannot
-        be one, or where another one is in its way."""
+        """Store a plan and start it: from now on sessions are assigned to its arms. Raises UserError if the plan is not valid,
+        or overlaps with a running one."""
         plan = planned(
             name,
             list(arms),
@@ -107,19 +107,19 @@ class Experiments:
         )
 
     def stop(self, name: str = "", now: float | None = None) -> StoppedExperiment:
-        """End a comparison and enter what it has shown into the ledger, whatever that is."""
+        """Stop a comparison and enter its result into the ledger, whatever it is."""
         now = time.time() if now is None else now
         experiment, plan, stopped = self._find(name)
         if plan.standing:
             raise UserError(
-                f"nothing runs but the standing holdout; `holdout = 0` below `[experiment]` in "
+                f"nothing runs but the holdout; `holdout = 0` below `[experiment]` in "
                 f"`{os.path.join(self._folder, 'settings.toml')}` turns that off"
             )
         if stopped is not None:
             raise UserError(
                 f"`{plan.name}` was stopped already; `preheat experiment report {plan.name}` shows what it showed"
             )
-        connect(self._folder).close()  # without an archive there is nothing to tell, and that is entered, too
+        connect(self._folder).close()  # creates an archive if there is none: then the entry says that there is no data
         found = self._report(StoredPlan(experiment, plan, now), now)
         entry = LedgerEntry(
             kind="experiment",
@@ -154,7 +154,7 @@ class Experiments:
         return f"{found.name}@{found.digest[:12]}"
 
     def _find(self, wanted: str) -> StoredPlan:
-        """A plan by its name; without one the one that runs, else the standing one."""
+        """A plan by name; without a name the running one, else the holdout."""
         with reading(self._folder) as state:
             every = plans.plans(state)
         if not wanted:
@@ -173,21 +173,21 @@ class Experiments:
 
     # Results.
     def chance(self) -> str:
-        """In a sentence, what is left to chance now."""
+        """In a sentence, what is assigned at random now."""
         return describe_chance(self._folder)
 
     def status(self, now: float | None = None) -> ExperimentStatus:
-        """What is left to chance now, and what is known so far."""
+        """What is assigned at random now, and the results so far."""
         names = [each.plan.name for each in self.plans() if each.stopped is None] or [""]
         has_archive = os.path.exists(archive_path(self._folder))
         reports = [self.report(name, now) for name in names] if has_archive else []
         return ExperimentStatus(sentence=self.chance(), reports=tuple(reports))
 
     def report(self, name: str = "", now: float | None = None) -> Report:
-        """What a comparison has shown so far."""
-        stored = self._find(name)
+        """The result of a comparison so far."""
+        plan = self._find(name)
         self._check_archive()
-        return self._report(stored, time.time() if now is None else now)
+        return self._report(plan, time.time() if now is None else now)
 
     def _report(self, stored: StoredPlan, now: float) -> Report:
         with reading(self._folder) as state:
@@ -198,16 +198,16 @@ class Experiments:
         return msgspec.structs.replace(found, problems=(*damage, *found.problems)) if damage else found
 
     def plan_damage(self) -> list[str]:
-        """What is wrong with the plans, a sentence each: their digests tell whether somebody changed one."""
+        """What is wrong with the stored plans, a sentence each; a digest that does not match shows that a plan was changed."""
         with reading(self._folder) as state:
             every, unreadable = plans.plans(state), plans.unreadable(state)
-        said = [
+        problems = [
             f"the plan `{plan.name}` was changed after it was written down"
             for experiment, plan, _ in every
             if experiment != called(plan)
         ]
-        said += [f"the plan `{experiment}` cannot be read and does not count" for experiment in unreadable]
-        return [*said, *migration.unread(self._folder, plans_only=True)]
+        problems += [f"the plan `{experiment}` cannot be read and does not count" for experiment in unreadable]
+        return [*problems, *migration.unread(self._folder, plans_only=True)]
 
     def power(
         self,
@@ -217,8 +217,8 @@ class Experiments:
         power: float = 0.8,
         now: float | None = None,
     ) -> Needed:
-        """How many sessions a comparison needs to see a difference of `margin` (unless given, by metric) with this power, when
-        `cold` of them (unless given, the holdout) start without."""
+        """How many sessions a comparison needs to detect a difference of `margin` (default: the metric's) with this power, if the
+        share `cold` of them (default: the holdout) starts cold."""
         name = next((each for each in METRICS if each == metric), None)
         if name is None:
             raise UserError(f"no metric `{metric}`; there are {', '.join(METRICS)}")
@@ -237,9 +237,9 @@ class Experiments:
         if not os.path.exists(archive_path(self._folder)):
             raise UserError(f"there is no archive in `{self._folder}` yet; `preheat sync` makes one")
 
-    # What items, templates and advice did.
+    # Effects of items, templates and advice.
     def explain_items(self, wanted: str = "") -> list[ItemEffect]:
-        """What every item did that chance decided on, or one by the beginning of its id. Raises NotFound."""
+        """The effect of every item that was assigned at random, or of one by the beginning of its id. Raises NotFound."""
         with self._archive() as archive:
             every = _results.measure_items(archive)
             texts = {each.id: each.text for each in lessons(archive)}
@@ -247,14 +247,14 @@ class Experiments:
         if wanted and not found:
             if any(name.startswith(wanted) for name in texts):
                 raise NotFound(
-                    f"no lot was drawn for `{wanted}` yet: it was in no warm session's start since lots are drawn"
+                    f"`{wanted}` was not assigned yet: no warm session was offered it since assignment began"
                 )
-            raise NotFound(f"no item `{wanted}`; `preheat experiment explain` shows those that lots were drawn for")
+            raise NotFound(f"no item `{wanted}`; `preheat experiment explain` shows those that were assigned at random")
         last = last_entries(self.ledger().entries)
         return [ItemEffect(utility=each, text=texts.get(each.item, ""), entry=last.get(each.item)) for each in found]
 
     def explain_templates(self, wanted: str = "", now: float | None = None) -> list[TemplateEffect]:
-        """What every template did that was given to warm sessions and kept from cold ones, or those of a name."""
+        """The effect of every template that warm sessions got and cold ones did not, or of those with a name."""
         with self._archive() as archive:
             every = _results.measure_templates(archive, time.time() if now is None else now)
         last = last_entries(self.ledger().entries)
@@ -265,30 +265,30 @@ class Experiments:
         ]
 
     def explain_advice(self) -> AdviceEffect:
-        """What saying something does to the mistakes in the next calls."""
+        """The effect of advice on the mistakes in the next calls."""
         with self._archive() as archive:
             return _results.measure_advice(archive)
 
-    # The ledger, and what a person thought.
+    # The ledger and ratings.
     def ledger(self) -> Ledger:
-        """What was tried and what came of it, and whether somebody changed it."""
+        """All entries of the ledger, and which lines were changed."""
         with reading(self._folder) as state:
             return Ledger(entries=tuple(ledger.entries(state)), changed_lines=tuple(ledger.damage(state)))
 
     def rate(self, session: str, good: bool, note: str = "", now: float | None = None) -> RatedSession:
-        """Keep what a person thought of a session, by its name; the last word counts. Secrets in the note are taken out."""
+        """Store a person's rating of a session, in place of an earlier one. Secrets in the note are redacted."""
         with self._archive() as archive:
             found = _queries.find(archive, session)
         clean = redact(note.encode("utf-8", "replace"))[0].decode("utf-8", "replace")
-        kept = clean[:LONGEST_NOTE]  # after redacting: half a secret is none that would be known
-        rating = Rating(session=found.key, good=good, at=time.time() if now is None else now, note=kept)
+        shortened = clean[:LONGEST_NOTE]  # after redacting: half a secret would not be recognised
+        rating = Rating(session=found.key, good=good, at=time.time() if now is None else now, note=shortened)
         with writing(self._folder) as state:
             ratings.rate(state, rating)
         return RatedSession(rating=rating, session=found, shortened=len(clean) > LONGEST_NOTE)
 
 
 def _check_free(plan: Plan, every: Iterable[StoredPlan]) -> None:
-    """Raises UserError where a plan is in the way of another one, or has its name."""
+    """Raise UserError if a plan overlaps with a running one, or has the name of an earlier one."""
     for experiment, other, stopped in every:
         if stopped is None and overlap(plan, other):
             raise UserError(

@@ -1,6 +1,6 @@
-"""What chance has shown: what was drawn, held against how those sessions went, measured and put into words.
+"""Results of comparisons: the stored assignments joined with the outcomes of their sessions, and measured.
 
-Knows no formula. Loads the statistics: reached through `comparisons` and `withdrawal`, which are light.
+Knows no formula. Loads the statistics: `comparisons` and `withdrawal`, which are light, import it when they need it.
 """
 
 import sqlite3
@@ -24,26 +24,26 @@ from preheat.statistics.excursion import Moment, excursion
 from preheat.statistics.items import utilities
 
 NEXT = 5
-"""Calls after an advisory in which it should show."""
+"""The number of calls after an advisory in which its effect is measured."""
 
 
 def make_report(archive: sqlite3.Connection, stored: StoredPlan, now: float, drawing: bool) -> Report:
-    """What a plan has shown so far; `drawing`: whether anything is left to chance at all."""
-    found = drawn(archive)
-    every = session_facts(archive, found)
-    ours = [each for each in found.assignments if each.experiment == stored.experiment]
-    elsewhere = [each.session for each in found.assignments if each.experiment != stored.experiment]
-    lines = measured(ours, every, now, stored.plan.at, stored.stopped, elsewhere)
-    return describe(stored.experiment, stored.plan, lines, found.deliveries, stored.stopped, drawing=drawing)
+    """The result of a plan so far; `drawing`: whether anything is assigned at all."""
+    records = drawn(archive)
+    facts = session_facts(archive, records)
+    own = [each for each in records.assignments if each.experiment == stored.experiment]
+    elsewhere = [each.session for each in records.assignments if each.experiment != stored.experiment]
+    trial = measured(own, facts, now, stored.plan.at, stored.stopped, elsewhere)
+    return describe(stored.experiment, stored.plan, trial, records.deliveries, stored.stopped, drawing=drawing)
 
 
 def session_facts(archive: sqlite3.Connection, found: Drawn) -> list[Went]:
-    """How every session went."""
+    """The facts of every session that a comparison asks for."""
     return went(archive, _corrections(archive), found.ratings)
 
 
 def _corrections(archive: sqlite3.Connection) -> dict[str, int]:
-    """By session: the sentences of a person that read like a rule, as far as learning has noted them."""
+    """By session: the number of a person's sentences that read like a rule, as far as the learner has noted them."""
     if LEARN_CONVENTIONS.notes is None:
         return {}
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(LEARN_CONVENTIONS.notes)
@@ -52,9 +52,9 @@ def _corrections(archive: sqlite3.Connection) -> dict[str, int]:
     return {page.session: len(decoder.decode(page.data).rules) for page in notes.kept(archive, name, sessions)}
 
 
-# What items, templates and advice did.
+# Effects of items, templates and advice.
 def measure_items(archive: sqlite3.Connection) -> list[Utility]:
-    """What every item did that chance decided on, with intervals that may be looked at as often as one learns."""
+    """The effect of every item that was assigned at random, with intervals that hold at every look."""
     found = exposures(archive)
     if not found:
         return []
@@ -62,33 +62,37 @@ def measure_items(archive: sqlite3.Connection) -> list[Utility]:
 
 
 def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Estimate]:
-    """What each template did: warm against cold, among the sessions for which it was the one to give, whatever their arm."""
-    found = drawn(archive)
-    given = found.deliveries
-    names = {each.template for each in given.values() if each.template}
+    """The effect of each template: warm against cold, over the sessions for which it was chosen, whatever their arm."""
+    records = drawn(archive)
+    deliveries = records.deliveries
+    names = {each.template for each in deliveries.values() if each.template}
     if not names:
         return {}
-    every = session_facts(archive, found)
+    facts = session_facts(archive, records)
     by_name = {
-        name: [each for each in found.assignments if each.root in given and given[each.root].template == name]
+        name: [
+            each for each in records.assignments if each.root in deliveries and deliveries[each.root].template == name
+        ]
         for name in sorted(names)
     }
-    return {name: compared("mistakes", measured(some, every, now), "cold") for name, some in by_name.items()}
+    return {
+        name: compared("mistakes", measured(assignments, facts, now), "cold") for name, assignments in by_name.items()
+    }
 
 
 def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
-    """What saying something does to the mistakes in the next calls, from what was withheld by chance."""
-    said = drawn(archive).advice
-    calls = {session: call_failures(archive, session) for session in {each.session for each in said}}
+    """The effect of advice on the mistakes in the next calls, from advisories that were withheld at random."""
+    advice = drawn(archive).advice
+    calls = {session: call_failures(archive, session) for session in {each.session for each in advice}}
     moments: list[Moment] = []
-    without = 0
-    for each in said:
+    without_calls = 0
+    for each in advice:
         after = [failed for at, failed in calls[each.session] if at > each.at][:NEXT]
         if not after:
-            without += 1
+            without_calls += 1
             continue
-        lately = [failed for at, failed in calls[each.session] if at <= each.at][-NEXT:]
-        before = (sum(lately) / len(lately) if lately else 0.0, float(each.turn))
+        earlier = [failed for at, failed in calls[each.session] if at <= each.at][-NEXT:]
+        before = (sum(earlier) / len(earlier) if earlier else 0.0, float(each.turn))
         moments.append(Moment(each.session, each.shown, each.probability, sum(after) / len(after), before))
     estimate = excursion(moments, metric="mistakes")
-    return AdviceEffect(estimate=estimate, next_calls=NEXT, moments_without_calls_after=without)
+    return AdviceEffect(estimate=estimate, next_calls=NEXT, moments_without_calls_after=without_calls)

@@ -1,6 +1,6 @@
-"""What was drawn and rated, of the sessions that the archive beside it was not made to forget; and how that is forgotten.
+"""The stored records of assignments and ratings, without those of forgotten sessions; and their deletion.
 
-Knows nothing of what it shows. Light: every learning starts with it.
+Knows nothing of what they show. Light: `learn` always imports it.
 """
 
 import sqlite3
@@ -15,71 +15,71 @@ from preheat.state import assignments, migration, ratings
 from preheat.state.connect import clean_up, reading, writing
 
 
-class _OfSession(Protocol):
+class _SessionRecord(Protocol):
     @property
     def session(self) -> str: ...
 
 
-_Each = TypeVar("_Each", bound=_OfSession)
+_Record = TypeVar("_Record", bound=_SessionRecord)
 
 
 class Drawn(NamedTuple):
-    """All of it."""
+    """All records of assignments and ratings."""
 
     assignments: list[Assignment]
     """In the order in which they were made."""
     deliveries: dict[str, Delivery]
-    """By session, what it was first given."""
+    """By session, its first delivery."""
     exposures: list[Exposure]
     advice: list[AdviceLot]
     ratings: dict[str, Rating]
 
 
 def any_drawn(folder: str) -> bool:
-    """Whether anything was ever drawn."""
+    """Whether anything was ever assigned."""
     with reading(folder) as state:
         return assignments.any_drawn(state)
 
 
 def drawn(archive: sqlite3.Connection) -> Drawn:
-    """What was drawn and rated."""
-    known = _not_forgotten(archive)
+    """The records of all sessions that are not forgotten."""
+    is_remembered = _remembered(archive)
     with reading(folder_of(archive)) as state:
         return Drawn(
-            _only(assignments.assignments(state), known),
-            {each.session: each for each in _only(assignments.first_deliveries(state).values(), known)},
-            _only(assignments.exposures(state), known),
-            _only(assignments.advice(state), known),
-            {each.session: each for each in _only(ratings.ratings(state).values(), known)},
+            _records_of(assignments.assignments(state), is_remembered),
+            {each.session: each for each in _records_of(assignments.first_deliveries(state).values(), is_remembered)},
+            _records_of(assignments.exposures(state), is_remembered),
+            _records_of(assignments.advice(state), is_remembered),
+            {each.session: each for each in _records_of(ratings.ratings(state).values(), is_remembered)},
         )
 
 
 def exposures(archive: sqlite3.Connection) -> list[Exposure]:
-    """Which items a session was given or spared by chance."""
+    """Which items each session was shown or not, by assignment."""
     with reading(folder_of(archive)) as state:
         found = assignments.exposures(state)
-    return _only(found, _not_forgotten(archive)) if found else []
+    return _records_of(found, _remembered(archive)) if found else []
 
 
 def forget(archive: sqlite3.Connection) -> None:
-    """Take away what was drawn and said of sessions that the archive was made to forget."""
-    folder, known = folder_of(archive), _not_forgotten(archive)
+    """Delete the records of sessions that the archive was made to forget."""
+    folder, is_remembered = folder_of(archive), _remembered(archive)
     with reading(folder) as state:
         sessions = assignments.sessions(state) | ratings.ratings(state).keys()
-    gone = [session for session in sessions if not known(session)]
-    if gone:
+    forgotten = [session for session in sessions if not is_remembered(session)]
+    if forgotten:
         with writing(folder) as state:
-            assignments.forget(state, gone)
-            ratings.forget(state, gone)
-        migration.forget(folder, gone)
+            assignments.forget(state, forgotten)
+            ratings.forget(state, forgotten)
+        migration.forget(folder, forgotten)
         clean_up(folder)
 
 
-def _only(found: Iterable[_Each], known: Callable[[str], bool]) -> list[_Each]:
+def _records_of(found: Iterable[_Record], known: Callable[[str], bool]) -> list[_Record]:
     return [each for each in found if known(each.session)]
 
 
-def _not_forgotten(archive: sqlite3.Connection) -> Callable[[str], bool]:
-    """Says of a session, by its key, whether the archive was not made to forget it."""
-    gone = {row[0] for row in archive.execute("SELECT digest FROM forgotten")}
-    return (lambda session: digest_of(session) not in gone) if gone else (lambda session: True)
+def _remembered(archive: sqlite3.Connection) -> Callable[[str], bool]:
+    """A function that says whether a session, by its key, is not forgotten."""
+    digests = {row[0] for row in archive.execute("SELECT digest FROM forgotten")}
+    return (lambda session: digest_of(session) not in digests) if digests else (lambda session: True)

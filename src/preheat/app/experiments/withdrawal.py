@@ -1,6 +1,6 @@
-"""Takes out what does not pay, and enters that into the ledger; brings it back when a person says so.
+"""Withdraws items and templates that do not help, enters that into the ledger, and brings items back when a person wants them.
 
-Knows no formula. Runs at the end of learning; loads the statistics only if anything was drawn.
+Knows no formula. Runs at the end of learning; loads the statistics only if anything was assigned.
 """
 
 import sqlite3
@@ -20,17 +20,18 @@ from preheat.state.connect import reading, writing
 if TYPE_CHECKING:
     from preheat.app.experiments import results as _results
 else:
-    _results = Later("preheat.app.experiments.results")  # numpy and scipy, which most who learn need not wait for
+    _results = Later("preheat.app.experiments.results")  # numpy and scipy
 
-_WITHDRAWN = "withdrawn by measurement: "
+_REASON = "withdrawn by measurement: "
 
 
 class Withdrawn(NamedTuple):
-    """What learning took out."""
+    """What was withdrawn."""
 
     lines: tuple[str, ...] = ()
-    """What was withdrawn now, a sentence each; likewise what was only warned about."""
+    """What was withdrawn now, a sentence each."""
     warnings: tuple[str, ...] = ()
+    """Pinned items that do not help, a sentence each: they are not withdrawn."""
 
 
 def left_alone(folder: str) -> frozenset[str]:
@@ -41,27 +42,27 @@ def left_alone(folder: str) -> frozenset[str]:
 
 
 def withdraw(folder: str, archive: sqlite3.Connection, now: float | None = None) -> Withdrawn:
-    """Take out what does not pay, and see to it that what was taken out stays out."""
+    """Withdraw what does not help, and retire again what was withdrawn before."""
     if not any_drawn(folder):
         return Withdrawn()
     now = time.time() if now is None else now
     with reading(folder) as state:
         entries, marked = ledger.entries(state), marks.marks(state)
-    pinned = [lesson for lesson, said in marked.items() if said.mark == "pinned"]
-    gone, warned = new_ones(not_paying(_results.measure_items(archive)), entries, pinned)
-    texts = {lesson.id: lesson.text for lesson in lessons(archive)} if gone or warned else {}
+    pinned = [lesson for lesson, mark in marked.items() if mark.mark == "pinned"]
+    withdrawals, pinned_ones = new_ones(not_paying(_results.measure_items(archive)), entries, pinned)
+    texts = {lesson.id: lesson.text for lesson in lessons(archive)} if withdrawals or pinned_ones else {}
     with writing(folder) as state:
-        entries += [ledger.enter(state, _entry(each, texts.get(each.item, ""), now)) for each in gone]
+        entries += [ledger.enter(state, _ledger_entry(each, texts.get(each.item, ""), now)) for each in withdrawals]
         for entry in standing(entries).values():
             if entry.kind == "withdrawn" and "@" not in entry.name and entry.name not in marked:
-                marks.mark(state, entry.name, "retired", _WITHDRAWN + entry.sentence, entry.at)
-    lines = [f"withdrawn: {texts.get(each.item) or each.item}: {each.why}" for each in gone]
+                marks.mark(state, entry.name, "retired", _REASON + entry.sentence, entry.at)
+    lines = [f"withdrawn: {texts.get(each.item) or each.item}: {each.why}" for each in withdrawals]
     lines += _withdraw_templates(folder, archive, entries, now)
-    warnings = tuple(f"pinned, but {each.why}: {texts.get(each.item) or each.item}" for each in warned)
+    warnings = tuple(f"pinned, but {each.why}: {texts.get(each.item) or each.item}" for each in pinned_ones)
     return Withdrawn(tuple(lines), warnings)
 
 
-def _entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
+def _ledger_entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
     return LedgerEntry(
         kind="withdrawn",
         at=now,
@@ -74,7 +75,7 @@ def _entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
 
 
 def bring_back(folder: str, item: str, now: float | None = None) -> bool:
-    """Note that a person wants an item that was withdrawn; whether it was."""
+    """Enter into the ledger that a person brought a withdrawn item back; whether it was withdrawn."""
     with reading(folder) as state:
         last = standing(ledger.entries(state)).get(item)
     if last is None or last.kind != "withdrawn":
@@ -91,26 +92,26 @@ def bring_back(folder: str, item: str, now: float | None = None) -> bool:
 
 # Templates that are loaded for a project.
 def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[LedgerEntry], now: float) -> list[str]:
-    """Unload the templates that do harm or nothing, by the interval that may be looked at as often as one learns."""
+    """Unload the templates that do harm or nothing, by the interval that holds at every look."""
     last = standing(entries)
     lines = []
-    for name, each in _results.measure_templates(archive, now).items():
-        low, high = each.always_low, each.always_high
-        if low is None or high is None or each.difference is None or name in last:
+    for name, estimate in _results.measure_templates(archive, now).items():
+        low, high = estimate.always_low, estimate.always_high
+        if low is None or high is None or estimate.difference is None or name in last:
             continue
         hurts = low > 0
         if not hurts and not (low > -TEMPLATE_PAYS and high < TEMPLATE_PAYS):
             continue
-        says = "does harm" if hurts else "makes no difference that matters"
+        effect = "does harm" if hurts else "makes no difference that matters"
         why = (
-            f"it {says}: {100 * each.difference:+.2f} mistakes per 100 calls (95 %, at every look, {100 * low:+.2f} to"
-            f" {100 * high:+.2f}; {each.units[0]:,} warm and {each.units[1]:,} cold sessions)"
+            f"it {effect}: {100 * estimate.difference:+.2f} mistakes per 100 calls (95 %, at every look, {100 * low:+.2f} to"
+            f" {100 * high:+.2f}; {estimate.units[0]:,} warm and {estimate.units[1]:,} cold sessions)"
         )
-        sessions = {"warm": each.units[0], "cold": each.units[1]}
+        sessions = {"warm": estimate.units[0], "cold": estimate.units[1]}
         verdict = "hurts" if hurts else "no difference"
         projects = _unload(folder, name)
         entry = LedgerEntry(
-            kind="withdrawn", at=now, name=name, sentence=why, verdict=verdict, estimates=(each,), sessions=sessions
+            kind="withdrawn", at=now, name=name, sentence=why, verdict=verdict, estimates=(estimate,), sessions=sessions
         )
         with writing(folder) as state:
             ledger.enter(state, entry)
@@ -122,7 +123,9 @@ def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[
 def _unload(folder: str, name: str) -> list[str]:
     title, _, digest = name.partition("@")
     try:
-        held = [project for project, pin in pins(folder).items() if pin.name == title and pin.digest.startswith(digest)]
-        return [project for project in held if unload(folder, project) is not None]
+        loaded = [
+            project for project, pin in pins(folder).items() if pin.name == title and pin.digest.startswith(digest)
+        ]
+        return [project for project in loaded if unload(folder, project) is not None]
     except UserError:
         return []

@@ -1,1 +1,1 @@
-"""The lab: comparisons on tasks of a person, templates trained on tasks, anonymous datasets."""
+"""The lab: comparisons on tasks, templates trained on tasks, anonymous datasets."""

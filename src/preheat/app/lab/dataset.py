@@ -1,6 +1,6 @@
-"""Writes a dataset that may be published, and looks through one for leaks.
+"""Exports anonymous datasets, and checks one for leaks.
 
-Whole or not at all: everything is written into a folder beside, searched, and only then given its name.
+An export is complete or not there: it is written into a temporary folder, checked, and then renamed.
 """
 
 import os
@@ -16,7 +16,8 @@ import msgspec
 from preheat.agents.atif.writer import trajectory
 from preheat.app.lab.dataset_files import DATASHEET, MANIFEST, Export, Published, Wanted, files_in, read
 from preheat.app.lab.dataset_survey import Projects, known, outcomes, survey
-from preheat.app.sessions.archive import has_archive, opened
+from preheat.app.sessions.archive import has_archive
+from preheat.archive.connect import connect
 from preheat.archive.lessons import lessons as stored_lessons
 from preheat.archive.queries import sessions
 from preheat.errors import UserError
@@ -35,20 +36,20 @@ __all__ = ["Checked", "Datasets", "Published"]
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a look through an export found."""
+    """The result of a check of a dataset."""
 
     files: int
     names: int
-    """Names of the archive that were looked for."""
+    """The number of names from the archive that were searched for."""
     unread: int
-    """Sessions of the archive that cannot be read: names that only they tell were not looked for."""
+    """Sessions of the archive that cannot be read: names that only they contain were not searched for."""
     leaks: tuple[Leak, ...]
     changed: tuple[str, ...]
-    """Files that are not what the manifest says, are missing, or are not in it."""
+    """Files that differ from the manifest, are missing, or are not in it."""
 
 
 class Datasets:
-    """Data for others to study, out of the archive in a folder."""
+    """Exports datasets from the archive in a folder, and checks them."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -67,72 +68,72 @@ class Datasets:
         dry_run: bool = False,
         progress: Progress = SILENT,
     ) -> Published:
-        """Write a dataset of the sessions that fit into a folder that is not there yet; with `dry_run` into none.
+        """Export a dataset of the sessions that match a filter into a new folder; with `dry_run` nothing stays on disk.
 
-        `templates` by name, None for all; `texts` is what trajectories keep. Only what `least` projects have is told. The salt
-        of the pseudonyms is in `salt_file`, or is put there; without one nobody keeps it. `allowed` are words that a person
-        says are no names."""
+        `templates` by name, None for all; `texts` says what trajectories keep of texts. Only values that `least` or
+        more projects share are exported. The salt of the pseudonyms is read from `salt_file` or stored there; else it is lost.
+        `allowed` are words that are no names."""
         wanted = Wanted(
             sessions=sessions or Filter(), templates=templates, trajectories=trajectories, texts=texts, least=least,
             salt_file=salt_file, allowed=allowed,
         )  # fmt: skip
-        _outside(folder, wanted.salt_file)
+        _check_salt_outside(folder, wanted.salt_file)
         if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
             raise UserError(f"`{folder}` is there already; name a folder that is not, or delete it")
-        with closing(opened(self._folder)) as connection:
+        with closing(connect(self._folder)) as connection:
             return self._export(connection, folder, wanted, dry_run, progress)
 
     def check(self, folder: str, allowed: Sequence[str] = (), progress: Progress = SILENT) -> Checked:
-        """Look through a dataset; where there is an archive also for every name in it."""
+        """Check a dataset for leaks, among them every name that the archive knows."""
         if not os.path.isfile(os.path.join(folder, MANIFEST)):
             raise UserError(
                 f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
             )
         names, unread = known((), allowed), 0
         if has_archive(self._folder):
-            with closing(opened(self._folder)) as connection:
-                found = survey(connection, (), Projects(connection), 1, allowed, progress)
-            names, unread = found.names, found.unread
+            with closing(connect(self._folder)) as connection:
+                surveyed = survey(connection, (), Projects(connection), 1, allowed, progress)
+            names, unread = surveyed.names, surveyed.unread
         files = list(files_in(folder))
-        leaks = _leaks(files, names, allowed, progress)
-        changed = tuple(_changed(folder, files))
+        leaks = _find_leaks(files, names, allowed, progress)
+        changed = tuple(_changed_files(folder, files))
         return Checked(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
 
     def _export(
         self, connection: sqlite3.Connection, folder: str, wanted: Wanted, dry_run: bool, progress: Progress
     ) -> Published:
-        """Everything into a folder beside, and that under its name when it is whole and gives nothing away."""
+        """Write into a temporary folder, and rename it when it is complete and has no leak."""
         chosen = {each.key: each for each in sessions(connection, wanted.sessions)}
         if not chosen and wanted.sessions == Filter():
             raise UserError("the archive has no session yet; `preheat sync` reads those that your agents left")
         projects = Projects(connection)
-        _enough(chosen.values(), projects, wanted.least)
-        templates = _templates(self._folder, wanted.templates)
+        _check_enough_projects(chosen.values(), projects, wanted.least)
+        templates = _chosen_templates(self._folder, wanted.templates)
         salt = salt_in(wanted.salt_file)
-        found = survey(connection, chosen, projects, wanted.least, wanted.allowed, progress)
-        above = os.path.dirname(os.path.abspath(folder))
-        os.makedirs(above, exist_ok=True)
-        beside = os.path.join(above, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
-        os.mkdir(beside)
+        surveyed = survey(connection, chosen, projects, wanted.least, wanted.allowed, progress)
+        parent = os.path.dirname(os.path.abspath(folder))
+        os.makedirs(parent, exist_ok=True)
+        temporary = os.path.join(parent, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
+        os.mkdir(temporary)
         try:
-            export = Export(connection, beside, wanted, salt, chosen, projects, found)
+            export = Export(connection, temporary, wanted, salt, chosen, projects, surveyed)
             report = export.write(stored_lessons(connection), templates, progress)
-            _refuse(_leaks(list(files_in(beside)), found.names, wanted.allowed, progress))
+            _refuse_leaks(_find_leaks(list(files_in(temporary)), surveyed.names, wanted.allowed, progress))
             if dry_run:
                 return report
-            os.replace(beside, folder)
+            os.replace(temporary, folder)
             return msgspec.structs.replace(report, folder=folder)
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _outside(folder: str, salt_file: str | None) -> None:
+def _check_salt_outside(folder: str, salt_file: str | None) -> None:
     if salt_file and os.path.abspath(salt_file).startswith(os.path.join(os.path.abspath(folder), "")):
         raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
 
 
 def salt_in(path: str | None) -> bytes:
-    """A fresh salt, or the one in a file, which is made if it is not there."""
+    """A new salt, or the one in a file, which is created if it does not exist."""
     if path is None:
         return secrets.token_bytes(32)
     try:
@@ -152,41 +153,43 @@ def salt_in(path: str | None) -> bytes:
     return salt
 
 
-def _leaks(files: Sequence[File], names: Names, allowed: Sequence[str], progress: Progress) -> list[Leak]:
-    """Everything that these files give away."""
+def _find_leaks(files: Sequence[File], names: Names, allowed: Sequence[str], progress: Progress) -> list[Leak]:
+    """All leaks in these files."""
 
-    def shown() -> Iterator[File]:
+    def with_progress() -> Iterator[File]:
         for each in files:
             yield each
             progress.advance()
 
     progress.begin("Searching", len(files))
-    found = list(in_files(shown(), Look(names, redact, tuple(allowed), own_words(), own_texts(_trajectory()))))
+    leaks = list(
+        in_files(with_progress(), Look(names, redact, tuple(allowed), own_words(), own_texts(_plain_trajectory())))
+    )
     progress.end()
-    return found
+    return leaks
 
 
-def _trajectory() -> object:
-    """Of a session that has everything, so that nothing in it is anybody's."""
+def _plain_trajectory() -> object:
+    """The trajectory of a session with every kind of event and no real text."""
     session = session_with_everything()
     document = trajectory(session)
     document["extra"]["outcomes"] = outcomes(session)
     return msgspec.to_builtins(document)
 
 
-def _enough(chosen: Iterable[Summary], projects: Projects, least: int) -> None:
-    listed = list(chosen)
-    if not listed:
+def _check_enough_projects(chosen: Iterable[Summary], projects: Projects, least: int) -> None:
+    summaries = list(chosen)
+    if not summaries:
         raise UserError("no session fits these filters; `preheat sessions list` shows what there is")
-    found = {projects.of(each.project) for each in listed} - {""}
-    if len(found) < least:
+    named = {projects.of(each.project) for each in summaries} - {""}
+    if len(named) < least:
         raise UserError(
-            f"these sessions come from {len(found)} project{'s' * (len(found) != 1)}, and at least {least} are needed so that"
+            f"these sessions come from {len(named)} project{'s' * (len(named) != 1)}, and at least {least} are needed so that"
             " nothing points to one of them; choose more sessions, or lower `--min-projects` if you know what that gives away"
         )
 
 
-def _refuse(leaks: list[Leak]) -> None:
+def _refuse_leaks(leaks: list[Leak]) -> None:
     if leaks:
         shown = "; ".join(f"{each.file}:{each.line}: {each.sort} `{each.text}`" for each in leaks[:5])
         more = f"; and {len(leaks) - 5:,} more" if len(leaks) > 5 else ""
@@ -196,19 +199,19 @@ def _refuse(leaks: list[Leak]) -> None:
         )
 
 
-def _templates(home: str, names: tuple[str, ...] | None) -> list[Template]:
+def _chosen_templates(home: str, names: tuple[str, ...] | None) -> list[Template]:
     store = Store(home)
     if names is not None:
         return [store.find(name).template for name in names]
     found: list[Template] = []
     for name in store.names():
         state = store.state(name)
-        if state.live is not None:  # an import that nobody reviewed is nobody's to publish
+        if state.live is not None:  # an import that was not reviewed is not published
             found.append(store.read(state.live))
     return found
 
 
-def _changed(folder: str, files: Sequence[File]) -> Iterator[str]:
+def _changed_files(folder: str, files: Sequence[File]) -> Iterator[str]:
     try:
         listed = msgspec.json.decode(read(os.path.join(folder, MANIFEST)))["files"]
         digests = {str(name): each["sha256"] for name, each in listed.items()}

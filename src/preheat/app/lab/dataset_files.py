@@ -1,6 +1,6 @@
-"""The files of one dataset: rows, lessons, templates, trajectories, and the pages that say what they are.
+"""Writes the files of one dataset: rows of sessions, lessons and templates, trajectories, datasheet, schema, manifest.
 
-Knows nothing of which sessions are chosen, nor of whether what is written gives somebody away.
+Knows nothing of how sessions are chosen or leaks found.
 """
 
 import os
@@ -35,7 +35,7 @@ DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dataset is to hold."""
+    """What a person asks a dataset to contain."""
 
     sessions: Filter
     templates: tuple[str, ...] | None
@@ -47,10 +47,10 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of an export."""
+    """The result of an export."""
 
     folder: str
-    """Empty if nothing was written."""
+    """Empty in a dry run."""
     sessions: int
     unreadable: tuple[str, ...]
     without_project: int
@@ -66,7 +66,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     lessons_left_out: dict[str, int]
     bytes: int
     unread: int
-    """Other sessions that cannot be read: names that only they tell were not looked for."""
+    """Other sessions that cannot be read: names that only they contain were not searched for."""
 
 
 class Export:
@@ -83,31 +83,31 @@ class Export:
         found: Survey,
     ) -> None:
         self._connection, self._folder, self._wanted = connection, folder, wanted
-        self._chosen, self._projects, self._found = chosen, projects, found
+        self._chosen, self._projects, self._surveyed = chosen, projects, found
         self._pseudonyms = Pseudonyms(salt)
         self._anonymiser = Anonymiser(self._pseudonyms, found.names, redact)
         found.vocabulary.settle(self._anonymiser.general, self._anonymiser.nameless)
-        self._told = Told(self._project, found.vocabulary.tool, found.vocabulary.model, found.vocabulary.version)
+        self._names_shown = Told(self._project, found.vocabulary.tool, found.vocabulary.model, found.vocabulary.version)
         self._exported = frozenset(f"{row.agent}:{row.session}" for row in found.rows)
         self._rows: dict[str, int] = {}
         self._empty = 0
 
     def write(self, learned: list[Lesson], templates: list[Template], progress: Progress) -> Published:
-        vocabulary = self._found.vocabulary
-        rows = [published(row, self._pseudonyms, self._told, self._exported) for row in self._found.rows]
-        rows.sort(key=lambda row: row.session)  # by pseudonym: their order tells nothing
-        self._lines("sessions.jsonl", rows)
-        self._lines("errors.jsonl", vocabulary.errors())
-        self._lines("forms.jsonl", vocabulary.forms())
+        vocabulary = self._surveyed.vocabulary
+        rows = [published(row, self._pseudonyms, self._names_shown, self._exported) for row in self._surveyed.rows]
+        rows.sort(key=lambda row: row.session)  # by pseudonym: the order says nothing
+        self._save_rows("sessions.jsonl", rows)
+        self._save_rows("errors.jsonl", vocabulary.errors())
+        self._save_rows("forms.jsonl", vocabulary.forms())
         lessons = Lessons(vocabulary.spread, self._anonymiser.general, vocabulary.tool)
-        lesson_rows, template_rows = self._learned(lessons, learned, templates)
-        self._lines("lessons.jsonl", lesson_rows)
-        self._lines("templates.jsonl", template_rows)
-        trajectories = self._trajectories(progress) if self._wanted.trajectories else None
+        lesson_rows, template_rows = self._learned_rows(lessons, learned, templates)
+        self._save_rows("lessons.jsonl", lesson_rows)
+        self._save_rows("templates.jsonl", template_rows)
+        trajectories = self._save_trajectories(progress) if self._wanted.trajectories else None
         report = self._report(rows, trajectories, dict(sorted(lessons.left_out.items())))
-        self._save(SCHEMA, _pretty(schema()))
+        self._save(SCHEMA, _indented(schema()))
         self._save(DATASHEET, datasheet(_facts(report, self._wanted)).encode())
-        self._save(MANIFEST, _pretty(self._manifest()))
+        self._save(MANIFEST, _indented(self._manifest()))
         size = sum(len(content()) for _, content in files_in(self._folder))
         return msgspec.structs.replace(report, bytes=size)
 
@@ -116,7 +116,7 @@ class Export:
         return self._pseudonyms.of("project", name) if name else ""
 
     # Files.
-    def _lines(self, name: str, rows: Sequence[msgspec.Struct]) -> None:
+    def _save_rows(self, name: str, rows: Sequence[msgspec.Struct]) -> None:
         self._rows[name] = len(rows)
         self._save(name, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
 
@@ -126,10 +126,10 @@ class Export:
         with open(path, "wb") as stream:
             stream.write(data)
 
-    def _learned(
+    def _learned_rows(
         self, lessons: Lessons, learned: list[Lesson], templates: list[Template]
     ) -> tuple[list[LessonRow], list[TemplateRow]]:
-        """Only what chosen sessions taught counts."""
+        """The rows of lessons that chosen sessions taught, and of templates."""
         for lesson in learned:
             sources = {each.session for each in lesson.evidence if each.session in self._chosen}
             if not sources:
@@ -137,27 +137,27 @@ class Export:
                 continue
             lessons.add(lesson, {self._projects.of(self._chosen[key].project) for key in sources} - {""})
         rows = lessons.rows(self._pseudonyms)
-        known = {row.lesson: row for row in rows}
-        made = [lessons.template_row(template, self._pseudonyms, known) for template in templates]
-        return rows, sorted(made, key=lambda row: row.template)
+        rows_by_lesson = {row.lesson: row for row in rows}
+        template_rows = [lessons.template_row(template, self._pseudonyms, rows_by_lesson) for template in templates]
+        return rows, sorted(template_rows, key=lambda row: row.template)
 
-    def _trajectories(self, progress: Progress) -> int:
-        vocabulary = self._found.vocabulary
-        telling = Telling(
+    def _save_trajectories(self, progress: Progress) -> int:
+        vocabulary = self._surveyed.vocabulary
+        rules = Telling(
             self._wanted.texts, self._pseudonyms, self._anonymiser, self._project, vocabulary.tool, vocabulary.model,
             vocabulary.version, lambda text: vocabulary.form(command_form(text)), self._exported,
         )  # fmt: skip
         written = 0
         progress.begin("Writing", len(self._exported), "sessions")
         for key, session in loaded(self._connection, self._exported):
-            document = trajectory(retold(session, telling))
+            document = trajectory(retold(session, rules))
             progress.advance()
             if not document["steps"]:
                 self._empty += 1
                 continue
             document["extra"]["outcomes"] = outcomes(session)
             name = self._pseudonyms.of("session", key)
-            self._save(f"{TRAJECTORIES}/{name}.json", _pretty(document))
+            self._save(f"{TRAJECTORIES}/{name}.json", _indented(document))
             written += 1
         progress.end()
         return written
@@ -165,12 +165,12 @@ class Export:
     # Reports.
     def _report(self, rows: list[SessionRow], trajectories: int | None, lessons_left_out: dict[str, int]) -> Published:
         left_out: Counter[str] = Counter()
-        for sort, values in self._found.vocabulary.spread.left_out.items():
+        for sort, values in self._surveyed.vocabulary.spread.left_out.items():
             left_out["version" if sort.startswith("version") else sort] += len(values)
         return Published(
             folder="",
             sessions=len(rows),
-            unreadable=tuple(self._found.unreadable),
+            unreadable=tuple(self._surveyed.unreadable),
             without_project=sum(row.project is None for row in rows),
             projects=len({row.project for row in rows} - {None}),
             calls=sum(row.calls for row in rows),
@@ -178,12 +178,12 @@ class Export:
             rows=dict(self._rows),
             trajectories=trajectories,
             empty=self._empty,
-            names=self._found.names.count,
+            names=self._surveyed.names.count,
             replaced={sort: number for sort, number in sorted(self._anonymiser.counts.items()) if number},
             left_out=dict(sorted(left_out.items())),
             lessons_left_out=lessons_left_out,
             bytes=0,
-            unread=self._found.unread,
+            unread=self._surveyed.unread,
         )
 
     def _manifest(self) -> dict[str, Any]:
@@ -223,5 +223,5 @@ def read(path: str) -> bytes:
         return stream.read()
 
 
-def _pretty(value: Any) -> bytes:
+def _indented(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"

@@ -1,7 +1,6 @@
-"""Goes over the archive for a dataset: gathers the names that must not be told, and measures the sessions that are chosen, for
-their rows and for what several projects may share.
+"""Surveys the archive for a dataset: collects names that must not be published, and measures the chosen sessions.
 
-Knows nothing of what is written where: that is `app.lab.dataset`.
+Knows nothing of files (`app.lab.dataset` does).
 """
 
 import os
@@ -50,66 +49,66 @@ from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, joined
 
-_JOINTS = re.compile(r"[\W_]+")
+_SEPARATORS = re.compile(r"[\W_]+")
 _GIT_SECONDS = 5
 
 
 class Projects:
-    """Which project a folder belongs to. Folders of one name are one project here, whoever's they are and however it is
-    written: whoever counts projects to hide in must not count one twice."""
+    """Which project a folder belongs to. Folders of the same name count as one project: when projects are counted for
+    anonymity, none may count twice."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._roots = {place.folder: place.root for place in places(connection)}
 
     def of(self, folder: str) -> str:
-        """Empty where a session has none: a home folder is no project."""
+        """The project of a folder; empty for a home folder, which is no project."""
         root = self._roots[folder] if folder in self._roots else root_of(folder)
         return self.named(root)
 
     def named(self, name: str) -> str:
-        """The same by the name or root of a project."""
-        return _JOINTS.sub("", last_part(name)).casefold() if name else ""
+        """The project by its name or root."""
+        return _SEPARATORS.sub("", last_part(name)).casefold() if name else ""
 
 
 class Measured(NamedTuple):
-    """A session's row with its own names in it, and its calls."""
+    """A session's row with its real names in it, and its calls."""
 
     row: SessionRow
     models: list[str]
     calls: list[tuple[CallRecord, str]]
-    """Each with the form of its shell command."""
+    """Each call with the form of its shell command."""
 
 
 class Survey(NamedTuple):
-    """What was found."""
+    """The result of a survey."""
 
     names: Names
     rows: list[SessionRow]
     vocabulary: Vocabulary
     unreadable: list[str]
-    """Keys and reasons, of the chosen sessions."""
+    """Keys of chosen sessions that cannot be read, with the reasons."""
     unread: int
-    """Other sessions that cannot be read: names that only they tell are not known."""
+    """Other sessions that cannot be read: names that only they contain are not known."""
 
 
-class _Looked(NamedTuple):
-    """What one session gives."""
+class _SessionNames(NamedTuple):
+    """The names in one session, and its measures if it is chosen."""
 
     key: str
     names: list[Name]
     measured: Measured | None
-    """Of those that are chosen."""
+    """None if the session is not chosen."""
 
 
-class _Found(NamedTuple):
-    """What became of a group."""
+class _GroupResult(NamedTuple):
+    """The sessions of one group of sources."""
 
     looked: list[bytes]
-    """Encoded where they were looked at: one that cannot be fails alone."""
+    """Encoded one by one: a session that cannot be encoded fails alone."""
     failures: list[Unreadable]
 
 
-_FOUND, _LOOKED = msgspec.msgpack.Decoder(_Found), msgspec.msgpack.Decoder(_Looked)
+_GROUP_DECODER, _SESSION_DECODER = msgspec.msgpack.Decoder(_GroupResult), msgspec.msgpack.Decoder(_SessionNames)
 
 
 def survey(
@@ -120,68 +119,68 @@ def survey(
     allowed: Iterable[str] = (),
     progress: Progress = SILENT,
 ) -> Survey:
-    """Read every session of the archive once: the chosen ones are measured, and all of them give names away."""
-    names: set[Name] = set(_of_this_machine())
-    every = sessions(connection, Filter())
-    for summary in every:
+    """Read every session of the archive once, for its names; measure the chosen ones."""
+    names: set[Name] = set(_names_of_this_machine())
+    summaries = sessions(connection, Filter())
+    for summary in summaries:
         names.update(in_heading(summary.project, summary.branch))
-    found: list[Measured] = []
+    measured_sessions: list[Measured] = []
     failures: dict[str, str] = {}
-    progress.begin("Reading", len(every), "sessions")
-    for looked in _over(connection, {each.key for each in every}, frozenset(chosen), failures):
-        names.update(looked.names)
-        found += [looked.measured] if looked.measured is not None else []
+    progress.begin("Reading", len(summaries), "sessions")
+    for session_names in _search_sessions(connection, {each.key for each in summaries}, frozenset(chosen), failures):
+        names.update(session_names.names)
+        measured_sessions += [session_names.measured] if session_names.measured is not None else []
         progress.advance()
     progress.end()
     vocabulary = Vocabulary(least, well_known_tools())
-    found.sort(key=lambda each: (each.row.agent, each.row.session))  # however many processes read them
-    for each in found:
-        _learn(vocabulary, projects.of(each.row.project or ""), each)
+    measured_sessions.sort(key=lambda each: (each.row.agent, each.row.session))  # in any number of processes
+    for each in measured_sessions:
+        _add_to_vocabulary(vocabulary, projects.of(each.row.project or ""), each)
     unreadable = [f"{key}: {failures[key]}" for key in sorted(failures) if key in chosen]
-    rows = [each.row for each in found]
+    rows = [each.row for each in measured_sessions]
     return Survey(known(names, allowed), rows, vocabulary, unreadable, len(failures) - len(unreadable))
 
 
-def _over(
+def _search_sessions(
     connection: sqlite3.Connection, keys: set[str], chosen: frozenset[str], failures: dict[str, str]
-) -> Iterator[_Looked]:
-    """What each session gives, each source read once and side by side if there is enough to do."""
-    missing = set(keys)
-    for found in over_groups(connection, listed(connection, keys), partial(_look_over, chosen), _FOUND):
-        failures.update((each.key, each.why) for each in found.failures)
-        for data in found.looked:
-            looked = _LOOKED.decode(data)
-            missing.discard(looked.key)
-            yield looked
-    for key in sorted(missing.difference(failures)):  # a sync has changed them meanwhile: nobody in them may be missed
+) -> Iterator[_SessionNames]:
+    """Search every session, each source read once, in several processes if there are many."""
+    unseen = set(keys)
+    for group in over_groups(connection, listed(connection, keys), partial(_search_group, chosen), _GROUP_DECODER):
+        failures.update((each.key, each.why) for each in group.failures)
+        for data in group.looked:
+            session_names = _SESSION_DECODER.decode(data)
+            unseen.discard(session_names.key)
+            yield session_names
+    for key in sorted(unseen.difference(failures)):  # a sync has changed these meanwhile
         try:
-            yield _look(key, load(connection, key), key in chosen)
+            yield _search_session(key, load(connection, key), key in chosen)
         except PreheatError as error:
             failures[key] = str(error)
 
 
-def _look_over(chosen: frozenset[str], group: Gathered) -> _Found:
-    """At the top of the module: it goes to other processes by its name."""
+def _search_group(chosen: frozenset[str], group: Gathered) -> _GroupResult:
+    """Search one group of sources, in a worker process."""
 
     def encoded(of: Unanalysed, session: Session) -> bytes:
-        return msgspec.msgpack.encode(_look(of.key, session, of.key in chosen))
+        return msgspec.msgpack.encode(_search_session(of.key, session, of.key in chosen))
 
-    return _Found(*reread(group, encoded, "search for names"))
+    return _GroupResult(*reread(group, encoded, "search for names"))
 
 
-def _look(key: str, session: Session, chosen: bool) -> _Looked:
+def _search_session(key: str, session: Session, chosen: bool) -> _SessionNames:
     names = {name for text in texts(session) for name in in_text(text)}
-    return _Looked(key, list(names), measure(session) if chosen else None)
+    return _SessionNames(key, list(names), measure(session) if chosen else None)
 
 
-# What a dataset counts of a session.
+# Measures.
 def measure(session: Session) -> Measured:
-    """All that a dataset counts of a session."""
+    """Everything that a dataset counts of a session."""
     assessed = assess(session)
     models = {session.model, *(event.model for event in session.events if isinstance(event, AssistantMessage))}
     by_seq = {record.seq: record for record in assessed.records}
     calls = [(by_seq[seq], _form_of(call)) for seq, (call, _) in enumerate(joined(session)) if seq in by_seq]
-    row = measured(session, assessed.profile, assessed.records, _watched(session, assessed))
+    row = measured(session, assessed.profile, assessed.records, _measure_live(session, assessed))
     return Measured(row, sorted(models - {""}), calls)
 
 
@@ -190,9 +189,9 @@ def _form_of(call: ToolCall) -> str:
     return command_form(text_of(call.input)) if call.kind == "shell" else ""
 
 
-def _watched(session: Session, assessed: Assessment) -> Watched:
+def _measure_live(session: Session, assessed: Assessment) -> Watched:
     card = scorecard(facts_of(session, assessed))
-    phases, changes = _phases(session, assessed)
+    phases, changes = _count_phases(session, assessed)
     shortened = {
         each.strategy: Shortened(
             each.ratio, {sort: Share(kept.kept, kept.total) for sort, kept in each.markers.items()}
@@ -207,8 +206,8 @@ def _watched(session: Session, assessed: Assessment) -> Watched:
     return Watched(phases, changes, {**scores, "mean": card.mean}, rules, shortened)
 
 
-def _phases(session: Session, assessed: Assessment) -> tuple[dict[str, int], int]:
-    """How many calls were made in each phase, and how often it changed."""
+def _count_phases(session: Session, assessed: Assessment) -> tuple[dict[str, int], int]:
+    """The number of calls in each phase, and how often the phase changed."""
     state = START
     counted: Counter[str] = Counter()
     changes = 0
@@ -222,7 +221,7 @@ def _phases(session: Session, assessed: Assessment) -> tuple[dict[str, int], int
 
 
 def outcomes(session: Session) -> list[dict[str, Any]]:
-    """What came of each call, in their order: a reader of a trajectory without texts could not tell."""
+    """The outcome of each call, in order: a trajectory without texts does not show it."""
     return [
         {
             "status": record.status,
@@ -234,14 +233,14 @@ def outcomes(session: Session) -> list[dict[str, Any]]:
     ]
 
 
-def _learn(vocabulary: Vocabulary, project: str, found: Measured) -> None:
+def _add_to_vocabulary(vocabulary: Vocabulary, project: str, found: Measured) -> None:
     vocabulary.add_session(project, found.row.agent, found.row.agent_version, found.models)
     for record, form in found.calls:
         vocabulary.add_call(project, record, form)
 
 
 def loaded(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
-    """Sessions by their keys, in no order: each source is read once for all of its own. Raises if one cannot be read."""
+    """Sessions by their keys, in any order, each source read once. Raises if a session cannot be read."""
     missing = set(keys)
     for group in listed(connection, keys).groups:
         for of, session, _ in sessions_of(gather(connection, group)):
@@ -253,31 +252,31 @@ def loaded(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tu
 
 
 def known(found: Iterable[Name], allowed: Iterable[str] = ()) -> Names:
-    """The names to look for, without what is everybody's: words of tools, programs, forms, and of every export's pages."""
+    """The names to search for, without words of tools, programs and the dataset's own pages."""
     programs = {*PROGRAMS, *FAMILIES, *TASK_RUNNERS, *TRIVIAL}
-    told = {word for family in FAMILIES.values() for word in family.subcommands}
-    soft = words(" ".join((*programs, *told, *_split(well_known_tools()))))
+    subcommands = {word for family in FAMILIES.values() for word in family.subcommands}
+    tool_words = words(" ".join((*programs, *subcommands, *_words_of_names(well_known_tools()))))
     enumerated = (*STATUSES, *RUNGS, *CAUSES, *PHASES, *DIMENSIONS, *SORTS, *get_args(ToolKind), *get_args(Purpose))
-    hard = words(" ".join((*AGENTS, *enumerated, *allowed, msgspec.json.encode(schema()).decode())))
-    return Names(found, soft, hard)
+    dataset_words = words(" ".join((*AGENTS, *enumerated, *allowed, msgspec.json.encode(schema()).decode())))
+    return Names(found, tool_words, dataset_words)
 
 
-def _split(names: Iterable[str]) -> Iterator[str]:
+def _words_of_names(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield name
         yield from re.findall(r"[A-Z]?[a-z]+", name)
 
 
 def texts(session: Session) -> Iterator[str]:
-    """Everything that stands in a session, one text after the other."""
+    """All texts of a session."""
     yield session.title
     for problem in session.problems:
         yield str(problem)
     for event in session.events:
-        yield from _told(event)
+        yield from _event_texts(event)
 
 
-def _told(event: Event) -> Iterator[str]:
+def _event_texts(event: Event) -> Iterator[str]:
     for name in event.__struct_fields__:
         value: Any = getattr(event, name)
         if isinstance(value, str):
@@ -289,18 +288,18 @@ def _told(event: Event) -> Iterator[str]:
                 yield repr(value)
 
 
-def _of_this_machine() -> Iterator[Name]:
-    """The account, the machine and the name that commits are signed with here."""
+def _names_of_this_machine() -> Iterator[Name]:
+    """The names of the account, of this machine and of git's author here."""
     account = os.path.basename(os.path.expanduser("~"))
     yield Name("person", account)
     yield Name("host", socket.gethostname())
     for setting in ("user.name", "user.email"):
         try:
-            done = subprocess.run(
+            finished = subprocess.run(
                 ["git", "config", "--global", setting], capture_output=True, text=True, timeout=_GIT_SECONDS
             )
         except (OSError, subprocess.SubprocessError):
             return
-        value = done.stdout.strip()
+        value = finished.stdout.strip()
         if value:
             yield from in_text(f"user.name={value}\n" if setting == "user.name" else value)

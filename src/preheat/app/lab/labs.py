@@ -1,5 +1,4 @@
-"""The lab: its stages are given what they need (what was learned, how texts are framed, agents' programs, the archive), and what
-they find is given back as values.
+"""Lab comparisons: planned, run, reported. Passes lessons, wording, agents' programs and the archive to the lab's stages.
 
 Knows nothing of how a task is run, nor of what the numbers mean.
 """
@@ -17,8 +16,9 @@ from preheat.app.context.provisioning import known_lessons, provision, render
 from preheat.app.experiments.arms import as_note, as_placebo, framed
 from preheat.app.later import Later
 from preheat.app.projects import project_named
-from preheat.app.sessions.archive import load, opened, sync
+from preheat.app.sessions.archive import load, sync
 from preheat.app.sessions.compression import compress
+from preheat.archive.connect import connect
 from preheat.errors import PreheatError, UserError
 from preheat.experiments.arms import FACTS, note
 from preheat.lab.arms import Sources, Wording
@@ -49,53 +49,53 @@ else:
 __all__ = ["METRICS", "Cell", "LabPlan", "LabSummary", "Labs", "Level", "Listed", "Report", "Suite", "Wanted"]
 
 _CHAT_READER = "openai_chat"
-"""Who reads what our own loop writes."""
+"""The reader of what Preheat's own chat loop writes."""
 
 
 class LabSummary(NamedTuple):
-    """A lab in a line."""
+    """A lab in a list."""
 
     name: str
     folder: str
     plan: LabPlan
     runs: int
-    """Those that are over."""
+    """The number of finished runs."""
     planned: int
 
 
 class Listed(NamedTuple):
-    """The labs that there are."""
+    """All labs."""
 
     labs: list[LabSummary]
     damaged: list[str]
-    """What is wrong with those that cannot be read."""
+    """Labs that cannot be read, a sentence each."""
 
 
 class Labs:
     """Comparisons of arms on tasks: planned, run, reported."""
 
     def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
-        """`environment`: what programs are run from; this process's own unless given."""
+        """`environment`: the variables of programs; this process's own unless given."""
         self._folder = folder
         self._environment = dict(os.environ if environment is None else environment)
 
     def agents(self) -> tuple[str, ...]:
-        """Who can do the tasks of a lab."""
+        """The agents that can do the tasks of a lab."""
         return lab_agents()
 
     def suite(self, path: str, limit: int | None = None) -> Suite:
-        """The tasks in a file, or the first so many of them, with what the file asks for."""
+        """The tasks in a file, or the first `limit` of them, with the file's settings."""
         return first_tasks(read_suite(path), limit)
 
     def plan(self, suite: Suite, wanted: Wanted, name: str = "") -> LabPlan:
-        """What would be run, and what each arm would be given. Nothing is written."""
+        """Make a plan, with the context of each arm. Nothing is stored."""
         wanted = wanted_with(suite, wanted)
         bench = bench_for(self._folder, wanted, self._environment)
         name = check_name(name or suite.name, "a lab")
         return planned(name, suite, wanted, bench, sources_for(self._folder, wanted))
 
     def order(self, plan: LabPlan) -> list[Cell]:
-        """The runs of a plan, one after the other."""
+        """The runs of a plan, in order."""
         return order(plan)
 
     def run(
@@ -107,8 +107,8 @@ class Labs:
         keep_in: str = "",
         progress: Progress = SILENT,
     ) -> "Report":
-        """Run what is not over yet of a lab that was asked for in the same way, or of a new one (with `restart` always: the other
-        is put aside), and say what all of it shows. The runs' folders stay in `keep_in`, if that is given."""
+        """Run a lab, or the rest of one that was started with the same settings, and report. With `restart` an earlier one is set
+        aside. The folders of the runs stay in `keep_in`, if that is given."""
         wanted = wanted_with(suite, wanted)
         bench = bench_for(self._folder, wanted, self._environment, keep_in)
         if wanted.endpoint.startswith("http"):
@@ -119,16 +119,16 @@ class Labs:
         return _report.report(plan, run_lab(lab, plan, bench, progress))
 
     def report(self, name: str) -> "Report":
-        """What a lab shows, by its name or its folder. Raises NotFound."""
+        """The report of a lab, by name or folder. Raises NotFound."""
         lab = lab_named(self._folder, name)
         return _report.report(lab.plan(), lab.tried())
 
     def summary(self, name: str) -> LabSummary:
-        """How far a lab is, by its name or its folder. Raises NotFound."""
+        """The summary of a lab, by name or folder. Raises NotFound."""
         return _summary(lab_named(self._folder, name))
 
     def labs(self) -> Listed:
-        """Every lab; one that cannot be read hides no other."""
+        """All labs; those that cannot be read are listed apart."""
         found = Listed([], [])
         for lab in every_lab(self._folder):
             try:
@@ -139,7 +139,7 @@ class Labs:
 
 
 def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_in: str = "") -> Bench:
-    """What a lab takes on this machine. Raises UserError with what is missing."""
+    """What a lab needs of this machine. Raises UserError if something is missing."""
     if wanted.key and not environment.get(wanted.key):
         raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
     own = wanted.agent in ("", CHAT)
@@ -158,7 +158,7 @@ def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_
 
 
 def lab_agents() -> tuple[str, ...]:
-    """Who can do the tasks of a lab."""
+    """The agents that can do the tasks of a lab."""
     return (CHAT, *settled_agents())
 
 
@@ -168,15 +168,15 @@ def _summary(lab: Lab) -> LabSummary:
 
 
 def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
-    """Read what a run wrote into the archive, and measure it. The sessions carry Preheat's mark: ordinary learning and measuring
-    leave them out."""
+    """Read the transcripts of a run into the archive, and measure them. They carry Preheat's mark: learning and profiles leave
+    such sessions out."""
     if not files:
         return Measures(problem="the agent left no transcript")
     try:
         report = sync(folder, files=[(agent, path) for path in files])
         if report.failures:
             return Measures(problem=f"the transcript could not be read: {report.failures[0]}"[:400])
-        with closing(opened(folder)) as connection:
+        with closing(connect(folder)) as connection:
             keys = _queries.keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
             sessions = [load(connection, key) for key in keys]
     except PreheatError as error:
@@ -184,27 +184,27 @@ def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
     return measured([(key, each, assess(each).profile) for key, each in zip(keys, sessions, strict=True)])
 
 
-# What contexts are made from.
+# Sources of contexts.
 WORDING = Wording(
     framed, estimate, harmless, lambda lines: note("", lines).strip(), as_placebo, " ".join(FACTS)
 )  # fmt: skip
 
 
 def sources_for(folder: str, wanted: Wanted) -> Sources:
-    """What the contexts of a lab are made from."""
+    """The sources of a lab's contexts."""
     return Sources(
         WORDING,
-        partial(_learned, folder, wanted),
-        partial(_lines, folder, wanted.template),
-        partial(_messages, folder, wanted.session),
+        partial(_choose_items, folder, wanted),
+        partial(_lesson_lines, folder, wanted.template),
+        partial(_compressed_messages, folder, wanted.session),
         wanted.context,
         wanted.placebo,
         wanted.session,
     )
 
 
-class _Learned:
-    """Items that were chosen for a task out of lessons or a template."""
+class _ChosenItems:
+    """The items that were chosen for a task from lessons or a template."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -218,7 +218,7 @@ class _Learned:
         return render(self._context).text
 
     def first(self, items: int) -> str:
-        """The items of most worth, in the order in which they always stand."""
+        """The most valuable items, in their usual order."""
         best = sorted(self._context.items, key=lambda item: (-item.value, item.lesson))
         return render(without(self._context, frozenset(item.lesson for item in best[items:]))).text
 
@@ -226,9 +226,9 @@ class _Learned:
         return as_note(self._context) if self._context.items or self._context.addendum else ""
 
 
-def _learned(folder: str, wanted: Wanted, task: Task) -> _Learned:
-    """What Preheat would give for a task."""
-    return _Learned(
+def _choose_items(folder: str, wanted: Wanted, task: Task) -> _ChosenItems:
+    """What Preheat would hand out for a task."""
+    return _ChosenItems(
         provision(
             folder,
             task.prompt,
@@ -240,21 +240,21 @@ def _learned(folder: str, wanted: Wanted, task: Task) -> _Learned:
     )
 
 
-def _lines(folder: str, warm: str, kind: str, name: str) -> list[str]:
-    """What a template or a project says, an item a line; `warm` is the template that warm runs are given from."""
+def _lesson_lines(folder: str, warm: str, kind: str, name: str) -> list[str]:
+    """The lessons of a template or a project, one a line; `warm` is the template of the warm runs."""
     if kind == "template":
         store = Store(folder)
         other = store.find(name)
         if warm and other.name == store.find(warm).name:
             raise UserError(f"`{name}` is what warm runs are given: a placebo comes from another template")
         return [words(lesson) for lesson in other.template.lessons]
-    with closing(opened(folder)) as connection:
+    with closing(connect(folder)) as connection:
         project = project_named(connection, name)
     return [words(lesson) for lesson in known_lessons(folder, project) if lesson.scope.project == project]
 
 
-def _messages(folder: str, session: str, strategy: str) -> list[dict[str, Any]]:
-    """A past session, made shorter."""
-    with closing(opened(folder)) as connection:
+def _compressed_messages(folder: str, session: str, strategy: str) -> list[dict[str, Any]]:
+    """A past session as shorter messages."""
+    with closing(connect(folder)) as connection:
         found = load(connection, session)
     return compress(found, strategy).messages

@@ -1,7 +1,6 @@
-"""Trains a template, from the first task to the version that is kept: tasks are run by the lab, the sessions are read, made
-shorter and learned from as others are.
+"""Trains a template: runs tasks with an agent's program, reads and compresses the sessions, learns from them, stores a version.
 
-Knows nothing of how a task is run, nor of what is shown of it.
+Knows nothing of how a task is run, nor of how it is shown.
 """
 
 import os
@@ -11,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
@@ -22,9 +22,10 @@ from preheat.amounts import counted
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import seen_by_learners
 from preheat.app.learning.learning import study
-from preheat.app.sessions.archive import load, opened, sync
+from preheat.app.sessions.archive import load, sync
 from preheat.app.sessions.compression import compress
 from preheat.app.templates.library import Templates
+from preheat.archive.connect import connect
 from preheat.archive.queries import sessions
 from preheat.compress import Compressed, Kept, Sort
 from preheat.errors import UserError
@@ -40,40 +41,40 @@ from preheat.safe_text.reasons import junk
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
 
-_NEWEST = 200
-"""Sessions that are looked through for a task's, where the agent does not record in which folder it worked."""
+_SEARCHED_SESSIONS = 200
+"""The number of newest sessions that are searched for those of a task, if the agent does not record its folder."""
 
 
 class Outcome(NamedTuple):
-    """What came of a training."""
+    """The result of a training."""
 
     digest: str
     template: Template
     ran: list[Ran]
-    """One for each task, in their order."""
+    """One for each task, in order."""
     sessions: dict[str, list[str]]
     """By task, the keys of its sessions in the archive."""
     before: int
-    """Tokens of those sessions, and what compressing left."""
+    """Tokens of these sessions before compressing, and after."""
     after: int
     markers: dict[Sort, Kept]
     left_out: dict[str, int]
 
 
 class Training:
-    """Templates that are trained: an agent's program does tasks, and what it did is kept."""
+    """Trains templates on tasks that an agent's program does."""
 
     def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
-        """`environment`: what the programs run in; this process's own unless given."""
+        """`environment`: the variables of the programs; this process's own unless given."""
         self._folder = folder
         self._environment = dict(os.environ if environment is None else environment)
 
     def agents(self) -> tuple[str, ...]:
-        """Those whose programs can be started without a terminal."""
+        """The agents whose programs run without a terminal."""
         return headless_agents()
 
     def suite(self, path: str, limit: int | None = None) -> Suite:
-        """The tasks in a file, or the first so many of them."""
+        """The tasks in a file, or the first `limit` of them."""
         return first_tasks(read_suite(path), limit)
 
     def train(
@@ -91,8 +92,8 @@ class Training:
         keep_work: bool = False,
         progress: Progress = SILENT,
     ) -> Outcome:
-        """Run a suite with an agent's program, learn from the tasks that ended well, and keep that as a version of a template.
-        Raises UserError, with nothing kept, if none did."""
+        """Run a suite with an agent's program, learn from the tasks that ended well, and store the lessons as a template version.
+        Raises UserError if no task ended well."""
         check_name(name)
         headless = headless_of(agent)
         if headless is None:
@@ -119,11 +120,11 @@ def _project(wanted: str) -> str:
 def train(
     folder: str, name: str, suite: Suite, plan: Plan, strategy: str = "markers", progress: Progress = SILENT
 ) -> Outcome:
-    """The same by a plan that says how an agent's program is run."""
+    """Train a template by a plan, which says how the agent's program is run."""
     check_name(name)
     path = state_path(folder, name)
     plan = plan._replace(records=f"{path.removesuffix('.json')}.records")
-    setting = _setting(suite, plan)
+    setting = _settings_digest(suite, plan)
     before = load_state(path, setting)
     state = before or State(setting, uuid4().hex[:12], os.path.realpath(tempfile.mkdtemp(prefix="preheat-train-")))
     good = [task for task in suite.tasks if task.id in state.ran and state.ran[task.id].good]
@@ -141,97 +142,95 @@ def train(
         progress.end()
         if not plan.keep_work:
             shutil.rmtree(state.base, ignore_errors=True)
-    outcome = _learned(folder, name, suite, plan, strategy, state)
+    outcome = _build_template(folder, name, suite, plan, strategy, state)
     drop(path)
     shutil.rmtree(plan.records, ignore_errors=True)
     return outcome
 
 
-def _setting(suite: Suite, plan: Plan) -> str:
-    """Changes with whatever changes what the runs are."""
+def _settings_digest(suite: Suite, plan: Plan) -> str:
+    """A digest of everything that decides what the runs are."""
     parts = [plan.agent, plan.program, plan.model, *plan.options, plan.project, *(task.digest for task in suite.tasks)]
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _learned(folder: str, name: str, suite: Suite, plan: Plan, strategy: str, state: State) -> Outcome:
-    ran = [state.ran[task.id] for task in suite.tasks]
-    good = [each for each in ran if each.good]
+def _build_template(folder: str, name: str, suite: Suite, plan: Plan, strategy: str, state: State) -> Outcome:
+    runs = [state.ran[task.id] for task in suite.tasks]
+    good = [each for each in runs if each.good]
     if not good:
-        first = ran[0]
-        said = f" ({first.note[-200:]})" if first.note else ""
-        raise UserError(f"no task ended well: nothing was kept; `{first.task}`: {first.status}{said}")
-    found = _sessions(folder, suite, plan, state, good)
-    keys = [key for listed in found.values() for key in listed]
+        first = runs[0]
+        reason = f" ({first.note[-200:]})" if first.note else ""
+        raise UserError(f"no task ended well: nothing was kept; `{first.task}`: {first.status}{reason}")
+    sessions_found = _sessions_by_task(folder, suite, plan, state, good)
+    keys = [key for listed in sessions_found.values() for key in listed]
     if not keys:
         raise UserError(
             f"the agent left no session of {counted(len(good), 'task')} where Preheat looks: nothing was kept"
         )
-    shorter = _compressed(folder, {key: each.folder for each in good for key in found[each.task]}, strategy)
-    trained = [each for each, _ in shorter]
+    compressed = _compress_sessions(
+        folder, {key: each.folder for each in good for key in sessions_found[each.task]}, strategy
+    )
+    trained = [each for each, _ in compressed]
     studied = study(folder, keys)
     project = os.path.basename(plan.project)
     lessons = [*examples(trained, project), *survived(studied.lessons, trained, project)]
     request = Request(
         name=name,
-        description=f"Trained on `{suite.name}`: {len(good)} of {counted(len(ran), 'task')} ended well.",
+        description=f"Trained on `{suite.name}`: {len(good)} of {counted(len(runs), 'task')} ended well.",
         project=project,
         weak=True,
-        skipped=dict(Counter(each.status for each in ran if not each.good)),
+        skipped=dict(Counter(each.status for each in runs if not each.good)),
         filters=_filters(suite, plan, strategy),
         created_at=time.time(),
     )
     built = build(request, lessons, studied.profiles, junk)
     if not built.template.lessons:
         raise UserError("nothing that the tasks did is worth keeping: nothing was kept; give tasks that take some work")
-    note = f"{len(good)} of {counted(len(ran), 'task')} of `{suite.name}`"
+    note = f"{len(good)} of {counted(len(runs), 'task')} of `{suite.name}`"
     digest = Templates(folder).keep(built.template, "trained", note).digest
-    left = [each for _, each in shorter]
+    results = [each for _, each in compressed]
     return Outcome(
-        digest, built.template, ran, found, sum(each.before for each in left), sum(each.after for each in left),
-        _markers(left), built.left_out,
+        digest, built.template, runs, sessions_found, sum(each.before for each in results), sum(each.after for each in results),
+        _markers(results), built.left_out,
     )  # fmt: skip
 
 
 def _filters(suite: Suite, plan: Plan, strategy: str) -> dict[str, str]:
-    given = {"suite": suite.name, "agent": plan.agent, "model": plan.model, "strategy": strategy}
-    return {name: value for name, value in given.items() if value}
+    settings = {"suite": suite.name, "agent": plan.agent, "model": plan.model, "strategy": strategy}
+    return {name: value for name, value in settings.items() if value}
 
 
-def _sessions(folder: str, suite: Suite, plan: Plan, state: State, good: list[Ran]) -> dict[str, list[str]]:
-    """Read what the runs wrote into the archive, and say which sessions are whose."""
+def _sessions_by_task(folder: str, suite: Suite, plan: Plan, state: State, good: list[Ran]) -> dict[str, list[str]]:
+    """Read the transcripts of the runs into the archive; by task, the keys of its sessions."""
     files = sorted({path for each in good for path in each.files if os.path.exists(path)})
     sync(folder, files=[(plan.agent, path) for path in files])
     tasks = {task.id: task for task in suite.tasks}
-    connection = opened(folder)
-    try:
-        return {each.task: _keys(connection, plan.agent, tasks[each.task], each, state) for each in good}
-    finally:
-        connection.close()
+    with closing(connect(folder)) as connection:
+        return {each.task: _task_sessions(connection, plan.agent, tasks[each.task], each, state) for each in good}
 
 
-def _keys(connection: sqlite3.Connection, agent: str, task: Task, ran: Ran, state: State) -> list[str]:
-    """The sessions of a task: by its folder, which no other has; else by the mark in the prompt."""
+def _task_sessions(connection: sqlite3.Connection, agent: str, task: Task, ran: Ran, state: State) -> list[str]:
+    """The sessions of a task: by its own folder, else by the mark in the prompt."""
     here = sessions(connection, Filter(agent=agent, project=ran.folder))
     if here:
         return sorted(summary.key for summary in here)
     wanted = mark(state.run, task)
     return sorted(
         summary.key
-        for summary in sessions(connection, Filter(agent=agent), _NEWEST)
-        if not summary.project and summary.starter == "preheat" and _says(connection, summary.key, wanted)
+        for summary in sessions(connection, Filter(agent=agent), _SEARCHED_SESSIONS)
+        if not summary.project and summary.starter == "preheat" and _contains(connection, summary.key, wanted)
     )
 
 
-def _says(connection: sqlite3.Connection, key: str, wanted: str) -> bool:
+def _contains(connection: sqlite3.Connection, key: str, wanted: str) -> bool:
     events = load(connection, key).events
     return any(isinstance(event, UserMessage) and wanted in event.text for event in events)
 
 
-def _compressed(folder: str, worked_in: dict[str, str], strategy: str) -> list[tuple[Trained, Compressed]]:
-    """The sessions (given with where they worked) as they are kept."""
-    connection = opened(folder)
-    try:
-        found = []
+def _compress_sessions(folder: str, worked_in: dict[str, str], strategy: str) -> list[tuple[Trained, Compressed]]:
+    """The sessions, given with their folders, compressed."""
+    found = []
+    with closing(connect(folder)) as connection:
         for key, root in worked_in.items():
             session = load(connection, key)
             seen = seen_by_learners(session, assess(session).records, root)
@@ -239,9 +238,7 @@ def _compressed(folder: str, worked_in: dict[str, str], strategy: str) -> list[t
             calls = tuple((each.call, each.record) for each in seen.calls)
             trained = Trained(seen.key, session, calls, seen.relative, shorter.session, shorter.calls)
             found.append((trained, shorter))
-        return found
-    finally:
-        connection.close()
+    return found
 
 
 def _markers(compressed: list[Compressed]) -> dict[Sort, Kept]:

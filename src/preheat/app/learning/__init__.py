@@ -1,1 +1,1 @@
-"""Learning: conclusions over the notes of all sessions, and the lessons that come of them."""
+"""Learning: conclusions from the notes of all sessions, and the lessons that they give."""

@@ -1,7 +1,7 @@
-"""Has each learner conclude over its notes, project by project, and keeps what came of it.
+"""Runs each learner over its notes, project by project, and stores the lessons.
 
-Knows none of the learners: they are handed over. A project is concluded on anew only if its notes have changed since;
-each conclusion is stored by itself, so a run can be stopped at any moment and the next one goes on.
+Knows none of the learners: they are passed in. A learner is run on a project again only if its notes have changed. Each
+conclusion is stored by itself, so that a run can be stopped at any moment and the next one goes on.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.archive import lessons as kept
+from preheat.archive import lessons as stored
 from preheat.archive import notes
 from preheat.archive.lessons import Place
 from preheat.archive.writer import writing
@@ -20,7 +20,7 @@ from preheat.lessons.learner import Learner, Noted
 from preheat.model.lesson import Lesson
 
 EVERYWHERE = ""
-"""The project that stands for all of them."""
+"""The name of the project that stands for all projects."""
 
 
 class Concluded(NamedTuple):
@@ -28,9 +28,9 @@ class Concluded(NamedTuple):
 
     learner: str
     projects: int
-    """On which it concluded anew."""
+    """Projects that it was run on."""
     sessions: int
-    """Whose notes it looked at for that."""
+    """Sessions whose notes it read for that."""
 
 
 Revise = Callable[[Sequence[Lesson], Mapping[str, Sequence[Noted[object]]]], list[Lesson]]
@@ -42,43 +42,43 @@ def conclude(
     places: Mapping[str, Place],
     on_project: Callable[[str, str], None] = lambda learner, project: None,
 ) -> tuple[list[Concluded], set[str]]:
-    """Let the learners conclude where something is new; what each did, and the projects in which anything changed."""
-    seen = kept.seen_by(connection)
+    """Run the learners where notes have changed; what each did, and the projects in which anything changed."""
+    digests = stored.seen_by(connection)
     changed: set[str] = set()
-    done: list[Concluded] = []
+    reports: list[Concluded] = []
     for learner in learners:
         if learner.learn is None:
             continue
         projects = sessions = 0
-        due = _due(connection, learner, places)
-        for project in {project for project, name in seen if name == learner.name} - {each[0] for each in due}:
+        noted = _noted_projects(connection, learner, places)
+        for project in {project for project, name in digests if name == learner.name} - {each[0] for each in noted}:
             with writing(connection):
-                kept.drop_learning(connection, project, learner.name)
+                stored.drop_learning(connection, project, learner.name)
             changed.add(project)
-        for project, numbers, digest in due:
-            if seen.get((project, learner.name)) == (learner.version, digest):
+        for project, numbers, digest in noted:
+            if digests.get((project, learner.name)) == (learner.version, digest):
                 continue
             on_project(learner.name, project)
-            found = learner.learn(project, _noted(connection, learner, numbers, places))
+            lessons = learner.learn(project, _load_notes(connection, learner, numbers, places))
             with writing(connection):
-                kept.store_learning(connection, project, learner.name, learner.version, digest, found)
+                stored.store_learning(connection, project, learner.name, learner.version, digest, lessons)
             changed.add(project)
             projects, sessions = projects + 1, sessions + len(numbers)
-        done.append(Concluded(learner.name, projects, sessions))
-    return done, changed
+        reports.append(Concluded(learner.name, projects, sessions))
+    return reports, changed
 
 
-def _due(
+def _noted_projects(
     connection: sqlite3.Connection, learner: Learner, places: Mapping[str, Place]
 ) -> list[tuple[str, list[int], str]]:
-    """Projects with the sessions that a learner has notes of, and a digest of those notes."""
+    """By project: the sessions that a learner has notes of, and a digest of these notes."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     stamps: defaultdict[str, list[str]] = defaultdict(list)
     for folder, session, stamp, ended in notes.stamps(connection, learner.name):
         name = places[folder].name if folder in places else ""
         for project in {name, EVERYWHERE} if learner.general else {name}:
             if project == EVERYWHERE and not learner.general:
-                continue  # sessions without a project teach something general or nothing
+                continue  # sessions without a project teach only general lessons
             numbers[project].append(session)
             stamps[project].append(f"{session} {stamp} {ended}\n")
     return [
@@ -87,10 +87,10 @@ def _due(
     ]
 
 
-def _noted(
+def _load_notes(
     connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int], places: Mapping[str, Place]
 ) -> list[Noted[object]]:
-    """The notes in time order: sessions that do not say when they were come first."""
+    """A learner's notes in time order; sessions without a time come first."""
     decoder = msgspec.msgpack.Decoder(learner.notes)
     found = [
         Noted(
@@ -113,33 +113,32 @@ def revise(
     places: Mapping[str, Place],
     how: Revise,
 ) -> None:
-    """Weigh the conclusions of all learners against each other, for each of these projects."""
+    """Weigh the lessons of all learners against each other, in each of these projects."""
     wanted = set(projects)
     noted: defaultdict[str, dict[str, list[Noted[object]]]] = defaultdict(dict)
     for learner in learners:
         if wanted and learner.revise is not None and learner.notes is not None:
-            for project, numbers, _ in _due(connection, learner, places):
+            for project, numbers, _ in _noted_projects(connection, learner, places):
                 if project in wanted:
-                    noted[project][learner.name] = _noted(connection, learner, numbers, places)
+                    noted[project][learner.name] = _load_notes(connection, learner, numbers, places)
     for project in sorted(wanted):
-        state = kept.states(connection).get(
-            project
-        )  # before they are read: what comes in meanwhile is weighed the next time
-        concluded = kept.learned(connection, project)
+        # Before the lessons are read: lessons that come in meanwhile are weighed the next time.
+        state = stored.states(connection).get(project)
+        concluded = stored.learned(connection, project)
         learner_of = {lesson.id: name for name, some in concluded.items() for lesson in some}
         revised: defaultdict[str, list[Lesson]] = defaultdict(list)
         for lesson in how([lesson for some in concluded.values() for lesson in some], noted[project]):
             revised[learner_of.get(lesson.id, "")].append(lesson)
         with writing(connection):
-            kept.store_lessons(connection, project, revised)
-            kept.store_weighed(connection, project, state)
+            stored.store_lessons(connection, project, revised)
+            stored.store_weighed(connection, project, state)
 
 
 def drop_gone(connection: sqlite3.Connection, places: Mapping[str, Place]) -> set[str]:
-    """Take away what was learned of projects that no session belongs to any more; their names come back."""
+    """Delete the lessons of projects that no session belongs to any more; the names of these projects."""
     known = {place.name for place in places.values()} | {EVERYWHERE}
-    gone = {project for project, _ in kept.seen_by(connection)} - known
-    if gone:
+    dropped = {project for project, _ in stored.seen_by(connection)} - known
+    if dropped:
         with writing(connection):
-            kept.drop_projects(connection, gone)
-    return gone
+            stored.drop_projects(connection, dropped)
+    return dropped

@@ -1,24 +1,24 @@
-"""The stage that learns: conclusions over the notes that were taken of every session, and what the archive knows by then.
+"""Learning: runs the learners over the notes of all sessions, weighs their lessons, and reports what is new.
 
-Knows none of the learners by name; their order is `lessons.LEARNERS`. No session is read here: what of the archive is not
-analysed as it is now is analysed first (`app.analysis.one_pass`).
+Knows no learner by name; their order is `lessons.LEARNERS`. Reads no session: what is not analysed yet is analysed first
+(`app.analysis.one_pass`).
 """
 
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import NamedTuple
 
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import analyse_archive, seen_by_learners
 from preheat.app.experiments.state import exposures
 from preheat.app.experiments.withdrawal import left_alone, withdraw
-from preheat.app.learning import conclusions
-from preheat.app.learning.conclusions import Concluded
+from preheat.app.learning.conclusions import EVERYWHERE, Concluded, conclude, drop_gone, revise
 from preheat.app.projects import projects
 from preheat.app.sessions.archive import load
-from preheat.archive import lessons as kept
+from preheat.archive import lessons as stored
 from preheat.archive import notes
 from preheat.archive.analyses import mark_learned, unlearned
 from preheat.archive.connect import connect, unusable
@@ -34,11 +34,11 @@ from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
-_DEAREST = 5
-_TURNS = 3
-"""A session that was forgotten while its project was learned from must leave no trace: what was concluded is looked at again."""
-_SECOND = 30
-"""Tokens that a lost second counts as: about what a model writes in one."""
+_MOST_MISTAKES = 5
+_ROUNDS = 3
+"""Rounds of learning: a session that is forgotten while its project is learned from must leave no trace."""
+_TOKENS_PER_SECOND = 30
+"""The tokens that a lost second counts as: about what a model writes in a second."""
 
 
 class TaskReport(NamedTuple):
@@ -46,28 +46,28 @@ class TaskReport(NamedTuple):
 
     name: str
     line: str
-    """What it knows now, in a sentence."""
+    """What the learner knows now, in a sentence."""
     projects: int
-    """On which it concluded anew; `sessions` are those whose notes it looked at for that."""
+    """Projects that it was run on; `sessions` are those whose notes it read for that."""
     sessions: int
     lessons: int
-    """That it has learned and that are handed out."""
+    """Its active lessons."""
 
 
 class LearnReport(NamedTuple):
     """What learning did."""
 
     sessions: int
-    """New, or not as they were when they were last learned from."""
+    """Sessions that are new or changed since they were last learned from."""
     projects: int
-    """In which anything changed."""
+    """Projects in which anything changed."""
     tasks: list[TaskReport]
     mistakes: list[Lesson]
-    """The dearest ones that came again, with what fixes them where that is known."""
+    """The most expensive repeated mistakes, with the repair where one is known."""
     failures: list[Unreadable]
     seconds: float
     proof: tuple[str, ...] = ()
-    """What was withdrawn because lots showed that it does not pay, and what a person pinned although it does not."""
+    """What was withdrawn because experiments show that it does not help, and pinned items that do not help."""
 
 
 def learner_names() -> list[str]:
@@ -76,15 +76,14 @@ def learner_names() -> list[str]:
 
 
 def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT) -> LearnReport:
-    """Analyse what is not analysed as it is now, and learn from what is new: all ten learners in their order, or those that are
-    named."""
+    """Analyse new sessions, and learn from what is new: with all ten learners in their order, or with the named ones."""
     started = time.perf_counter()
     analysed = analyse_archive(folder, progress)
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        done = _learned(connection, chosen, progress, left_alone(folder))
-        proof = _proof(folder, connection)
+        done = _run_learners(connection, chosen, progress, left_alone(folder))
+        proof = _withdraw(folder, connection)
     except sqlite3.DatabaseError as error:
         raise unusable(archive_path(folder), error) from error
     finally:
@@ -94,14 +93,14 @@ def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT)
     return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, analysed.failures, seconds, proof)
 
 
-def _proof(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """What is withdrawn by what the lots have shown."""
+def _withdraw(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """What experiments show to be withdrawn, a sentence each."""
     found = withdraw(folder, connection)
     return (*found.lines, *found.warnings)
 
 
 class Learned(NamedTuple):
-    """What came of a run."""
+    """The result of a run of the learners."""
 
     sessions: int
     projects: int
@@ -113,94 +112,97 @@ def _is_mistake(lesson: Lesson) -> bool:
     return lesson.kind in ("repair", "error") and lesson.status == "active" and lesson.support.sessions_for > 1
 
 
-def _cost(lesson: Lesson) -> tuple[float, str]:
-    return -(lesson.cost_tokens + _SECOND * lesson.cost_seconds), lesson.id
+def _cost_order(lesson: Lesson) -> tuple[float, str]:
+    return -(lesson.cost_tokens + _TOKENS_PER_SECOND * lesson.cost_seconds), lesson.id
 
 
-def _learned(
-    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, wanted: frozenset[str]
+def _run_learners(
+    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
 ) -> Learned:
     places = projects(notes.folders(connection))
-    if {place.folder: place for place in kept.places(connection)} != places:
+    if {place.folder: place for place in stored.places(connection)} != places:
         with writing(connection):
-            kept.store_places(connection, places.values())
+            stored.store_places(connection, places.values())
     new = unlearned(connection)
-    done, changed = _concluded(connection, chosen, places, progress, wanted)
+    concluded, changed = _conclude_and_weigh(connection, chosen, places, progress, brought_back)
     if new:
         with writing(connection):
             mark_learned(connection, new)
-    known = kept.by_learner(connection)
-    by_name = {each.learner: each for each in done}
+    known = stored.by_learner(connection)
+    by_name = {each.learner: each for each in concluded}
     reports = []
     for learner in chosen:
-        found = known.get(learner.name, [])
-        did = by_name.get(learner.name)
+        lessons_found = known.get(learner.name, [])
+        report = by_name.get(learner.name)
         if learner.weighs:
-            found = [lesson for some in known.values() for lesson in some]
-        line = learner.says(found) if learner.says is not None else ""
-        active = sum(lesson.status == "active" for lesson in found)
-        reports.append(TaskReport(learner.name, line, did.projects if did else 0, did.sessions if did else 0, active))
-    dearest = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost)
-    return Learned(len(new), len(changed), reports, dearest[:_DEAREST])
+            lessons_found = [lesson for some in known.values() for lesson in some]
+        line = learner.says(lessons_found) if learner.says is not None else ""
+        active = sum(lesson.status == "active" for lesson in lessons_found)
+        reports.append(
+            TaskReport(learner.name, line, report.projects if report else 0, report.sessions if report else 0, active)
+        )
+    mistakes = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost_order)
+    return Learned(len(new), len(changed), reports, mistakes[:_MOST_MISTAKES])
 
 
-def _concluded(
+def _conclude_and_weigh(
     connection: sqlite3.Connection,
     chosen: list[Learner],
     places: Mapping[str, Place],
     progress: Progress,
-    wanted: frozenset[str],
+    brought_back: frozenset[str],
 ) -> tuple[list[Concluded], set[str]]:
-    """Have the learners conclude and their lessons weighed; what each did, and the projects in which anything changed. Lessons
-    that a person brought back (`wanted`) are weighed without what was measured of them."""
-    measured = _effects(connection)
-    effects = [each for each in measured if each.item not in wanted]
-    did: list[Concluded] = []
-    touched: set[str] = set()
+    """Run the learners and weigh their lessons; what each did, and the projects in which anything changed. Lessons that a person
+    brought back (`wanted`) are weighed without their measured effects."""
+    measured = _measured_effects(connection)
+    effects = [each for each in measured if each.item not in brought_back]
+    reports: list[Concluded] = []
+    all_changed: set[str] = set()
 
-    def concluding(learner: str, project: str) -> None:
+    def show_project(learner: str, project: str) -> None:
         progress.advance(0, f"{learner} {project}")
 
     progress.begin("Concluding", len(chosen))
-    for turn in range(_TURNS):
-        done, changed = conclusions.conclude(connection, chosen, places, concluding)
-        changed -= conclusions.drop_gone(connection, places)
-        changed |= kept.unweighed(connection)  # a run that was killed may have concluded and no more
-        if measured and not turn:  # what was measured may concern any lesson
-            changed = {place.name for place in places.values()} | {conclusions.EVERYWHERE}
-        conclusions.revise(
-            connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted)
-        )
-        did, touched = did or done, touched | changed
+    for round_number in range(_ROUNDS):
+        concluded, changed = conclude(connection, chosen, places, show_project)
+        changed -= drop_gone(connection, places)
+        changed |= stored.unweighed(connection)  # a run that was killed may have stored lessons without weighing them
+        if measured and not round_number:  # measured effects may concern any lesson
+            changed = {place.name for place in places.values()} | {EVERYWHERE}
+        revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+        reports, all_changed = reports or concluded, all_changed | changed
         if not changed:
             break
-    return did, touched
+    return reports, all_changed
 
 
-def _effects(connection: sqlite3.Connection) -> list[Effect]:
-    """What items did, as far as lots were drawn for them."""
-    lots = exposures(connection)
-    return measure_effects(lots, kept.measured(connection, {lot.session for lot in lots})) if lots else []
+def _measured_effects(connection: sqlite3.Connection) -> list[Effect]:
+    """The effects of items that were assigned at random."""
+    assigned = exposures(connection)
+    return (
+        measure_effects(assigned, stored.measured(connection, {exposure.session for exposure in assigned}))
+        if assigned
+        else []
+    )
 
 
 # Learning from chosen sessions only.
 class Study(NamedTuple):
-    """What some sessions teach by themselves."""
+    """The lessons of chosen sessions alone."""
 
     project: str
-    """The project that most of them belong to."""
+    """The project that most of the sessions belong to."""
     lessons: list[Lesson]
-    """Also those that rest on too little to be handed out by themselves: they are `weak`."""
+    """Also those with little support, which are `weak`."""
     profiles: dict[str, SessionProfile]
 
 
 def study(folder: str, keys: Iterable[str]) -> Study:
-    """Learn from exactly these sessions, without keeping anything."""
+    """Learn from exactly these sessions, without storing anything."""
     profiles: dict[str, SessionProfile] = {}
     pages: dict[str, list[Noted[object]]] = {learner.name: [] for learner in LEARNERS}
-    named: Counter[str] = Counter()
-    connection = connect(folder)
-    try:
+    project_counts: Counter[str] = Counter()
+    with closing(connect(folder)) as connection:
         places = projects(notes.folders(connection))
         for key in keys:
             session = load(connection, key)
@@ -208,18 +210,16 @@ def study(folder: str, keys: Iterable[str]) -> Study:
             assessed = assess(session)
             seen = seen_by_learners(session, assessed.records, place.root)
             profiles[key] = assessed.profile
-            named[place.name] += 1
+            project_counts[place.name] += 1
             for learner in LEARNERS:
-                found = learner.note(seen) if learner.note is not None else None
-                if found is not None:
+                taken = learner.note(seen) if learner.note is not None else None
+                if taken is not None:
                     heading = (key, session.agent, place.name, session.started_at, session.ended_at)
-                    pages[learner.name].append(Noted(*heading, found))
-    finally:
-        connection.close()
-    project = min(named, key=lambda name: (-named[name], name)) if named else ""
-    learned: list[Lesson] = []
+                    pages[learner.name].append(Noted(*heading, taken))
+    project = min(project_counts, key=lambda name: (-project_counts[name], name)) if project_counts else ""
+    lessons: list[Lesson] = []
     for learner in LEARNERS:
         pages[learner.name].sort(key=lambda each: (each.started_at or 0.0, each.session))
         if learner.learn is not None and pages[learner.name]:
-            learned += learner.learn(project or "here", pages[learner.name])
-    return Study(project, revised(learned, [], pages), profiles)
+            lessons += learner.learn(project or "here", pages[learner.name])
+    return Study(project, revised(lessons, [], pages), profiles)

@@ -1,1 +1,1 @@
-"""Running sessions: what hooks tell, what is said, and the same of recorded sessions again."""
+"""Running sessions: hook events, advice and answers to hooks; and recorded sessions replayed."""

@@ -1,6 +1,6 @@
-"""What a hook tells, as the events that a running session is folded from: every call judged as it would be in its transcript.
+"""Hook events as the live events that a running session is folded from; each call is judged as in a transcript.
 
-Knows no signal, and nothing of what is said.
+Knows no signal and no advice.
 """
 
 from collections.abc import Callable
@@ -21,20 +21,20 @@ from preheat.profiles.bookkeeping import is_bookkeeping
 
 
 def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
-    """What a hook tells, for the fold; nothing for what is about to happen or is not ours. `root` is the project's folder."""
+    """The live events of a hook event; none for a call that is about to be made or a subagent's event. `root` is the project."""
     at = event.at
     if event.subagent:
         return []
     if event.name in ("after_tool", "tool_failed"):
-        notes = not event.tool or is_bookkeeping(event.tool, tool_kind(event))
-        return [] if notes else [called_by_hook(event, root)]
+        is_note = not event.tool or is_bookkeeping(event.tool, tool_kind(event))
+        return [] if is_note else [called_by_hook(event, root)]
     if event.name == "session_start":
-        began = Began(at=at, source=event.source or "startup")
-        # Some programs tell of the start with the first prompt.
-        return [began, asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [began]
+        start = Began(at=at, source=event.source or "startup")
+        # Some programs send the start with the first prompt.
+        return [start, asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [start]
     if event.name == "prompt":
         return [asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else []
-    if event.name in ("before_compaction", "after_compaction"):  # some programs tell of the one only; twice is no more
+    if event.name in ("before_compaction", "after_compaction"):  # some programs send only one of them; two do no harm
         return [Compacted(at=at)]
     if event.name == "stop":
         return [Stopped(at=at)]
@@ -42,7 +42,7 @@ def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
 
 
 def called_by_hook(event: HookEvent, root: str = "") -> Called:
-    """A call that a hook tells of, judged as it would be in its transcript."""
+    """The call of a hook event, judged as it would be in its transcript."""
     call = ToolCall(
         line=1,
         at=event.at,
@@ -74,14 +74,14 @@ def called_by_hook(event: HookEvent, root: str = "") -> Called:
 
 
 def tool_kind(event: HookEvent) -> ToolKind:
-    """What the tool of a hook is for, by the agent's own names; hooks may use others than transcripts do."""
-    kinds = _kinds(event.agent)
+    """The kind of a hook event's tool, by the agent's own names; hooks may use other names than transcripts."""
+    kinds = _kind_function(event.agent)
     kind = kinds(event.tool, event.arguments) if kinds is not None else "other"
     return kind_by_name(event.tool) if kind == "other" and not event.tool.startswith("mcp") else kind
 
 
 @lru_cache(64)
-def _kinds(agent: str) -> Callable[[str, dict[str, Any]], ToolKind] | None:
+def _kind_function(agent: str) -> Callable[[str, dict[str, Any]], ToolKind] | None:
     if agent not in AGENTS or find_spec(f"preheat.agents.{agent}.tools") is None:
         return None
     kind_of = getattr(import_module(f"preheat.agents.{agent}.tools"), "kind_of", None)

@@ -1,7 +1,7 @@
-"""All that answering hooks needs, loaded once and then at hand: how agents talk, what is known, what to say and to give.
+"""Answers to hooks: reads hook events, finds advice, contexts and assignments, and writes answers, with everything preloaded.
 
-Knows nothing of the daemon. What takes long (reading the archive) is in `prepare` and `context`, which other threads may
-call; all the rest is quick and changes nothing.
+Knows nothing of the daemon. Slow work (reading the archive) is in `prepare`, `context` and `scored`, which other threads may
+call; everything else is quick.
 """
 
 import os
@@ -45,10 +45,10 @@ from preheat.state.marks import stamp as stamp_of_marks
 
 __all__ = ["Given", "Hooks", "LiveState", "Parser"]
 
-_FOLDERS = 200
-"""Of which it is remembered what is known there."""
-_SCORED = 3_000_000
-"""Bytes of a transcript that is scored at the end of a session; a longer one waits for `preheat scorecard`."""
+_MOST_FOLDERS = 200
+"""The number of folders whose known mistakes are cached."""
+_LARGEST_SCORED = 3_000_000
+"""The largest transcript, in bytes, that is scored at the end of a session."""
 
 
 class Given(NamedTuple):
@@ -57,99 +57,97 @@ class Given(NamedTuple):
     id: str
     text: str
     messages: tuple[dict[str, Any], ...] = ()
-    """In the place of the text, where the person wants messages and the program takes them."""
+    """Instead of the text, if the person wants messages and the program takes them."""
     lots: tuple[Lot, ...] = ()
-    """What was left to chance; written down before anything is handed out."""
+    """Records of assignments, to be stored before anything is handed out."""
 
 
 class Folder(NamedTuple):
-    """What is known of where a session works."""
+    """What is known of the folder that a session works in."""
 
     root: str
     known: Known
     stamp: tuple[float, ...] = ()
-    """When the archive that it was read from had last changed (the file, and the log beside it), and a stamp of the marks on
-    lessons."""
+    """When the archive's file and log had last changed, and a stamp of the marks on lessons."""
 
 
 class Hooks:
-    """What answers hooks, on the archive in a folder."""
+    """Answers hooks from the archive in a folder."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         try:
             self.thresholds = thresholds_in(folder)
-        except UserError:  # `preheat doctor` says it; the agent has nothing to do with it
+        except UserError:  # reported by `preheat doctor`, not to the agent
             self.thresholds = DEFAULTS
         try:
             self.choices = choices_in(folder)
         except UserError:
             self.choices = NOTHING_MORE
-        self._refused: Severity | None = None if self.choices.block == "never" else self.choices.block
-        if self._refused is not None:
-            matcher()  # its patterns take longer to make than a hook may
+        self._refused_severity: Severity | None = None if self.choices.block == "never" else self.choices.block
+        if self._refused_severity is not None:
+            matcher()  # compiling its patterns takes longer than a hook may
         self._folders: dict[str, Folder] = {}
-        self._proving = Proving(folder)
+        self._assigner = Proving(folder)
         for agent in HOOKED:
             hooks_of(agent)
             dialect_of(agent)
 
     # Hooks.
     def read(self, agent: str, payload: bytes, at: float) -> HookEvent | None:
-        """What an agent's program tells, without the secrets in it: parts of it are written down."""
+        """A hook event from an agent's payload, with secrets redacted: parts of it are stored."""
         hooks = hooks_of(agent)
         return hooks.read(redact(payload)[0], at) if hooks is not None else None
 
     def write(self, event: HookEvent, answer: HookAnswer) -> bytes:
-        """An answer in the program's own form; empty where there is nothing that it would take."""
+        """An answer in the agent's own format; empty if there is nothing to answer."""
         hooks = hooks_of(event.agent)
         return (hooks.write(event, answer) if hooks is not None else None) or b""
 
-    # What happened, and what there is to say.
+    # Live events and advice.
     def events(self, event: HookEvent) -> list[LiveEvent]:
-        """What happened, for the fold."""
-        return from_hook(event, self._at(event.cwd).root)
+        """The live events of a hook event."""
+        return from_hook(event, self._folder_at(event.cwd).root)
 
     def step(self, state: LiveState, event: LiveEvent, hook: HookEvent) -> tuple[LiveState, Advisory | None]:
-        """The state after it, and what there is to say."""
-        return step(state, event, self._at(hook.cwd).known, self.thresholds, hook.agent)
+        """The state after a live event, and the advisory that it causes."""
+        return step(state, event, self._folder_at(hook.cwd).known, self.thresholds, hook.agent)
 
     def before(self, state: LiveState, hook: HookEvent) -> Advisory | None:
-        """What there is to say of a call that is about to be made."""
-        return before(state, hook, self._at(hook.cwd).known, self.thresholds)
+        """The advisory on a call that is about to be made."""
+        return before(state, hook, self._folder_at(hook.cwd).known, self.thresholds)
 
     def called(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> Called | None:
-        """What a transcript tells of a call, for the fold."""
+        """A call from a transcript as a live event."""
         (outcome,) = judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
-        return called(call, result, outcome, root=self._at(cwd).root, folder=cwd)
+        return called(call, result, outcome, root=self._folder_at(cwd).root, folder=cwd)
 
     def apply(self, running: Running, entry: Entry, folded: LiveState | None = None) -> Running:
-        """A session after an entry of the journal; `folded` is its state then, if that is at hand."""
+        """A session after an entry of the journal; `folded` is its state then, if it is already known."""
         return apply_entry(running, entry, self.thresholds, folded)
 
-    # What a session has done, and what its transcript adds.
+    # Progress and transcripts.
     def resume_packet(self, running: Running) -> str:
-        """What it should still know after its conversation was replaced by a summary; empty where there is nothing."""
+        """What a session should still know after a compaction; empty if there is nothing."""
         return resume_words(running.progress)
 
     def parser(self, agent: str, transcript: str) -> Parser | None:
-        """What reads the lines of a transcript that grows; None for what is no file of lines, or of no agent that leaves
-        such."""
+        """The parser of a growing transcript; None if it is not a file of lines, or the agent leaves no such files."""
         if agent not in LIVE or not os.path.isfile(transcript):
             return None
         reader = reader_of(agent)
         return reader.parser(transcript) if reader.framing(transcript) == "lines" else None
 
-    # What is done only where the person asked for it.
+    # Opt-in actions.
     def refusal(self, event: HookEvent, unsaved: bool) -> str:
-        """Why a call that is about to be made is refused; empty: it is not."""
-        if self._refused is None:
+        """Why a call that is about to be made is refused; empty if it is not."""
+        if self._refused_severity is None:
             return ""
         call = ToolCall(line=1, call_id=event.call_id, tool=event.tool, kind=tool_kind(event), input=event.arguments)
-        return refusal(check_call(call, unsaved=unsaved), self._refused)
+        return refusal(check_call(call, unsaved=unsaved), self._refused_severity)
 
     def output(self, event: HookEvent, phase: Phase) -> str | None:
-        """What may stand in the place of a command's output; None where it stays as it is."""
+        """A command's output in short; None if it stays as it is."""
         printed = event.result if event.printed is None else event.printed
         if not (self.choices.shorten_output and printed) or tool_kind(event) != "shell":
             return None
@@ -158,52 +156,52 @@ class Hooks:
         return shortened(printed, event.exit_code, phase, self.thresholds, self._folder)
 
     def scored(self, event: HookEvent) -> str:
-        """How a session went, in a line; empty where that cannot be told quickly. Slow."""
+        """The scores of a session, in a line; empty if its transcript is too long or cannot be read. Slow."""
         reader = reader_of(event.agent)
         try:
             if reader.framing(event.transcript) == "database":  # one of many sessions: the others are not read
-                found = session_in(event.transcript, reader, event.session)
-            elif os.path.getsize(event.transcript) > _SCORED:
+                sessions = session_in(event.transcript, reader, event.session)
+            elif os.path.getsize(event.transcript) > _LARGEST_SCORED:
                 return ""
             else:
-                found = sessions_in(event.transcript, reader)
+                sessions = sessions_in(event.transcript, reader)
         except (PreheatError, OSError):
             return ""
-        for session in found:
+        for session in sessions:
             if session.id == event.session:
-                line = in_a_line(score_session(session, self.thresholds, self._at(event.cwd).root))
-                return f"Preheat: this session scored {line}." if line else ""
+                scores = in_a_line(score_session(session, self.thresholds, self._folder_at(event.cwd).root))
+                return f"Preheat: this session scored {scores}." if scores else ""
         return ""
 
-    # What was learned.
-    def _at(self, cwd: str) -> Folder:
+    # Known mistakes and contexts.
+    def _folder_at(self, cwd: str) -> Folder:
         return self._folders.get(cwd) or Folder(cwd, NOTHING)
 
     def prepared(self, cwd: str) -> bool:
-        """Whether what is known there has been read."""
+        """Whether the known mistakes of a folder have been loaded."""
         return cwd in self._folders
 
     def prepare(self, cwd: str) -> None:
-        """Read what is known there. Slow. Where it cannot be read, nothing is known."""
+        """Load the known mistakes of a folder; none if the archive cannot be read. Slow."""
         root = root_of(cwd, repository_of) or cwd
-        known, stamp = NOTHING, self._changed()
+        known, stamp = NOTHING, self._stamp()
         if os.path.exists(archive_path(self._folder)):
             try:
-                known = self._read_known(cwd)
+                known = self._load_known(cwd)
             except PreheatError:
                 known = NOTHING
-        while len(self._folders) >= _FOLDERS:
+        while len(self._folders) >= _MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
         self._folders[cwd] = Folder(root, known, stamp)
 
-    def _changed(self) -> tuple[float, ...]:
+    def _stamp(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
         marks: tuple[float, ...] = ()
         with suppress(UserError), reading(self._folder) as state:
             marks = stamp_of_marks(state)
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
-    def _read_known(self, cwd: str) -> Known:
+    def _load_known(self, cwd: str) -> Known:
         connection = connect(self._folder)
         try:
             try:
@@ -215,17 +213,17 @@ class Hooks:
             connection.close()
 
     def forget(self) -> None:
-        """Something was learned: what was read before is out of date."""
+        """Drop everything that was loaded, because new lessons were learned."""
         self._folders.clear()
 
     def context(self, event: HookEvent, task: str) -> Given | None:
-        """What a session is given at its start. Slow."""
-        if self._at(event.cwd).stamp != self._changed():  # somebody may have learned, or marked a lesson, by hand since
+        """The context of a session at its start. Slow."""
+        if self._folder_at(event.cwd).stamp != self._stamp():  # lessons may have been learned or marked since
             self.prepare(event.cwd)
-        form = self._seeds(event.agent)
-        template = self._proving.template(event)
+        form = self._message_format(event.agent)
+        template = self._assigner.template(event)
         try:
-            found = provision(
+            chosen = provision(
                 self._folder,
                 task,
                 agent=event.agent,
@@ -235,34 +233,34 @@ class Hooks:
                 loaded=not template,
                 examples=bool(form),
             )
-        except NotFound:  # nobody worked here before: what holds anywhere
-            found = provision(self._folder, task, agent=event.agent, template=template, examples=bool(form))
-        found, instead, lots = self._proving.deal(event, found)
-        if instead is not None:
-            return Given(found.id if instead else "", instead, lots=lots)
-        if not found.items and not found.addendum:
-            return Given("", "", lots=lots) if lots else None
-        with suppress(UserError, OSError):  # a record, which no session waits for or fails by
-            note_use(self._folder, found, time.time())
+        except NotFound:  # no session ran here before: general lessons
+            chosen = provision(self._folder, task, agent=event.agent, template=template, examples=bool(form))
+        chosen, replacement, records = self._assigner.deal(event, chosen)
+        if replacement is not None:
+            return Given(chosen.id if replacement else "", replacement, lots=records)
+        if not chosen.items and not chosen.addendum:
+            return Given("", "", lots=records) if records else None
+        with suppress(UserError, OSError):  # a session must not fail because of this record
+            note_use(self._folder, chosen, time.time())
         if form:
-            return Given(found.id, "", tuple(render(found, form).document), lots)
-        return Given(found.id, render(found).text, lots=lots)
+            return Given(chosen.id, "", tuple(render(chosen, form).document), records)
+        return Given(chosen.id, render(chosen).text, lots=records)
 
-    # What is left to chance.
+    # Assignment.
     def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
-        """The arm of a session that starts; None where no lots are drawn. `known` is that of the line it belongs to."""
-        return self._proving.assign(event, known, begun)
+        """The assignment of a session that starts; None if nothing is assigned. `known` is the one that it or its parent has."""
+        return self._assigner.assign(event, known, begun)
 
     def lot(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
-        """Whether something is said; None where no lot is drawn: then it is."""
-        return self._proving.advice(event, advisory, root)
+        """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
+        return self._assigner.advice(event, advisory, root)
 
     def keep_lots(self, lots: Sequence[Lot]) -> None:
-        """Have lots on disk for good; some of them may be there. Raises OSError."""
-        self._proving.keep(lots)
+        """Store records of assignments; those that are stored already stay. Raises OSError."""
+        self._assigner.keep(lots)
 
-    def _seeds(self, agent: str) -> str:
-        """The form for a start in messages; empty where it is a text: the program takes none, or nobody asked for them."""
+    def _message_format(self, agent: str) -> str:
+        """The format for a context in messages; empty if the program takes none, or the person did not ask for messages."""
         hooks = hooks_of(agent)
         return hooks.seeds if hooks is not None and self.choices.start_as == "messages" else ""
 
@@ -275,7 +273,7 @@ def _changed_at(path: str) -> float:
 
 
 def _asks_for_all(command: str) -> bool:
-    """Whether somebody wants to see the whole of an output that was shortened: it must not be shortened again."""
+    """Whether a command prints the full text of a shortened output, which must not be shortened again."""
     return "preheat output" in command and any(
         each.program == "preheat" and each.words[1:2] == ("output",) for each in understand(command).commands
     )

@@ -1,6 +1,6 @@
-"""Whole outputs of tools whose shorter form went before a model: kept by id, for the owner alone, and only so many.
+"""Shortens long outputs of tools for a model, and keeps the full texts by id, readable by their owner only.
 
-Knows no host. What cannot be kept is not shortened: nothing is ever out of reach.
+Knows no agent. An output that cannot be kept is not shortened. The oldest texts are deleted.
 """
 
 import os
@@ -20,17 +20,17 @@ from preheat.settings import data_folder
 FOLDER = "outputs"
 MOST_FILES = 2_000
 MOST_BYTES = 100_000_000
-"""On disk, compressed. The oldest go."""
+"""The size of all kept outputs on disk, compressed."""
 MOST_DAYS = 14
 LONGEST = 5_000_000
-"""Letters; a longer output stays as it is."""
+"""Characters; a longer output is not shortened."""
 _ID = re.compile(r"[0-9a-f]{12}")
 
 
 def shortened(
     text: str, exit_code: int | None, phase: Phase, thresholds: Thresholds = DEFAULTS, folder: str | None = None
 ) -> str | None:
-    """What may stand in the place of an output; None where it stays as it is. The whole text is on disk before."""
+    """An output in short, after its full text was stored; None if it stays as it is."""
     if len(text) > LONGEST:
         return None
     found = shorten(text, exit_code, int(thresholds.output_lines.of(phase)))
@@ -44,7 +44,7 @@ def shortened(
 
 
 def keep_output(text: str, folder: str | None = None) -> str:
-    """Put a whole output on disk, without the secrets in it; its id. Raises OSError."""
+    """Store the full text of an output, with secrets redacted; its id. Raises OSError."""
     place = os.path.join(folder or data_folder(), FOLDER)
     name = output_id(text)
     path = os.path.join(place, f"{name}.zst")
@@ -56,7 +56,7 @@ def keep_output(text: str, folder: str | None = None) -> str:
 
 
 def kept_output(name: str, folder: str | None = None) -> bytes:
-    """A whole output by its id."""
+    """The full text of an output by its id."""
     if not _ID.fullmatch(name):
         raise NotFound(
             f"`{name}` is no id of an output; it has 12 digits and letters a to f, as the shortened output names it"
@@ -73,19 +73,19 @@ def kept_output(name: str, folder: str | None = None) -> bytes:
 
 
 def _make_room(place: str, now: float) -> None:
-    """Remove what is too old or too much, the oldest first."""
-    found = []
+    """Delete outputs that are too old or too many, the oldest first."""
+    outputs = []
     for entry in os.scandir(place):
         try:
-            known = entry.stat()
+            status = entry.stat()
         except OSError:
-            continue  # another process was quicker
-        found.append((known.st_mtime, known.st_size, entry.path))
-    found.sort(reverse=True)
+            continue  # another process has deleted it
+        outputs.append((status.st_mtime, status.st_size, entry.path))
+    outputs.sort(reverse=True)
     size = 0
-    for number, (at, bytes_, path) in enumerate(found):
+    for place_in_order, (at, bytes_, path) in enumerate(outputs):
         size += bytes_
-        if number >= MOST_FILES or (number and size > MOST_BYTES) or now - at > MOST_DAYS * 86400:
+        if place_in_order >= MOST_FILES or (place_in_order and size > MOST_BYTES) or now - at > MOST_DAYS * 86400:
             try:
                 os.unlink(path)
             except OSError:

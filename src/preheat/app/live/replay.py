@@ -1,11 +1,11 @@
-"""A whole session, watched again event by event as the hooks would have told it: what `replay` and `why` show.
+"""Replays a recorded session event by event, as if hooks had sent it: what `replay` and `why` show.
 
 Knows neither the archive nor how it is shown.
 """
 
 import msgspec
 
-from preheat.app.analysis.one_pass import assess
+from preheat.app.analysis.assessment import assess
 from preheat.app.live.advice import advisory_of, step
 from preheat.errors import UserError
 from preheat.live.advise import told
@@ -20,21 +20,21 @@ from preheat.model.session import Session
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of a session, and all that is to be told of it."""
+    """One event of a session, with the signals and advisories after it."""
 
     event: LiveEvent
     turn: int
     phase: Phase
     reason: str = ""
-    """Why the phase changed; empty where it did not."""
+    """Why the phase changed; empty if it did not."""
     readings: tuple[Reading, ...] = ()
-    """Every signal after it."""
+    """Every signal after the event."""
     advisories: tuple[Advisory, ...] = ()
     """At most two: one before a call, one after it."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as it would have been watched."""
+    """All moments of a replayed session."""
 
     session: str
     agent: str
@@ -48,12 +48,12 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """How every signal came to its value at one moment of a session."""
+    """The readings of all signals at one moment of a session."""
 
     session: str
     turn: int
     turns: int
-    """Of the whole session."""
+    """The turns of the whole session."""
     phase: Phase
     event: LiveEvent
     readings: tuple[Reading, ...]
@@ -68,20 +68,20 @@ def watch(
     root: str = "",
     finished: bool = True,
 ) -> Timeline:
-    """A session from its beginning, event by event, as the hooks would have told it."""
+    """Replay a session from its beginning, as if hooks had sent its events."""
     state = START
     moments: list[Moment] = []
     for event in events_of(session, assess(session).records, root, finished=finished):
-        said: list[Advisory] = []
+        advisories: list[Advisory] = []
         if isinstance(event, Called) and event.kind == "shell":
             warning = advisory_of(state, about_to(state.mistake, known, event.summary, session.agent), thresholds)
             if warning is not None:
-                said.append(warning)
+                advisories.append(warning)
                 state = told(state, warning)
         phase = state.phase.phase
         state, advisory = step(state, event, known, thresholds, session.agent)
         if advisory is not None:
-            said.append(advisory)
+            advisories.append(advisory)
         now = state.phase
         moments.append(
             Moment(
@@ -90,7 +90,7 @@ def watch(
                 phase=now.phase,
                 reason=now.reason if now.phase != phase else "",
                 readings=readings(state, thresholds),
-                advisories=tuple(said),
+                advisories=tuple(advisories),
             )
         )
     return Timeline(
@@ -99,13 +99,13 @@ def watch(
 
 
 def explain(timeline: Timeline, turn: int | None = None) -> Explanation:
-    """The last moment of a turn; of the last turn unless one is given. Raises UserError where there is no such turn."""
-    wanted = timeline.turns if turn is None else turn
-    found = [moment for moment in timeline.moments if moment.turn == wanted]
-    if not found:
-        most = f"it has {timeline.turns}" if timeline.turns else "it has none"
-        raise UserError(f"there is no turn {wanted} in `{timeline.session}`; {most}")
-    moment = ([each for each in found if isinstance(each.event, Called)] or found)[-1]
+    """The readings at the end of a turn, by default the last one. Raises UserError if there is no such turn."""
+    turn_number = timeline.turns if turn is None else turn
+    moments = [moment for moment in timeline.moments if moment.turn == turn_number]
+    if not moments:
+        existing = f"it has {timeline.turns}" if timeline.turns else "it has none"
+        raise UserError(f"there is no turn {turn_number} in `{timeline.session}`; {existing}")
+    moment = ([each for each in moments if isinstance(each.event, Called)] or moments)[-1]
     return Explanation(
         session=timeline.session,
         turn=moment.turn,

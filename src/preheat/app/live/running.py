@@ -1,6 +1,6 @@
-"""A running session as a value: how it goes on with every entry of the daemon's journal, and the files that hold them.
+"""A running session as a value, folded from the entries of the daemon's journal; and the files that store such values.
 
-A pure fold over entries, the same live and when they are read again after a crash. Knows nothing of hooks or sockets.
+The fold is pure: it gives the same live and after a crash. Knows nothing of hooks or sockets.
 """
 
 import os
@@ -21,8 +21,8 @@ from preheat.running.place import live_folder
 
 __all__ = ["LiveState", "Running", "apply_entry", "encode", "file_of", "files_in", "load", "running_sessions"]
 
-_RECENT = 32
-_CALLS = 128
+_KEYS_KEPT = 32
+_CALLS_KEPT = 128
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -30,9 +30,9 @@ class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     agent: str
     session: str
-    """The host's own id of it."""
+    """Its id, as the agent gives it."""
     seq: int = 0
-    """The last entry that is in it."""
+    """The number of the last entry that was folded into it."""
     cwd: str = ""
     transcript: str = ""
     model: str = ""
@@ -40,31 +40,30 @@ class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_at: float = 0.0
     state: LiveState = LiveState()
     advisory: Advisory | None = None
-    """The last one that was told, with its time."""
+    """The last advisory that was sent; its time is `advised_at`."""
     advised_at: float = 0.0
     context: str = ""
-    """The id of the last context that it was given."""
+    """The id of the last context that was handed out to it."""
     progress: Progress = Progress()
     words: tuple[str, ...] = ()
-    """Of the last prompt: what the session is about."""
+    """The words of the last prompt."""
     ended: bool = False
     held: bool = False
-    """A stop was held up since the person last said something."""
+    """Whether a stop was held since the last prompt."""
     own: bool = False
-    """Preheat itself started it: it is left alone."""
+    """Whether Preheat itself started it: then it gets nothing."""
     assigned: Assignment | None = None
-    """Its arm, as long as it lasts; None: no lot was drawn for it."""
+    """Its assignment; None if it was not assigned."""
     keys: tuple[str, ...] = ()
-    """Of the last hooks, to know one that fires twice."""
+    """Keys of the last hook events, to recognise one that is sent twice."""
     calls: tuple[str, ...] = ()
-    """Ids of the last calls that a hook told of."""
+    """Ids of the last calls in hook events."""
 
 
 def apply_entry(
     running: Running, entry: Entry, thresholds: Thresholds = DEFAULTS, folded: LiveState | None = None
 ) -> Running:
-    """The session after an entry of the journal. The same live and when it is read again after a crash; whoever has `folded`
-    the entry's events and its advisory already need not have it done twice."""
+    """The session after an entry of the journal. `folded` is the state after the entry, if it is already known."""
     state = running.state if folded is None else folded
     words = running.words
     held = running.held
@@ -76,9 +75,8 @@ def apply_entry(
         ended = isinstance(event, Ended)
         if isinstance(event, Asked):
             words, held = event.words, False
-    counted = (
-        entry.advisory or entry.withheld
-    )  # what was withheld counts as said: a lot must not bring it back a turn later
+    # A withheld advisory counts as sent: it must not come again a turn later.
+    counted = entry.advisory or entry.withheld
     if counted is not None and folded is None:
         state = told(state, counted)
     assigned = running.assigned or next((each for each in entry.lots if isinstance(each, Assignment)), None)
@@ -100,18 +98,18 @@ def apply_entry(
         held=held or entry.held,
         own=running.own or entry.own,
         assigned=assigned,
-        keys=(*running.keys, entry.key)[-_RECENT:] if entry.key else running.keys,
-        calls=(*running.calls, entry.call_id)[-_CALLS:] if entry.call_id else running.calls,
+        keys=(*running.keys, entry.key)[-_KEYS_KEPT:] if entry.key else running.keys,
+        calls=(*running.calls, entry.call_id)[-_CALLS_KEPT:] if entry.call_id else running.calls,
     )
 
 
-# Their files.
+# Files.
 encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Running).decode
 
 
 def running_sessions(folder: str | None = None, within: float = 6 * 3600, now: float | None = None) -> list[Running]:
-    """The sessions that were heard of in the last hours and are not over, the newest first: for whoever watches."""
+    """The sessions that had an event in the last hours and are not over, the newest first."""
     now = time.time() if now is None else now
     place = os.path.join(live_folder(folder), "sessions")
     found = [load(path) for path in files_in(place)]
@@ -120,7 +118,7 @@ def running_sessions(folder: str | None = None, within: float = 6 * 3600, now: f
 
 
 def files_in(folder: str) -> list[str]:
-    """The files of sessions in a folder; none if there is no such folder."""
+    """The paths of all session files in a folder; none if there is no such folder."""
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".state")]
     except OSError:
@@ -128,13 +126,13 @@ def files_in(folder: str) -> list[str]:
 
 
 def file_of(folder: str, key: tuple[str, str]) -> str:
-    """The file of one session, by its agent and id."""
+    """The path of one session's file, by agent and id."""
     name = blake2b("\0".join(key).encode("utf-8", "replace"), digest_size=12).hexdigest()
     return os.path.join(folder, f"{name}.state")
 
 
 def load(path: str) -> Running | None:
-    """What a file has; nothing if it is damaged or another version wrote it otherwise."""
+    """The session in a file; None if it is damaged or in another version's format."""
     try:
         with open(path, "rb") as stream:
             return _decode(stream.read())

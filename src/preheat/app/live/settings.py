@@ -1,7 +1,6 @@
-"""What the person has set below `[live]` in `settings.toml`: the numbers that steer the signals, and what may be done beyond
-speaking.
+"""The settings below `[live]` in `settings.toml`: thresholds of the signals, and opt-in actions.
 
-Knows none of the signals and no host.
+Knows no signal and no agent.
 """
 
 import os
@@ -20,44 +19,46 @@ StartAs: TypeAlias = Literal["text", "messages"]
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is done only where the person asks for it, and the agent's program lets us."""
+    """Actions that a person must opt in to, and that the agent's program must support."""
 
     shorten_output: bool = False
-    """Long outputs of commands go before the model in short; `preheat output` prints the whole of one."""
+    """Long outputs of commands are shortened for the model; `preheat output` prints the full text of one."""
     block: Block = "never"
-    """Commands that meet a safety rule of this severity, or a worse one, are refused."""
+    """Commands that match a safety rule of this severity, or of a worse one, are refused."""
     hold_stop: bool = False
-    """An agent that stops with files that no check has seen is sent back once."""
+    """An agent that stops with changes that no check has covered is sent back once."""
     start_as: StartAs = "text"
-    """What a new session is given: a text, or messages in which calls that worked stand as calls."""
+    """The context of a new session: a text, or messages in which example calls are real calls."""
 
 
 NOTHING_MORE = Choices()
 _CHOICES = frozenset(Choices.__struct_fields__)
-_EARLIER = {"trust_misuse": "trust_mistake"}
+_EARLIER_NAMES = {"trust_misuse": "trust_mistake"}
 """Settings by the names that version 0.1.0 had for them."""
-_Any = TypeVar("_Any", bound=msgspec.Struct)
+_Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 
 def thresholds_in(folder: str) -> Thresholds:
-    """The numbers in Preheat's folder, the defaults for those that are not there. Raises UserError."""
-    given = {_EARLIER.get(name, name): value for name, value in _given(folder).items() if name not in _CHOICES}
-    return _over(DEFAULTS, given, folder)
+    """The thresholds in Preheat's folder, with defaults for the missing ones. Raises UserError."""
+    thresholds = {
+        _EARLIER_NAMES.get(name, name): value for name, value in _read_section(folder).items() if name not in _CHOICES
+    }
+    return _with_defaults(DEFAULTS, thresholds, folder)
 
 
-def section(folder: str, name: str, usual: _Any) -> _Any:
-    """What stands below another heading, over its defaults. Raises UserError."""
-    return _over(usual, _given(folder, name), folder, name)
+def section(folder: str, name: str, usual: _Settings) -> _Settings:
+    """The settings below another heading, with `usual` as defaults. Raises UserError."""
+    return _with_defaults(usual, _read_section(folder, name), folder, name)
 
 
 def choices_in(folder: str) -> Choices:
-    """The choices in Preheat's folder. Apart from the numbers: a mistake in one of those takes nobody's guard away. Raises
+    """The opt-in actions in Preheat's folder, read apart from the thresholds: a wrong threshold must not turn them off. Raises
     UserError."""
-    given = {name: value for name, value in _given(folder).items() if name in _CHOICES}
-    return _over(NOTHING_MORE, given, folder)
+    choices = {name: value for name, value in _read_section(folder).items() if name in _CHOICES}
+    return _with_defaults(NOTHING_MORE, choices, folder)
 
 
-def _given(folder: str, name: str = "live") -> dict[str, Any]:
+def _read_section(folder: str, name: str = "live") -> dict[str, Any]:
     path = os.path.join(folder, SETTINGS)
     try:
         with open(path, "rb") as stream:
@@ -69,23 +70,23 @@ def _given(folder: str, name: str = "live") -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"`{path}` is no TOML: {error}") from error
     if not isinstance(given, dict):
-        raise UserError(f"`{path}`: `{name}` is no table; the defaults are used until that is mended")
+        raise UserError(f"`{path}`: `{name}` is no table; the defaults are used until that is repaired")
     return given
 
 
-def _over(usual: _Any, given: dict[str, Any], folder: str, heading: str = "live") -> _Any:
+def _with_defaults(usual: _Settings, given: dict[str, Any], folder: str, heading: str = "live") -> _Settings:
     known = msgspec.to_builtins(usual)
     try:
         return msgspec.convert(
-            {**known, **{name: _part(known.get(name), value) for name, value in given.items()}}, type(usual)
+            {**known, **{name: _merge_phases(known.get(name), value) for name, value in given.items()}}, type(usual)
         )
     except msgspec.ValidationError as error:
         path = os.path.join(folder, SETTINGS)
         raise UserError(
-            f"`{path}`, below `[{heading}]`: {error}; the defaults are used until that is mended"
+            f"`{path}`, below `[{heading}]`: {error}; the defaults are used until that is repaired"
         ) from error
 
 
-def _part(usual: object, given: object) -> object:
-    """A number for each phase may be given for some of them only."""
+def _merge_phases(usual: object, given: object) -> object:
+    """A setting with a number for each phase may be given for some phases only."""
     return {**usual, **given} if isinstance(usual, dict) and isinstance(given, dict) else given

@@ -1,11 +1,12 @@
-"""Sessions watched: those that run now, as the daemon heard of them, else out of their transcripts; and earlier ones again.
+"""Live signals: of the sessions that run now, from the daemon or from their transcripts; and of recorded ones replayed.
 
-Knows nothing of how they are shown. Of those that run a transcript is read again only when it has grown.
+Knows nothing of how they are shown. The transcript of a running session is read again only when it has grown.
 """
 
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ from preheat.app.sessions.archive import Sessions
 from preheat.archive.connect import connect
 from preheat.archive.lessons import places
 from preheat.errors import NotFound, PreheatError
-from preheat.live.advise import step
+from preheat.live.advise import step as step_signals
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.state import START, LiveState
@@ -32,15 +33,15 @@ from preheat.model.session import Session
 __all__ = ["Explanation", "LiveSession", "Moment", "Timeline", "Watched", "Watching"]
 
 WITHIN = 30 * 60.0
-"""Seconds since something was last heard of a session that runs."""
+"""Seconds after its last event for which a session counts as running."""
 _LARGEST = 50_000_000
-"""Bytes of a transcript that is read for a look."""
+"""The largest transcript, in bytes, that is read."""
 _DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
-"""Of many sessions: reading one costs too much for a look."""
+"""Endings of databases with many sessions, which take too long to read."""
 
 
 class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that runs, and what is measured of it now."""
+    """A running session and its present signals."""
 
     agent: str
     session: str
@@ -53,71 +54,69 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     loop: bool
     last_at: float
     advisory: str = ""
-    """The last text that it was told; of a transcript, the last that it would have been told."""
+    """The last advisory that was sent; of a transcript, the last that would have been sent."""
     advised_at: float | None = None
     told: bool = False
-    """It was really told."""
+    """Whether the advisory was really sent."""
 
 
 class Watched(NamedTuple):
-    """A session of the archive and its timeline."""
+    """A session of the archive, replayed."""
 
     session: Session
     short: str
-    """The name by which it can be asked for again."""
+    """A short name of the session."""
     timeline: Timeline
 
     def explain(self, turn: int | None = None) -> Explanation:
-        """How every signal came to its value after a turn; the last one unless given. Raises UserError."""
+        """The readings of all signals after a turn, by default the last one. Raises UserError."""
         return explain(self.timeline, turn)
 
 
 class Watching:
-    """Watches with the person's own thresholds. Keep one to look again and again. Raises UserError where the settings are
-    wrong."""
+    """Live signals with the person's own thresholds. Keep one object to poll. Raises UserError if the settings are wrong."""
 
     def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._environment = os.environ if environment is None else environment
         self._thresholds = thresholds_in(folder)
-        self._known: dict[str, tuple[str, list[LiveSession]]] = {}
+        self._measured_files: dict[str, tuple[str, list[LiveSession]]] = {}
 
     # Sessions of the archive.
     def replay(self, name: str) -> Watched:
-        """A session by its name, watched again with what its project has learned by now."""
+        """Replay a session by name, with the lessons that its project has now."""
         archive = Sessions(self._folder)
         key = archive.find(name).key
         session = archive.load(key)
-        connection = connect(self._folder)
-        try:
+        with closing(connect(self._folder)) as connection:
             place = next((each for each in places(connection) if each.folder == session.project), None)
             known = known_in(connection, place.name if place else "", time.time())
-        finally:
-            connection.close()
         timeline = watch(session, known, self._thresholds, root=place.root if place else "")
         return Watched(session, archive.short_names([key])[key], timeline)
 
     def replay_turn(self, name: str) -> tuple[Watched, int | None]:
-        """A session by a name that may end in a turn: `0f3c1a2b:12`."""
+        """Replay a session by a name that may end in a turn: `0f3c1a2b:12`; the turn, if there is one."""
         before, _, turn = name.rpartition(":")
         if before and turn.isdigit():
             try:
                 return self.replay(before), int(turn)
             except NotFound:
-                pass  # an id that has such an end itself
+                pass  # the id itself ends like this
         return self.replay(name), None
 
-    # Sessions that run.
+    # Running sessions.
     def look(self, now: float | None = None, within: float = WITHIN) -> list[LiveSession]:
-        """The sessions that were heard of lately, the newest first."""
+        """The running sessions with their signals, the newest first."""
         now = time.time() if now is None else now
-        heard = [self._of_running(each) for each in running_sessions(self._folder, within, now)]
-        known = {(each.agent, each.session) for each in heard}
-        heard += [each for each in self._transcripts(now, within) if (each.agent, each.session) not in known]
-        return sorted(heard, key=lambda each: (-each.last_at, each.agent, each.session))
+        sessions = [self._measure_running(each) for each in running_sessions(self._folder, within, now)]
+        known_keys = {(each.agent, each.session) for each in sessions}
+        sessions += [
+            each for each in self._measure_transcripts(now, within) if (each.agent, each.session) not in known_keys
+        ]
+        return sorted(sessions, key=lambda each: (-each.last_at, each.agent, each.session))
 
-    def _of_running(self, found: Running) -> LiveSession:
-        return self._measured(
+    def _measure_running(self, found: Running) -> LiveSession:
+        return self._live_session(
             found.agent,
             found.session,
             found.cwd,
@@ -128,7 +127,7 @@ class Watching:
             True,
         )
 
-    def _measured(
+    def _live_session(
         self, agent: str, session: str, project: str, state: LiveState, last_at: float,
         advisory: Advisory | None, advised_at: float | None, told: bool,
     ) -> LiveSession:  # fmt: skip
@@ -150,17 +149,17 @@ class Watching:
         )
 
     # Transcripts.
-    def _transcripts(self, now: float, within: float) -> Iterator[LiveSession]:
-        fresh: dict[str, tuple[str, list[LiveSession]]] = {}
-        for agent, found, at in self._recent(now, within):
-            stamp, measured = self._known.get(found.path, ("", []))
+    def _measure_transcripts(self, now: float, within: float) -> Iterator[LiveSession]:
+        current: dict[str, tuple[str, list[LiveSession]]] = {}
+        for agent, found, at in self._recent_files(now, within):
+            stamp, sessions = self._measured_files.get(found.path, ("", []))
             if stamp != found.stamp:
-                measured = list(self._read(agent, found.path, at))
-            fresh[found.path] = (found.stamp, measured)
-            yield from measured
-        self._known = fresh
+                sessions = list(self._measure_file(agent, found.path, at))
+            current[found.path] = (found.stamp, sessions)
+            yield from sessions
+        self._measured_files = current
 
-    def _recent(self, now: float, within: float) -> Iterator[tuple[str, Found, float]]:
+    def _recent_files(self, now: float, within: float) -> Iterator[tuple[str, Found, float]]:
         for agent in LIVE:
             kept = places_of(agent)
             for root in kept.roots(self._environment):
@@ -174,21 +173,21 @@ class Watching:
                     if abs(now - at) < within:
                         yield agent, found, at
 
-    def _read(self, agent: str, path: str, at: float) -> Iterator[LiveSession]:
+    def _measure_file(self, agent: str, path: str, at: float) -> Iterator[LiveSession]:
         try:
             sessions = sessions_in(path, reader_of(agent))
         except (PreheatError, OSError):
-            return  # a look must not fail because one file cannot be read
+            return  # one unreadable file must not hide the other sessions
         for session in sessions:
             if session.relation != "subagent" and session.events and session.starter not in ("background", "preheat"):
-                yield self._watched(session, at)
+                yield self._measure_session(session, at)
 
-    def _watched(self, session: Session, at: float) -> LiveSession:
+    def _measure_session(self, session: Session, at: float) -> LiveSession:
         state: LiveState = START
         last: Advisory | None = None
         advised_at: float | None = None
         for event in events_of(session, assess(session).records, finished=False):
-            state, advisory = step(state, event, self._thresholds)
+            state, advisory = step_signals(state, event, self._thresholds)
             if advisory is not None:
                 last, advised_at = advisory, event.at
-        return self._measured(session.agent, session.id, session.project, state, at, last, advised_at, False)
+        return self._live_session(session.agent, session.id, session.project, state, at, last, advised_at, False)

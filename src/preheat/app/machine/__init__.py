@@ -1,1 +1,1 @@
-"""This machine: agents that call Preheat, the daemon that they talk to, and what is wrong with any of it."""
+"""This machine: hooks installed in agents, the daemon, and the health of everything."""

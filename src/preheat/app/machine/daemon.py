@@ -1,7 +1,6 @@
-"""The daemon that the agents' hooks talk to: whether one runs and how it goes, starting and ending it; and what the process that
-is one needs of its folder.
+"""The daemon that the agents' hooks talk to: status, start, stop; and what the daemon process itself needs of its folder.
 
-Knows nothing of what it answers (`app.live.hooks`). Light: a hook may be waiting for the daemon to come up.
+Knows nothing of its answers (`app.live.hooks`). Light: a hook may be waiting for the daemon to start.
 """
 
 import os
@@ -18,8 +17,8 @@ from preheat.running.place import SEEN, SOCKET, Address, Holder
 
 __all__ = ["SEEN", "SOCKET", "STATUS", "Address", "Daemon", "Holder", "Started"]
 
-_PATIENCE = 8.0
-_HANDING = 4.0
+_START_SECONDS = 8.0
+_HANDOVER_SECONDS = 4.0
 
 
 class Started(NamedTuple):
@@ -27,43 +26,43 @@ class Started(NamedTuple):
 
     holder: Holder
     before: bool
-    """It ran already."""
+    """Whether it was running before."""
 
 
 class Daemon:
-    """The daemon of one folder; there is at most one."""
+    """The daemon of one folder; at most one runs."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self.live = place.live_folder(folder)
-        """Where it keeps its things."""
+        """The folder of its files."""
 
-    # For whoever asks.
+    # For commands.
     def holder(self) -> Holder | None:
-        """The one that runs; None if none does."""
+        """The process of the running daemon; None if none runs."""
         return place.holder(self._folder)
 
     def status(self) -> dict[str, Any]:
-        """Whether one runs, what it says of itself, and what is wrong with it (`troubles`)."""
-        found = self.holder()
-        if found is None:
+        """Whether a daemon runs, what it reports, and what is wrong with it (`troubles`)."""
+        process = self.holder()
+        if process is None:
             return {"running": False}
         try:
             return {"running": True, **status(self._folder)}
         except NoAnswer as error:
-            return {"running": True, "troubles": [f"process {found.pid} does not answer: {error}"]}
+            return {"running": True, "troubles": [f"process {process.pid} does not answer: {error}"]}
 
     def start(self) -> Started:
-        """Have one run that is of this version. Raises UserError."""
+        """Start a daemon of this version unless it runs. Raises UserError."""
         try:
             self._prepare()
         except OSError as error:
             raise _unusable(error, self._folder) from error
-        found = self.holder()
-        if found is not None and found.version == __version__:
-            return Started(found, before=True)
-        if found is not None:
-            self._replace(found)
+        process = self.holder()
+        if process is not None and process.version == __version__:
+            return Started(process, before=True)
+        if process is not None:
+            self._replace(process)
         if self.holder() is None:
             subprocess.Popen(
                 place.start_command(),
@@ -73,46 +72,46 @@ class Daemon:
                 start_new_session=True,
                 env={**os.environ, "PREHEAT_HOME": self._folder},
             )
-        found = until(True, self._folder, _PATIENCE)
-        if found is None:
+        process = until(True, self._folder, _START_SECONDS)
+        if process is None:
             raise UserError(f"it did not start; `{os.path.join(self.live, 'daemon.log')}` may say why")
-        return Started(found, before=False)
+        return Started(process, before=False)
 
     def _replace(self, old: Holder) -> None:
-        """A daemon of another version makes room by itself when it sees that this one was started; if not, it is ended."""
-        end = time.monotonic() + _HANDING
+        """Wait until a daemon of another version makes room by itself; end it if it does not."""
+        end = time.monotonic() + _HANDOVER_SECONDS
         while (now := self.holder()) == old and time.monotonic() < end:
             time.sleep(0.05)
         if now == old:
             os.kill(old.pid, signal.SIGTERM)
-            until(False, self._folder, _PATIENCE)
+            until(False, self._folder, _START_SECONDS)
 
     def stop(self) -> bool:
-        """End the one that runs; whether one did. Raises UserError if it does not end."""
-        found = self.holder()
-        if found is None:
+        """Stop the running daemon; whether one ran. Raises UserError if it does not end."""
+        process = self.holder()
+        if process is None:
             return False
-        os.kill(found.pid, signal.SIGTERM)
-        if until(False, self._folder, _PATIENCE) is not None:
+        os.kill(process.pid, signal.SIGTERM)
+        if until(False, self._folder, _START_SECONDS) is not None:
             raise UserError(
-                f"process {found.pid} does not end; `kill -9 {found.pid}` ends it, and nothing is lost by that"
+                f"process {process.pid} does not end; `kill -9 {process.pid}` ends it, and nothing is lost by that"
             )
         return True
 
     def address(self) -> Address:
-        """Where it takes posts, and the token for them; made if there is none yet. Raises UserError."""
+        """The port and token of its HTTP address, made if there is none. Raises UserError."""
         try:
             return place.address(self._folder)
         except OSError as error:
             raise _unusable(error, self._folder) from error
 
-    # For the process that is one. All of these raise OSError.
+    # For the daemon process. All of these raise OSError.
     def _prepare(self) -> None:
         place.write_start(place.prepare(self._folder))
 
     def claim(self, handed: int | None = None) -> int | None:
-        """Be the one: the lock, which the operating system frees when its holder ends; None if another process has it.
-        `handed` is the lock as the daemon before left it."""
+        """Take the lock of the daemon, which the operating system frees when the process ends; None if another process has it.
+        `handed` is the lock that the daemon before passed on."""
         lock = handed if handed is not None else place.hold(place.prepare(self._folder))
         if lock is None:
             return None
@@ -123,16 +122,16 @@ class Daemon:
         return lock
 
     def keep_port(self, port: int) -> None:
-        """Its posts come in there from now on."""
+        """Store the port at which it takes HTTP posts."""
         place.write_address(self.live, place.address(self._folder)._replace(port=port))
 
     def successor(self) -> str:
-        """The version of another Preheat that was started since; empty if there is none."""
+        """The version of a newer daemon that was started meanwhile; empty if there is none."""
         started = place.read_start(self.live)
         return started.partition("\n")[0] if started and started != place.start_text() else ""
 
     def start_command(self) -> list[str]:
-        """How the newest one is started."""
+        """The command that starts the newest daemon."""
         return place.read_start(self.live).rstrip("\n").split("\n")[1:] or place.start_command()
 
 

@@ -1,4 +1,4 @@
-"""What is on this machine and how it is: every agent's places, the archive, the daemon, what is installed.
+"""Examines this machine: every agent's places, the archive, the daemon, installed hooks, the state.
 
 Changes nothing; knows nothing of how it is shown.
 """
@@ -27,43 +27,47 @@ from preheat.model.listing import Totals
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
-LITTLE_ROOM = 500_000_000
+LEAST_ARCHIVE_ROOM = 500_000_000
 
 
 class Health:
-    """A machine, and the archive in a folder on it."""
+    """The health of this machine and of the archive in a folder."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def examine(self, most: int | None = None, check: bool = False, progress: Progress = SILENT) -> Examination:
-        """Look at everything; of the lines that could not be read `most` are listed. `check` also reads the whole archive."""
+        """Examine everything. At most `most` unreadable lines are listed; with `check` the whole archive is verified."""
         return examine(self._folder, most, check, progress)
 
 
 def examine(folder: str, most: int | None, check: bool, progress: Progress) -> Examination:
-    """Look at everything."""
+    """Examine everything."""
     findings: list[str] = []
-    connection = _connected(folder, findings)
+    connection = _open_archive(folder, findings)
     try:
-        found = survey(connection, os.environ)
-        held = {row.agent: row for row in totals(connection)} if connection else {}
-        kept = sources(connection) if connection else []
-        agents = [_agent(name, found, held.get(name), kept, findings) for name in AGENTS]
-        archive = _archive(folder, connection, list(held.values()), findings, progress if check else None)
-        number = sum(row.problems for row in held.values())
+        surveyed = survey(connection, os.environ)
+        totals_by_agent = {row.agent: row for row in totals(connection)} if connection else {}
+        stored_sources = sources(connection) if connection else []
+        agents = [_agent_health(name, surveyed, totals_by_agent.get(name), stored_sources, findings) for name in AGENTS]
+        archive = _archive_health(
+            folder, connection, list(totals_by_agent.values()), findings, progress if check else None
+        )
+        problem_count = sum(row.problems for row in totals_by_agent.values())
         findings += daemon_faults(folder)
         findings += Installation(folder).faults()
         findings += state_faults(folder)
         findings += not_handed_out(folder)
-        listed = problems(connection, number if most is None else most) if connection and number else []
+        problem_rows = (
+            problems(connection, problem_count if most is None else most) if connection and problem_count else []
+        )
     finally:
         if connection is not None:
             connection.close()
-    return Examination(agents, archive, findings, [Trouble(*row) for row in listed], number)
+    return Examination(agents, archive, findings, [Trouble(*row) for row in problem_rows], problem_count)
 
 
-def _connected(folder: str, findings: list[str]) -> sqlite3.Connection | None:
+def _open_archive(folder: str, findings: list[str]) -> sqlite3.Connection | None:
     if not os.path.exists(archive_path(folder)):
         return None
     try:
@@ -74,21 +78,21 @@ def _connected(folder: str, findings: list[str]) -> sqlite3.Connection | None:
 
 
 # The agents' places.
-def _agent(
-    name: str, found: Survey, held: Totals | None, kept: list[tuple[str, str]], findings: list[str]
+def _agent_health(
+    name: str, surveyed: Survey, agent_totals: Totals | None, stored_sources: list[tuple[str, str]], findings: list[str]
 ) -> AgentHealth:
     place = places_of(name)
-    looked: list[Place] = []
+    places: list[Place] = []
     newest: float | None = None
     for root in place.roots(os.environ):
         files = list(place.discover(root))
-        looked.append(_place(root, files, findings))
+        places.append(_examine_place(root, files, findings))
         for file in files:
             if why := _unreadable(file.path):
                 findings.append(f"`{file.path}` cannot be read: {why}")
-            newest = max(newest or 0.0, _changed(file.path)) or None
-    states = {each.state for each in looked}
-    number = found.found.get(name, 0)
+            newest = max(newest or 0.0, _modified_at(file.path)) or None
+    states = {each.state for each in places}
+    number = surveyed.found.get(name, 0)
     state = (
         "found" if number else next((one for one in ("unreadable", "found", "missing") if one in states), "import only")
     )
@@ -96,16 +100,16 @@ def _agent(
         name,
         place.title,
         "empty" if state == "found" and not number else state,
-        looked,
+        places,
         number,
-        sum(change.agent == name for change in found.changes),
+        sum(change.agent == name for change in surveyed.changes),
         newest,
-        held,
-        sum(agent == name and not os.path.exists(path) for agent, path in kept),
+        agent_totals,
+        sum(agent == name and not os.path.exists(path) for agent, path in stored_sources),
     )
 
 
-def _place(root: str, files: list[Found], findings: list[str]) -> Place:
+def _examine_place(root: str, files: list[Found], findings: list[str]) -> Place:
     if not os.path.lexists(root):
         return Place(root, "missing")
     try:
@@ -132,7 +136,7 @@ def _unreadable(path: str) -> str:
     return ""
 
 
-def _changed(path: str) -> float:
+def _modified_at(path: str) -> float:
     try:
         return os.stat(path).st_mtime
     except OSError:
@@ -140,20 +144,20 @@ def _changed(path: str) -> float:
 
 
 # The archive.
-def _archive(
+def _archive_health(
     folder: str,
     connection: sqlite3.Connection | None,
     held: list[Totals],
     findings: list[str],
     progress: Progress | None,
 ) -> ArchiveHealth:
-    """With `progress` every byte is checked."""
+    """The health of the archive; with `progress` every byte is verified."""
     path = archive_path(folder)
     if not os.path.exists(path):
         return ArchiveHealth(path, False)
-    _look_at_permissions(folder, path, findings)
+    _check_permissions(folder, path, findings)
     free = shutil.disk_usage(folder).free
-    if free < LITTLE_ROOM:
+    if free < LEAST_ARCHIVE_ROOM:
         findings.append(f"only {size(free)} are free on the disk of `{folder}`")
     if connection is None:
         return ArchiveHealth(path, True, size_on_disk(path), free_bytes=free)
@@ -166,11 +170,11 @@ def _archive(
         str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
         redactions(connection),
         free,
-        None if progress is None else _verified(connection, total, findings, progress),
+        None if progress is None else _verify(connection, total, findings, progress),
     )
 
 
-def _look_at_permissions(folder: str, path: str, findings: list[str]) -> None:
+def _check_permissions(folder: str, path: str, findings: list[str]) -> None:
     if sys.platform == "win32":
         return
     for name in (folder, path, f"{path}-wal", f"{path}-shm"):
@@ -179,7 +183,7 @@ def _look_at_permissions(folder: str, path: str, findings: list[str]) -> None:
             findings.append(f"others can read `{name}` (mode {mode:o}); `chmod {right} {name}` closes it")
 
 
-def _verified(connection: sqlite3.Connection, total: int, findings: list[str], progress: Progress) -> bool:
+def _verify(connection: sqlite3.Connection, total: int, findings: list[str], progress: Progress) -> bool:
     progress.begin("Checking", total, "bytes")
     damaged = False
     try:

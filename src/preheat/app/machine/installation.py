@@ -1,4 +1,4 @@
-"""Having agents call Preheat while they work: putting it into their settings, taking it out again, and how that stands.
+"""Preheat's hooks in the agents' settings: install, uninstall, status.
 
 Knows no agent's settings (`installing` and `agents` do) and nothing of how it is shown.
 """
@@ -39,35 +39,35 @@ __all__ = [
 
 
 class FileChange(NamedTuple):
-    """What was done to an agent's one settings file, or would be."""
+    """What was changed in an agent's settings file, or would be."""
 
     plan: Plan
     backup: str = ""
-    """The file as it was, where a copy was made."""
+    """The path of a copy of the file as it was; empty if none was made."""
     doubles: tuple[str, ...] = ()
-    """Files that call Preheat in the same session, where it is more than one."""
+    """Settings files that call Preheat in the same session, if there are several."""
     next_steps: tuple[str, ...] = ()
-    """What the person has to do besides."""
+    """What the person has to do afterwards."""
     lots: str = ""
-    """What is left to chance from now on, in a sentence; empty where nothing was installed."""
+    """What is assigned at random from now on, in a sentence; empty if nothing was installed."""
 
 
 class StepChange(NamedTuple):
-    """What was done to an agent that is set up in several steps, or would be."""
+    """What was changed for an agent that is set up in several steps, or would be."""
 
     work: Work
     done: Done = Done()
     lots: str = ""
-    """As of a file."""
+    """As in `FileChange`."""
 
 
 class InstallStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How things stand with every agent that can call Preheat."""
+    """The installation of every agent that can call Preheat."""
 
     agents: list[Standing]
     self_test: SelfTest
     lots: str
-    """What is left to chance, in a sentence."""
+    """What is assigned at random, in a sentence."""
 
 
 class Installation:
@@ -81,20 +81,20 @@ class Installation:
         """Whether an agent is set up in several steps, which may take a minute. Raises UserError where it has no hooks."""
         return hooks_for(agent).setup.several is not None
 
-    # Putting it in.
+    # Installing.
     def install(
         self, agent: str, project: str = "", http: bool | None = None, how: str = "", dry_run: bool = False
     ) -> FileChange | StepChange:
-        """Have an agent call Preheat: in all projects, or in one (a folder). `http`: post events to the daemon where the agent
-        can, never, or (None) where nobody else could read the token. `how`: in which way, where an agent has several. A dry
-        run changes nothing. Raises UserError, and then nothing has changed."""
+        """Install the hooks of an agent: for all projects, or for one (a folder). `http`: post events to the daemon if the agent
+        can, never, or (None) if nobody else could read the token. `how`: which way, if the agent has several. A dry run changes
+        nothing; neither does a call that raises UserError."""
         if how or self.has_steps(agent):
             return self._install_steps(agent, project, how, dry_run)
         plan = install_plan(agent, self._folder, self._environment, project, http, trial=dry_run)
         if dry_run:
             return FileChange(plan)
         backup = carry_out(plan, self._folder, time.time())
-        lots = self._draw_lots()
+        lots = self._enable_assignment()
         doubles = double_firing(agent, self._environment, project or project_around(os.getcwd()))
         return FileChange(plan, backup, tuple(doubles), hooks_for(agent).setup.next_steps, lots)
 
@@ -103,16 +103,16 @@ class Installation:
         if dry_run:
             return StepChange(install_work(agent, self._folder, self._environment, how))
         work, done = install(agent, self._folder, self._environment, how, time.time())
-        return StepChange(work, done, self._draw_lots())
+        return StepChange(work, done, self._enable_assignment())
 
-    def _draw_lots(self) -> str:
-        """From now on lots are drawn; what the person has to be told of them."""
+    def _enable_assignment(self) -> str:
+        """Make the key of assignments; the sentence that tells the person what is assigned."""
         make_key(self._folder)
         return told(self._folder)
 
-    # Taking it out.
+    # Uninstalling.
     def uninstall(self, agent: str, project: str = "", dry_run: bool = False) -> FileChange | StepChange | None:
-        """Take Preheat out of an agent's settings and leave the rest; None where nothing of it is there. Raises UserError."""
+        """Remove Preheat from an agent's settings; None if it was not there. Raises UserError."""
         if self.has_steps(agent):
             return self._uninstall_steps(agent, project, dry_run)
         plan = uninstall_plan(agent, self._folder, self._environment, project)
@@ -130,12 +130,14 @@ class Installation:
         try:
             return StepChange(work, do(work, self._folder, self._environment, time.time()))
         except Cannot as problem:
-            raise UserError(f"packages could not be taken out: {problem}. Run this again when that is mended") from None
+            raise UserError(
+                f"packages could not be taken out: {problem}. Run this again when that is repaired"
+            ) from None
 
-    # How it stands.
+    # Status.
     def status(self, project: str = "") -> InstallStatus:
-        """Which agents call Preheat, from where, and whether it works; `project` is a folder whose settings are looked at
-        besides the person's own. Changes nothing, starts no daemon."""
+        """Which agents call Preheat, from which settings, and whether it works; the settings of a `project` folder are included.
+        Changes nothing, starts no daemon."""
         return InstallStatus(
             agents=standings(self._folder, self._environment, project),
             self_test=self_test(self._folder),
@@ -143,7 +145,7 @@ class Installation:
         )
 
     def faults(self, project: str = "") -> list[str]:
-        """What is installed and cannot work as it stands, or works twice; one sentence each."""
+        """Faults of what is installed, a sentence each: it cannot work, or works twice."""
         return faults(self._folder, self._environment, project)
 
     def is_used(self) -> bool:
@@ -152,13 +154,13 @@ class Installation:
 
 
 def _refuse_project(agent: str, project: str) -> None:
-    """Some agents are set up for all projects or for none."""
+    """Raise UserError for a project: such an agent is set up for all projects."""
     if project:
         raise UserError(f"{places_of(agent).title} is set up for all projects; leave `--project` out")
 
 
 def project_around(folder: str) -> str:
-    """The project that a folder is in: where its version control begins, else the folder itself."""
+    """The project around a folder: the root of its repository, else the folder itself."""
     place = here = os.path.realpath(folder)
     while True:
         if os.path.exists(os.path.join(place, ".git")):

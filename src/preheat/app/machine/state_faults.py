@@ -1,4 +1,4 @@
-"""What is wrong with the state beside the archive, each with what to do about it, for `preheat doctor`. Repairs nothing."""
+"""Faults of the state beside the archive, each with what to do about it, for `preheat doctor`. Changes nothing."""
 
 import os
 import stat
@@ -11,17 +11,19 @@ from preheat.state.migration import unread
 
 
 def state_faults(folder: str) -> list[str]:
-    """The findings; none if all is well, or nothing was ever kept."""
+    """All faults, a sentence each; none if there is no state."""
     try:
         with reading(folder) as state:
-            found = [str(row[0]) for row in state.execute("PRAGMA quick_check(5)")]
+            verdicts = [str(row[0]) for row in state.execute("PRAGMA quick_check(5)")]
     except UserError as error:
         return [str(error)]
-    damage = [f"`{state_path(folder)}` is damaged: {each}; put a copy in its place" for each in found if each != "ok"]
-    return [*damage, *_permissions(folder), *unread(folder)]
+    damage = [
+        f"`{state_path(folder)}` is damaged: {each}; put a copy in its place" for each in verdicts if each != "ok"
+    ]
+    return [*damage, *_permission_faults(folder), *unread(folder)]
 
 
-def _permissions(folder: str) -> list[str]:
+def _permission_faults(folder: str) -> list[str]:
     if sys.platform == "win32":
         return []
     path = state_path(folder)

@@ -1,1 +1,1 @@
-"""The sessions: read from the agents into the archive, listed, found, shown, exported, forgotten."""
+"""Sessions: read into the archive, listed, found, shown, exported, forgotten."""

@@ -1,13 +1,13 @@
-"""The first stages: read what agents left on disk into the archive, analysed, and give it back.
+"""The sessions in the archive: synced from the agents' files, listed, found, loaded, forgotten.
 
-Knows nothing of how a session is analysed.
+Knows nothing of how a session is analysed. Light: a plain sync imports it.
 """
 
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
@@ -16,17 +16,16 @@ from preheat.app.later import Later
 from preheat.archive import seen
 from preheat.archive.connect import connect
 from preheat.archive.lock import sync_lock
-from preheat.errors import ArchiveUnusable
+from preheat.errors import ArchiveUnusable, NotFound, UserError
 from preheat.ingest.changes import survey, survey_again, survey_files
-from preheat.model.listing import Filter, Hit, Summary
+from preheat.model.listing import Filter, ForgetPlan, Hit, Summary
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
-    from preheat.app.analysis import profile as _profile
     from preheat.app.experiments import state as _experiment_state
-    from preheat.app.sessions import forgetting as _forgetting
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.archive import episodes as _episodes
     from preheat.archive import judgements as _judgements
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from preheat.ingest import stored as _stored
     from preheat.ingest.sync import Failure, Result
     from preheat.model.episode import Episode
-    from preheat.model.listing import ForgetPlan
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
     from preheat.model.transcript import Transcript
@@ -44,9 +42,8 @@ if TYPE_CHECKING:
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
     _experiment_state = Later("preheat.app.experiments.state")
-    _forgetting = Later("preheat.app.sessions.forgetting")
     _judgements = Later("preheat.archive.judgements")
-    _profile = Later("preheat.app.analysis.profile")
+    _assessment = Later("preheat.app.analysis.assessment")
     _queries = Later("preheat.archive.queries")
     _raw = Later("preheat.archive.raw")
     _stored = Later("preheat.ingest.stored")
@@ -55,7 +52,7 @@ else:
     _episodes = Later("preheat.archive.episodes")
 
 PATIENCE = 600.0
-"""How long a sync waits for another one."""
+"""Seconds that a sync waits for another one."""
 
 
 class AgentReport(NamedTuple):
@@ -88,30 +85,25 @@ def sync(
     progress: Progress = SILENT,
     seen_already: "Look | None" = None,
 ) -> SyncReport:
-    """Bring the archive up to date with the places of these agents (none: of all), or with the named files (agent and path).
-
-    `seen_already` is a look at the places of all agents that was taken just now.
-    """
+    """Read new sessions into the archive: from the places of these agents (none: of all), or from the named files (agent and
+    path). `seen_already` is a scan of all agents' places that was made just now."""
     started = time.perf_counter()
     agents = agents or AGENTS
     with sync_lock(folder, PATIENCE, lambda: progress.wait("another sync is at work")):
-        connection = connect(folder)
-        try:
+        with closing(connect(folder)) as connection:
             if files is not None:
                 found = survey_files(connection, files)
             elif seen_already is not None:
                 found = survey_again(connection, seen_already.changed, seen_already.counts, seen_already.entries)
             else:
                 found = survey(connection, os.environ if environment is None else environment, agents)
-            report = _Counting(found.found)
+            report = _SyncCounter(found.found)
             if found.changes:
                 from preheat.ingest.sync import run  # noqa: PLC0415 - where nothing has changed, nothing is read
 
                 report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
-                if report.whole:
+                if report.read_whole:
                     _analysis.analyse_forks(connection, progress)
-        finally:
-            connection.close()
         if files is None and agents == AGENTS:
             failed = {failure.path.partition("#")[0] for failure in report.failures}
             seen.save(folder, archive_path(folder), (item for item in found.entries if storable(item[0]) not in failed))
@@ -119,17 +111,17 @@ def sync(
 
 
 def load_analysis() -> "Callable[[Session], AnalysisRows]":
-    """What makes all of a session that the archive keeps beside its bytes."""
+    """The function that analyses a session, loaded only where one is read."""
     return _analysis.analysed_rows
 
 
-class _Counting:
-    """Adds up what a sync did. A session counts once, in however many files it stands."""
+class _SyncCounter:
+    """Adds up what a sync did. A session in several files counts once."""
 
     def __init__(self, files: dict[str, int]) -> None:
         self._sessions: set[int] = set()
-        self.whole = False
-        """Whether a session was read from its beginning, and so analysed."""
+        self.read_whole = False
+        """Whether any session was read from its beginning, and so was analysed."""
         self.agents = {agent: AgentReport(count) for agent, count in files.items()}
         self.redactions: dict[str, int] = {}
         self.failures: list[Failure] = []
@@ -147,7 +139,7 @@ class _Counting:
             problems=before.problems + len(delta.problems),
         )
         self._sessions.update(result.sessions)
-        self.whole = self.whole or any(rows.analysis is not None for rows in delta.sessions)
+        self.read_whole = self.read_whole or any(rows.analysis is not None for rows in delta.sessions)
         for kind, count in delta.redactions.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
         self.problems += [(delta.path, line, message) for line, message in delta.problems]
@@ -157,20 +149,58 @@ class _Counting:
 
 
 def opened(folder: str) -> sqlite3.Connection:
-    """The archive for asking; an empty one is made if there is none."""
+    """A connection to the archive, which is created if there is none."""
     return connect(folder)
 
 
 def forget(folder: str, keys: list[str]) -> int:
-    """Delete sessions from the archive for good; no sync runs meanwhile. How many went."""
-    with sync_lock(folder, PATIENCE, lambda: None):
-        connection = connect(folder)
-        try:
-            gone = _raw.forget(connection, keys)
-            _experiment_state.forget(connection)
-            return gone
-        finally:
-            connection.close()
+    """Delete sessions from the archive for good, while no sync runs; how many were deleted."""
+    with sync_lock(folder, PATIENCE, lambda: None), closing(connect(folder)) as connection:
+        deleted = _raw.forget(connection, keys)
+        _experiment_state.forget(connection)
+        return deleted
+
+
+def plan_forgetting(connection: sqlite3.Connection, names: tuple[str, ...], project: str) -> ForgetPlan:
+    """What would be deleted with these sessions, or with those of a project: also their subagents, and the sessions in the same
+    files."""
+    waiting = (
+        [_queries.find(connection, name) for name in names] if names else _sessions_of_project(connection, project)
+    )
+    doomed: dict[str, Summary] = {}
+    copies: dict[str, Summary] = {}
+    while waiting:
+        summary = waiting.pop()
+        if summary.key in doomed:
+            continue
+        doomed[summary.key] = summary
+        for key in _raw.companions(connection, summary.key):
+            with suppress(NotFound):
+                waiting.append(_queries.find(connection, key))
+        for child in _queries.children(connection, summary):
+            if child.relation == "subagent":
+                waiting.append(child)
+            else:
+                copies[child.key] = child
+    files = _queries.paths_of(connection, list(doomed))
+    in_order = sorted(doomed.values(), key=lambda summary: (summary.started_at or 0, summary.key))
+    return ForgetPlan(in_order, files, [summary for key, summary in copies.items() if key not in doomed])
+
+
+def _sessions_of_project(connection: sqlite3.Connection, project: str) -> list[Summary]:
+    """The sessions in exactly this folder and in the folders below it."""
+    paths = [project.rstrip("/\\"), os.path.abspath(os.path.expanduser(project))]
+    found = [
+        summary
+        for path in dict.fromkeys(paths)
+        for summary in _queries.sessions(connection, Filter(project=path))
+        if summary.project == path or summary.project.startswith((f"{path}/", f"{path}\\"))
+    ]
+    if not found:
+        raise UserError(
+            f"no session of project `{paths[-1]}` in the archive; `preheat sessions list` shows the projects"
+        )
+    return found
 
 
 def has_archive(folder: str) -> bool:
@@ -178,7 +208,7 @@ def has_archive(folder: str) -> bool:
 
 
 def load(connection: sqlite3.Connection, key: str) -> "Session":
-    """A session out of the archive, read anew from its stored bytes."""
+    """A session, read again from the bytes that the archive stores."""
     source = _raw.stored(connection, key)
     parts = _raw.pieces(connection, source.source_id, source.generation)
     for session in _stored.sessions_in(source.agent, source.path, source.part, parts):
@@ -188,106 +218,101 @@ def load(connection: sqlite3.Connection, key: str) -> "Session":
 
 
 def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
-    """Write a session's source as the archive keeps it: exact but for redactions."""
+    """Write the source of a session as the archive stores it: exact but for redactions."""
     source = _raw.stored(connection, key)
     for piece in _raw.pieces(connection, source.source_id, source.generation):
         write(piece)
 
 
 class Sessions:
-    """The sessions in the archive of a folder. Names are ids, beginnings of them, or `latest`."""
+    """The sessions in the archive of a folder. One is named by its id, the beginning of it, or `latest`."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    # Which there are.
+    # Lists.
     def sessions(self, chosen: Filter, limit: int | None = None) -> list[Summary]:
-        """Those that fit, the newest first."""
-        with self._opened() as connection:
+        """The sessions that match a filter, the newest first."""
+        with self._open_archive() as connection:
             return _queries.sessions(connection, chosen, limit)
 
     def count(self, chosen: Filter) -> int:
-        """How many fit."""
-        with self._opened() as connection:
+        """How many sessions match a filter."""
+        with self._open_archive() as connection:
             return _queries.count(connection, chosen)
 
     def count_unanalysed(self) -> int:
-        """How many have changed since they were analysed: what lists say of their failures is what their programs said."""
-        with self._opened() as connection:
+        """How many sessions have changed since they were analysed: lists show only failures that their programs reported."""
+        with self._open_archive() as connection:
             return _queries.count_unanalysed(connection)
 
     def find(self, name: str) -> Summary:
-        """One by its name. Raises NotFound."""
-        with self._opened() as connection:
+        """The summary of a session by name. Raises NotFound."""
+        with self._open_archive() as connection:
             return _queries.find(connection, name)
 
     def children(self, name: str) -> list[Summary]:
-        """The sessions that came out of one: subagents, forks, continuations."""
-        with self._opened() as connection:
+        """The subagents, forks and continuations of a session."""
+        with self._open_archive() as connection:
             return _queries.children(connection, _queries.find(connection, name))
 
     def short_names(self, keys: Iterable[str]) -> dict[str, str]:
-        """By key: a short name that a person can give to name that session again; the key of one that is gone."""
-        with self._opened() as connection:
+        """By key: a short name by which a person can name that session; the key itself if the session is gone."""
+        with self._open_archive() as connection:
             return _queries.names_of_keys(connection, keys)
 
     def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
-        """Passages in what was said and run, the best first."""
-        with self._opened() as connection:
+        """Passages of messages, commands and outputs that contain the words, the best first."""
+        with self._open_archive() as connection:
             return list(_queries.search(connection, words, chosen, kinds, limit))
 
     def search_terms(self, words: str) -> list[str]:
-        """The words and phrases of a search, for marking them where they were found."""
+        """The words and phrases of a search, for highlighting them."""
         return _queries.search_terms(words)
 
-    # What is in one.
+    # One session.
     def load(self, name: str) -> "Session":
-        """One with all its events, read anew from its stored bytes."""
-        with self._opened() as connection:
+        """A session with all its events, read again from its stored bytes."""
+        with self._open_archive() as connection:
             return load(connection, _queries.find(connection, name).key)
 
     def episodes(self, name: str) -> "tuple[Episode, ...]":
-        """Each prompt of one with what followed it, in order; none where it has not been analysed."""
-        with self._opened() as connection:
+        """The episodes of a session, in order; none if it has not been analysed."""
+        with self._open_archive() as connection:
             return _episodes.episodes_of(connection, _queries.find(connection, name).key)
 
     def transcript(self, name: str) -> "Transcript":
-        """One with what came of each of its calls, as every other screen counts them."""
-        with self._opened() as connection:
+        """A session with the outcome of each of its calls."""
+        with self._open_archive() as connection:
             key = _queries.find(connection, name).key
             stored, copied = _judgements.records_of(connection, key), _judgements.copied_calls(connection, key)
             return _transcripts.transcript_of(load(connection, key), stored, copied)
 
     def profile(self, name: str) -> "SessionProfile":
-        """One, measured."""
-        with self._opened() as connection:
-            return _profile.profile_of(connection, name)
+        """The profile of a session."""
+        with self._open_archive() as connection:
+            key = _queries.find(connection, name).key
+            return _assessment.profile_without(load(connection, key), _judgements.copied_calls(connection, key))
 
     def path(self, name: str) -> str:
-        """The file or database that one was read from."""
-        with self._opened() as connection:
+        """The file or database that a session was read from."""
+        with self._open_archive() as connection:
             return _raw.stored(connection, _queries.find(connection, name).key).path
 
     def write_raw(self, name: str, write: Callable[[bytes], object]) -> None:
-        """Write the source of one as the archive keeps it: exact but for redactions."""
-        with self._opened() as connection:
+        """Write the source of a session as the archive stores it: exact but for redactions."""
+        with self._open_archive() as connection:
             raw_bytes(connection, _queries.find(connection, name).key, write)
 
     # Forgetting.
-    def plan_forgetting(self, names: Iterable[str] = (), project: str = "") -> "ForgetPlan":
-        """What goes when these are forgotten, or all of a project (a folder) and of the folders below it."""
-        with self._opened() as connection:
-            return _forgetting.plan(connection, tuple(names), project)
+    def plan_forgetting(self, names: Iterable[str] = (), project: str = "") -> ForgetPlan:
+        """What would be deleted with these sessions, or with all sessions of a project's folder and of the folders below it."""
+        with self._open_archive() as connection:
+            return plan_forgetting(connection, tuple(names), project)
 
     def forget(self, keys: Iterable[str]) -> int:
-        """Delete sessions from the archive for good; how many went."""
+        """Delete sessions from the archive for good; how many were deleted."""
         return forget(self._folder, list(keys))
 
-    # What a person says of one.
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        connection = connect(self._folder)
-        try:
-            yield connection
-        finally:
-            connection.close()
+    def _open_archive(self) -> closing[sqlite3.Connection]:
+        return closing(connect(self._folder))

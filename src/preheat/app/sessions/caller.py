@@ -1,6 +1,6 @@
-"""Which agent's program started this command, where one did: its newest session is `latest`, and its sessions are read first.
+"""Which agent's program started this process: `latest` then means that agent's newest session, and its sessions are read first.
 
-A person who leaves a session and asks for a template of it has not thought of `preheat sync`. Knows no agent; light to import.
+So a person can ask an agent for a template of the session without a `preheat sync`. Knows no agent by name; light to import.
 """
 
 import os
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from preheat.app.sessions import archive as _sessions
     from preheat.app.sessions.archive import SyncReport
 else:
-    _sessions = Later("preheat.app.sessions.archive")  # every command looks who called it, few read something then
+    _sessions = Later("preheat.app.sessions.archive")  # every command asks who called it, few read sessions then
 
 CALLER = "PREHEAT_CALLER"
 LATEST = "latest"
 
 
 def caller(environment: Mapping[str, str] | None = None) -> str:
-    """The agent; empty where a person typed the command."""
-    told = (os.environ if environment is None else environment).get(CALLER, "")
-    return told if told in AGENTS else ""
+    """The agent; empty if a person typed the command."""
+    agent = (os.environ if environment is None else environment).get(CALLER, "")
+    return agent if agent in AGENTS else ""
 
 
 def session_named(name: str) -> str:
-    """What a session's name means to the caller: `latest` is the newest of its own."""
+    """A session's name as the calling agent means it: `latest` is its own newest session."""
     agent = caller()
     return f"{agent}:{LATEST}" if agent and name == LATEST else name
 
 
 def read_first(folder: str, progress: Progress = SILENT) -> "SyncReport | None":
-    """Read the caller's new sessions into the archive; None where a person asks."""
+    """Read the calling agent's new sessions into the archive; None if a person typed the command."""
     agent = caller()
     if not agent:
         return None

@@ -1,6 +1,6 @@
-"""Writes sessions in forms that other programs read: to a stream, into one file, into a folder full of them.
+"""Writes sessions in formats that other programs read: to a stream, into a file, into a folder.
 
-Knows nothing of the forms that are an agent's own (`agents`).
+Knows no agent's own format (`agents` does).
 """
 
 import json
@@ -23,13 +23,13 @@ from preheat.model.session import Session
 
 
 class Exports:
-    """Sessions of the archive in a folder, written elsewhere."""
+    """Writes sessions of an archive to streams and files."""
 
     def __init__(self, folder: str) -> None:
         self._sessions = Sessions(folder)
 
     def write(self, name: str, form: ExportForm, stream: BinaryIO) -> None:
-        """One session, to a stream. Raises UserError where the form cannot hold it."""
+        """Write one session to a stream. Raises UserError if the format cannot hold it."""
         if form == "raw":
             self._sessions.write_raw(name, stream.write)
             return
@@ -38,14 +38,14 @@ class Exports:
             for line in lines(session):
                 stream.write(line + b"\n")
             return
-        document, needed = _document(session, form)
-        if not document[needed]:
+        document, required = _document(session, form)
+        if not document[required]:
             key = f"{session.agent}:{session.id}"
             raise UserError(f"`{key}` has no message, and this form needs one; `--format jsonl` takes it")
         stream.write(json_text(document) + b"\n")
 
     def save(self, name: str, form: ExportForm, path: str, force: bool = False) -> ExportedFile:
-        """One session, into a file; into a folder under a name of its own."""
+        """Write one session into a file, or into a folder under a name of its own."""
         key = self._sessions.find(name).key
         if os.path.isdir(path):
             path = os.path.join(path, file_name(key, form))
@@ -53,33 +53,33 @@ class Exports:
         return ExportedFile(key, path, os.path.getsize(path))
 
     def save_document(self, path: str, document: bytes, force: bool = False) -> None:
-        """What was made of a session, into a file."""
+        """Write a document that was made of a session into a file."""
         save_whole(path, force, lambda stream: stream.write(document))
 
     def save_all(
         self, chosen: Filter, form: ExportForm, folder: str, force: bool = False, progress: Progress = SILENT
     ) -> Exported:
-        """All that fit, into a folder; what cannot be written is left out."""
+        """Write all sessions that match a filter into a folder; those that cannot be written are left out."""
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise UserError(f"`{folder}` is a file; give -o a folder")
         os.makedirs(folder, exist_ok=True)
-        done = Exported([], [])
-        found = self._sessions.sessions(chosen)
-        progress.begin("Exporting", len(found))
+        exported = Exported([], [])
+        summaries = self._sessions.sessions(chosen)
+        progress.begin("Exporting", len(summaries))
         try:
-            for summary in found:
+            for summary in summaries:
                 try:
-                    done.files.append(self.save(summary.key, form, folder, force))
+                    exported.files.append(self.save(summary.key, form, folder, force))
                 except UserError as error:
-                    done.left_out.append(str(error))
-                progress.advance(1, f"{len(done.files):,} written")
+                    exported.left_out.append(str(error))
+                progress.advance(1, f"{len(exported.files):,} written")
         finally:
             progress.end()
-        return done
+        return exported
 
 
 def file_name(key: str, form: ExportForm) -> str:
-    """A name for the file of a session that every file system takes; different sessions have different ones."""
+    """A file name for a session that every file system accepts; no two sessions share one."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in key)
     if len(plain) > 150:
         plain = f"{plain[:120]}-{number_of(key) & 0xFFFFFFFFFFFFFFFF:016x}"
@@ -87,8 +87,7 @@ def file_name(key: str, form: ExportForm) -> str:
 
 
 def lines(session: Session) -> Iterator[bytes]:
-    """A session as JSON lines, without their ends: first its heading, with the type `session`, then one canonical event a
-    line. Nothing is left out."""
+    """A session as JSON lines without line ends: first its fields, with the type `session`, then one event a line."""
     heading = {
         "type": "session",
         **{name: getattr(session, name) for name in session.__struct_fields__ if name != "events"},
@@ -99,14 +98,14 @@ def lines(session: Session) -> Iterator[bytes]:
 
 
 def _document(session: Session, form: ExportForm) -> tuple[dict[str, Any], str]:
-    """The session in a form that is one document, and the name of what may not be empty in it."""
+    """The session as one JSON document, and the member of it that must not be empty."""
     if form == "openai":
         return conversation(session), "messages"
     return trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
 
 
 def json_text(value: Any) -> bytes:
-    """A document for people to look into, too; names of files that are no text are escaped, not refused."""
+    """A JSON document with indentation; file names that are no valid text are escaped."""
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2)
     except UnicodeEncodeError:
@@ -114,7 +113,7 @@ def json_text(value: Any) -> bytes:
 
 
 def save_whole(path: str, force: bool, write: Callable[[BinaryIO], object]) -> None:
-    """Whole or not at all: a file that is there is only replaced when the new one is complete."""
+    """Write a file whole or not at all. Raises UserError if it exists, unless forced."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")
     stream_whole(path, write, mode=AS_USUAL)

@@ -1,6 +1,6 @@
-"""Files and folders of sessions that a person names: whose each is, and what is in it. Nothing is kept.
+"""Session files that a person names: the agent of each, and the sessions in it. Nothing is stored.
 
-Knows no agent's format (`agents` does). Heavy: it may have to try every reader.
+Knows no agent's format (`agents` does). Slow: it may have to try every reader.
 """
 
 import os
@@ -14,17 +14,17 @@ from preheat.model.session import Session
 
 
 class NamedFiles(NamedTuple):
-    """What the files and folders that a person named come to."""
+    """The session files among the files and folders that a person named."""
 
     files: list[tuple[str, str]]
     """Agent and path."""
     unrecognised: int
-    """Files below a folder that are no session of an agent that Preheat knows."""
+    """Files below a folder that no agent's reader recognises."""
     unreadable: list[str]
 
 
 def read_file(path: str, agent: str | None = None) -> list[Session]:
-    """The sessions in a file, as it is; as that agent's, or as whosever it is by its content."""
+    """The sessions in a file, whose agent is recognised by the content unless it is named."""
     return read(path, reader_of(agent) if agent else detect(path))
 
 
@@ -40,7 +40,7 @@ def find_files(names: tuple[str, ...], agents: tuple[str, ...] = ()) -> NamedFil
                 raise UserError(f"`{name}` is a session of {places_of(agent).title}; leave `--agent` away to read it")
             found.files.append((agent, name))
             continue
-        for path in _below(name):
+        for path in _files_below(name):
             try:
                 agent = detect(path).agent
             except NotRecognised:
@@ -53,8 +53,8 @@ def find_files(names: tuple[str, ...], agents: tuple[str, ...] = ()) -> NamedFil
     return found._replace(files=list(dict.fromkeys((agent, os.path.abspath(path)) for agent, path in found.files)))
 
 
-def _below(folder: str) -> Iterator[str]:
-    """Every plain file below a folder; what version control keeps for itself is left out."""
+def _files_below(folder: str) -> Iterator[str]:
+    """Every plain file below a folder, without the folders of version control."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in (".git", ".hg", ".svn"))
         for name in sorted(names):

@@ -1,9 +1,10 @@
-"""What every agent left on this machine, and what the archive has of it: the first screen.
+"""Which sessions every agent has left on this machine, and what the archive holds: the first screen.
 
-Knows nothing of what is wrong (`app.machine.health`).
+Knows nothing of faults (`app.machine.health` does).
 """
 
 import os
+from contextlib import closing
 
 from preheat.agents import AGENTS, places_of
 from preheat.archive.connect import connect
@@ -16,17 +17,14 @@ from preheat.settings import archive_path
 
 
 def overview(folder: str) -> Overview:
-    """Look in every place; the archive in a folder is only looked at where there is one."""
+    """Survey the places of all agents, and the archive if there is one."""
     path = archive_path(folder)
     if not os.path.exists(path):
-        found, held = survey(None, os.environ), None
+        found, holdings = survey(None, os.environ), None
     else:
-        connection = connect(folder)
-        try:
-            found, held = survey(connection, os.environ), _holdings(path, totals(connection))
-        finally:
-            connection.close()
-    return Overview([_news(name, found) for name in AGENTS], held)
+        with closing(connect(folder)) as connection:
+            found, holdings = survey(connection, os.environ), _holdings(path, totals(connection))
+    return Overview([_news(name, found) for name in AGENTS], holdings)
 
 
 def _holdings(path: str, rows: list[Totals]) -> Holdings:

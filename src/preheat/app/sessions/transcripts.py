@@ -1,4 +1,4 @@
-"""Makes the transcript of a session: each call with what came of it, as the archive has it or judged now.
+"""Makes the transcript of a session: each call with its outcome, as the archive stores it or judged now.
 
 Knows nothing of how it is shown.
 """
@@ -17,8 +17,8 @@ from preheat.profiles import trace
 def transcript_of(
     session: Session, stored: Sequence[CallRecord] = (), copied: Collection[int] = frozenset()
 ) -> Transcript:
-    """The transcript of a session. `stored` is what the archive has of its calls, `copied` which of them another session had
-    first; a session of which it has not all is judged now."""
+    """The transcript of a session. `stored` are the archive's records of its calls (if some are missing, the session is judged
+    now), `copied` the places of calls that it copied from another session."""
     calls = [call for call, _ in joined(session)]
     records = stored if len(stored) == len(calls) else trace(session, judge(session, dialect_of(session.agent)))
     return Transcript(

@@ -1,1 +1,1 @@
-"""Templates: made, kept, shared, loaded for a project, and their uses."""
+"""Templates: built, stored, shared, loaded for a project; and their uses."""

@@ -1,7 +1,7 @@
-"""Templates from the archive: which sessions, what they teach, and the template that is kept of it.
+"""Builds templates from the archive: chooses sessions, learns from them, and stores the template.
 
-Knows nothing of how sessions are chosen (`templates.choice`) or what gets in (`templates.build`). Not light: whoever makes a
-template imports this, and nothing else does.
+Knows nothing of how sessions are chosen (`templates.choice`) or which lessons get in (`templates.build`). Heavy: only building a
+template imports it.
 """
 
 import sqlite3
@@ -38,24 +38,24 @@ __all__ = [
 ]  # fmt: skip
 
 AUTO = "auto"
-"""The tag of templates that nobody asked for by name."""
+"""The tag of templates that were built without being asked for by name."""
 
 
 class Made(NamedTuple):
-    """A template that was built and kept; its digest is empty where there was nothing in it to keep."""
+    """A template that was built and stored; the digest is empty if it was empty and not stored."""
 
     kept: Kept
     built: Built
 
 
-# Three ways to make one.
+# Three ways to build one.
 def extract_template(
     folder: str, session: str, *, name: str = "", description: str = "", addendum: str = "", tags: tuple[str, ...] = ()
 ) -> Made:
-    """From one session, whatever the support: a person chose it."""
+    """Build a template from one session, with lessons of little support too."""
     if name:
         check_name(name)
-    with _judged(folder) as connection:
+    with _open_judged(folder) as connection:
         summary = find(connection, session)
         wanted = Filter(agent=summary.agent, project=summary.project or None)
         found = [each for each in candidates(connection, wanted) if each.key == summary.key]
@@ -69,33 +69,33 @@ def extract_template(
         weak=True,
         filters={"session": summary.key},
     )
-    return _worth_it(_make(folder, request, found, "extracted", f"from {summary.session[:24]}"))
+    return _check_not_empty(_build_and_store(folder, request, found, "extracted", f"from {summary.session[:24]}"))
 
 
 def build_template(folder: str, request: Request, wanted: Filter, rule: Wanted) -> Made:
-    """From the newest sessions that a filter lets through and that fit."""
+    """Build a template from the newest sessions that match a filter and a rule."""
     check_name(request.name)
-    with _judged(folder) as connection:
+    with _open_judged(folder) as connection:
         choice = choose(candidates(connection, wanted), rule)
     if not choice.chosen:
-        why = f": {by_reason(choice.skipped)}" if choice.skipped else "; `preheat sessions list` shows what there is"
-        raise UserError(f"no session fits{why}")
-    asked = {name: str(getattr(rule, name)) for name in Wanted.__struct_fields__}
-    request = replace(request, skipped=choice.skipped, filters={**request.filters, **asked})
-    return _worth_it(_make(folder, request, choice.chosen, "built", f"{len(choice.chosen)} sessions"))
+        reason = f": {by_reason(choice.skipped)}" if choice.skipped else "; `preheat sessions list` shows what there is"
+        raise UserError(f"no session fits{reason}")
+    rule_settings = {name: str(getattr(rule, name)) for name in Wanted.__struct_fields__}
+    request = replace(request, skipped=choice.skipped, filters={**request.filters, **rule_settings})
+    return _check_not_empty(_build_and_store(folder, request, choice.chosen, "built", f"{len(choice.chosen)} sessions"))
 
 
 def best_sessions(folder: str, wanted: Filter, rule: Best) -> list[Group]:
-    """The best sessions by project; projects that have too few are told of as well."""
-    with _judged(folder) as connection:
+    """The best sessions by project, also of projects that have too few."""
+    with _open_judged(folder) as connection:
         return best(candidates(connection, wanted), rule)
 
 
 def auto_templates(folder: str, groups: Iterable[Group], rule: Best) -> list[Made]:
-    """A template for each group that has enough sessions, in their order."""
+    """Build a template for each group that has enough sessions."""
     groups = [group for group in groups if group.enough]
     made = []
-    for group, name in zip(groups, _names(Store(folder), groups), strict=True):
+    for group, name in zip(groups, _choose_names(Store(folder), groups), strict=True):
         request = Request(
             name=name,
             description=f"The best sessions of {group.project.replace(chr(92), '/').rpartition('/')[2]}",
@@ -103,13 +103,17 @@ def auto_templates(folder: str, groups: Iterable[Group], rule: Best) -> list[Mad
             skipped=group.choice.skipped,
             filters={"min_calls": str(rule.min_calls), "max_mistakes": str(rule.max_mistakes)},
         )
-        made.append(_make(folder, request, group.choice.chosen, "built", f"auto, {len(group.choice.chosen)} sessions"))
+        made.append(
+            _build_and_store(
+                folder, request, group.choice.chosen, "built", f"auto, {len(group.choice.chosen)} sessions"
+            )
+        )
     return made
 
 
-# What the archive knows.
+# Sessions and lessons.
 def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate]:
-    """Every judged session that a filter lets through."""
+    """Every judged session that matches a filter."""
     measured = {f"{profile.agent}:{profile.session}": profile for profile in profiles(connection, wanted)}
     passed = last_checks(connection)
     places = projects(folders(connection))  # of all sessions: a name depends on the others
@@ -128,14 +132,14 @@ def candidates(connection: sqlite3.Connection, wanted: Filter) -> list[Candidate
     ]
 
 
-def _judged(folder: str) -> closing[sqlite3.Connection]:
-    """The archive with every session judged."""
+def _open_judged(folder: str) -> closing[sqlite3.Connection]:
+    """The archive, with all sessions judged."""
     analyse_archive(folder, need="rows")
     return closing(connect(folder))
 
 
-def _make(folder: str, request: Request, chosen: Iterable[Candidate], action: Action, note: str) -> Made:
-    """Study the sessions, those of each project by themselves, build the template and keep it, if there is anything in it."""
+def _build_and_store(folder: str, request: Request, chosen: Iterable[Candidate], action: Action, note: str) -> Made:
+    """Learn from the sessions, project by project, build the template, and store it unless it is empty."""
     by_project: defaultdict[str, list[str]] = defaultdict(list)
     for each in chosen:
         by_project[each.project].append(each.key)
@@ -154,20 +158,22 @@ def _make(folder: str, request: Request, chosen: Iterable[Candidate], action: Ac
     return Made(Store(folder).keep(built.template, action, now, note), built)
 
 
-def _worth_it(made: Made) -> Made:
-    """What was asked for by name must have something in it."""
+def _check_not_empty(made: Made) -> Made:
+    """Raise UserError if the template is empty."""
     if not made.kept.digest:
         left_out, sessions_of = made.built.left_out, made.built.template.extraction.sessions
-        why = f" ({by_reason(left_out)})" if left_out else ""
+        reasons = f" ({by_reason(left_out)})" if left_out else ""
         advice = "; `--weak` takes what has little support too" if left_out.get("weak") else ""
         noun = "session" if sessions_of == 1 else "sessions"
-        raise UserError(f"{sessions_of} {noun} taught nothing that is worth a template{why}{advice}; nothing was kept")
+        raise UserError(
+            f"{sessions_of} {noun} taught nothing that is worth a template{reasons}{advice}; nothing was kept"
+        )
     return made
 
 
-def _names(store: Store, groups: list[Group]) -> list[str]:
-    """A name for each: two projects never share one, and what a person built under it is left alone."""
-    given: list[str] = []
+def _choose_names(store: Store, groups: list[Group]) -> list[str]:
+    """A name for the template of each group: no two share one, and no template of a person is replaced."""
+    names: list[str] = []
     taken = {name.casefold() for name in store.names() if not _is_auto(store, name)}
     for group in groups:
         name, number = name_from(group.project), 1
@@ -175,8 +181,8 @@ def _names(store: Store, groups: list[Group]) -> list[str]:
             number += 1
             name = f"{name_from(group.project)[: LONGEST - 8]}-{AUTO}" + (f"-{number}" if number > 2 else "")
         taken.add(name.casefold())
-        given.append(name)
-    return given
+        names.append(name)
+    return names
 
 
 def _is_auto(store: Store, name: str) -> bool:

@@ -1,7 +1,7 @@
-"""The templates: listed, shown, compared, brought back, deleted, shared, made, loaded for a project.
+"""The templates in a folder: listed, shown, compared, restored, deleted, shared, built, loaded for a project.
 
-Knows nothing of how a template is made (`template_building`), shared (`template_sharing`) or handed out (`context`). Light:
-tab completion lists names with it.
+Knows nothing of how a template is built (`building`), shared (`sharing`) or handed out (`app.context`). Light: tab completion
+lists names with it.
 """
 
 import time
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from preheat.app.templates import building as _building
     from preheat.app.templates import sharing as _sharing
     from preheat.app.templates import uses as _uses
-else:  # 0.2 s (queries, patterns, learners) that listing, showing and loading do not need
+else:  # together 0.2 s, which listing, showing and loading do not need
     _building = Later("preheat.app.templates.building")
     _sharing = Later("preheat.app.templates.sharing")
     _uses = Later("preheat.app.templates.uses")
@@ -45,17 +45,17 @@ class TemplateSummary(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     problem: str = ""
     digest: str | None = None
-    """Of the version that the name stands for; of an import that waits, where there is none."""
+    """Of the current version; of an import that waits for a review, if there is no other."""
     template: Template | None = None
     tokens: int = 0
-    """Of all its lessons."""
+    """The tokens of all its lessons."""
     versions: int = 0
     waiting: bool = False
-    """An import of that name waits for a review."""
+    """Whether an import of that name waits for a review."""
     live: bool = False
-    """The name stands for a version that can be handed out."""
+    """Whether there is a version that can be handed out."""
     tracked: Tracked = Tracked()
-    """What came of all its versions."""
+    """The uses of all its versions, and their success."""
 
     @property
     def version(self) -> str:
@@ -64,18 +64,18 @@ class TemplateSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShownTemplate(NamedTuple):
-    """One version, and how it did."""
+    """One version, with its uses and their success."""
 
     version: Version
     tracked: Tracked
     waiting: bool
-    """It was imported, and nobody has reviewed it."""
+    """Whether it was imported and waits for a review."""
     tokens: int
-    """Of all its lessons."""
+    """The tokens of all its lessons."""
 
 
 class History(NamedTuple):
-    """What was done with a name."""
+    """The history of a template's name."""
 
     name: str
     state: State
@@ -95,62 +95,64 @@ class Loaded(NamedTuple):
     """Which template the new sessions of a project start with."""
 
     project: str
-    """The folder that it goes by."""
+    """The folder that identifies it."""
     standing: Standing | None
-    """None: they start with what was learned."""
+    """None: they start with lessons."""
     ended: Pin | None = None
-    """What was loaded until now, where that was ended."""
+    """The version that was loaded until now, if it was unloaded."""
 
 
 class Templates:
-    """The templates in a folder. They go by `name`, `name@digest` or `name@-1`."""
+    """The templates in a folder, named by `name`, `name@digest` or `name@-1`."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._store = Store(folder)
 
-    # Which there are.
+    # Lists.
     def names(self, deleted: bool = False) -> list[str]:
-        """The names there are; with `deleted` those of deleted ones."""
+        """The names of all templates, or of the deleted ones."""
         return self._store.names(deleted)
 
     def versions(self, name: str) -> list[str]:
-        """The digests of a name's versions, the oldest first. Raises NotFound."""
+        """The digests of all versions of a name, the oldest first. Raises NotFound."""
         return list(self._store.state(name).versions)
 
     def summaries(self, deleted: bool = False, follow: bool = False) -> list[TemplateSummary]:
-        """All of them, by name, with how often each was used; with `follow` also how the sessions went that got it, for
-        which they are looked for in the archive."""
+        """All templates by name, with the number of their uses; with `follow` also whether the sessions that got them succeeded,
+        which searches the archive."""
         names = self._store.names(deleted)
         tracks = self._tracks(follow) if names else {}
         return [self._summary(name, tracks) for name in names]
 
     def templates(self) -> list[Template]:
-        """The newest version of each that is not deleted."""
+        """The current version of every template."""
         found = (self._store.find(name).template for name in self.names() if self._store.state(name).live is not None)
         return list(found)
 
     def template(self, name: str) -> Template:
-        """One version. Raises NotFound."""
+        """One version of a template. Raises NotFound."""
         return self._store.find(name).template
 
-    # One of them.
+    # One template.
     def find(self, name: str) -> Version:
-        """One version with its digest; an import that nobody has reviewed is not found. Raises NotFound."""
+        """One version with its digest; an import that waits for a review is not found. Raises NotFound."""
         return self._store.find(name)
 
     def show(self, name: str) -> ShownTemplate:
-        """One version, also of an import, with how the sessions went that got it."""
+        """One version, also of an import, with its uses and their success."""
         found = self._store.find(name, waiting=True)
         waiting = found.digest not in self._store.state(found.name).versions
-        return ShownTemplate(found, _together(self._tracks(True), [found.digest]), waiting, _tokens(found.template))
+        return ShownTemplate(
+            found, _add_tracks(self._tracks(True), [found.digest]), waiting, _count_tokens(found.template)
+        )
 
     def history(self, name: str) -> History:
-        """What was done with a name. Raises NotFound."""
+        """The history of a name. Raises NotFound."""
         return History(name, self._store.state(name), self._store.history(name))
 
     def compare(self, first: str, second: str | None = None) -> VersionChange:
-        """What changed from one version to another; of one alone, from the version before it."""
+        """The changes from one version to another; given one version, from the one before it."""
         after = self._store.find(second or first, waiting=True)
         if second is not None:
             before = self._store.find(first, waiting=True)
@@ -160,39 +162,39 @@ class Templates:
             before = self._store.find(f"{after.name}@{after.template.parent}")
         return VersionChange(before, after, difference(before.template, after.template))
 
-    # Changing what a name stands for; nothing is ever lost.
+    # Changes; no version is ever lost.
     def keep(self, template: Template, action: Action, note: str = "") -> Kept:
-        """Keep a template as the newest version of its name."""
+        """Store a template as the new version of its name."""
         return self._store.keep(template, action, time.time(), note)
 
     def roll_back(self, name: str, digest: str = "") -> Version:
-        """Let a name stand for an earlier version again: by the beginning of its digest, else the one before."""
+        """Go back to an earlier version: by the beginning of its digest, else the one before."""
         return self._store.roll_back(f"{name}@{digest}" if digest else name, time.time())
 
     def delete(self, name: str) -> None:
-        """The name is no longer found."""
+        """Delete a template; `restore` brings it back."""
         self._store.delete(name, time.time())
 
     def restore(self, name: str) -> str | None:
-        """A deleted name stands again for what it stood for; its digest."""
+        """Restore a deleted template; the digest of its version."""
         self._store.restore(name, time.time())
         return self._store.state(name).live
 
     # Sharing.
     def export(self, name: str, with_evidence: bool = False, path: str = "") -> "_sharing.Exported":
-        """A template as one file without what must not leave this machine, written to `path` where one is given."""
+        """A template as a file without what must not leave this machine; written to `path` if one is given."""
         return _sharing.export_template(self._folder, name, with_evidence, path)
 
     def import_file(self, path: str, name: str = "") -> "_sharing.Imported":
-        """Take in the template in a file, under its own name unless one is given. It waits for a review."""
+        """Import a template from a file, under its own name unless one is given. It waits for a review."""
         return _sharing.import_file(self._folder, path, name)
 
     def import_bytes(self, data: bytes, where: str, name: str = "") -> "_sharing.Imported":
-        """The same of the bytes of a file; `where` says in a message which one."""
+        """Import a template from the bytes of a file; `where` names the file in messages."""
         return _sharing.import_bytes(self._folder, data, where, name)
 
     def review(self, name: str) -> "_sharing.Review":
-        """An import that waits for a review, with what speaks against it. Raises UserError where none does."""
+        """The import that waits for a review, with the findings against it. Raises UserError if none waits."""
         return _sharing.review_template(self._folder, name)
 
     def answer_review(self, name: str, answer: "_sharing.Answer") -> "_sharing.Review":
@@ -203,17 +205,17 @@ class Templates:
         """The JSON schema of template files."""
         return _sharing.schema()
 
-    # Making.
+    # Building.
     def extract(
         self, session: str, name: str = "", description: str = "", addendum: str = "", tags: Iterable[str] = ()
     ) -> "_building.Made":
-        """From one session, whatever the support; named after its project unless a name is given."""
+        """Build a template from one session, with lessons of little support too; named after its project unless named."""
         return _building.extract_template(
             self._folder, session, name=name, description=description, addendum=addendum, tags=tuple(tags)
         )
 
     def build(self, request: Request, chosen: Filter, rule: Wanted | None = None) -> "_building.Made":
-        """From the newest sessions that a filter lets through and that fit the rule."""
+        """Build a template from the newest sessions that match a filter and a rule."""
         return _building.build_template(self._folder, request, chosen, rule or Wanted())
 
     def find_best(self, chosen: Filter, rule: Best | None = None) -> "list[_building.Group]":
@@ -221,31 +223,30 @@ class Templates:
         return _building.best_sessions(self._folder, chosen, rule or Best())
 
     def build_best(self, groups: "Iterable[_building.Group]", rule: Best | None = None) -> "list[_building.Made]":
-        """One template for each group of sessions that are enough, in their order."""
+        """Build a template for each group that has enough sessions."""
         return _building.auto_templates(self._folder, groups, rule or Best())
 
-    # What new sessions of a project start with.
+    # Loading for a project.
     def load(self, name: str, where: str) -> Loaded:
-        """New sessions of the project around a folder start with this version from now on. Raises NotFound."""
+        """Load a version: new sessions of the project around a folder start with it. Raises NotFound."""
         load_for(self._folder, project_folder(where), name, time.time())
         return self.loaded(where)
 
     def unload(self, where: str) -> Loaded:
-        """New sessions of the project around a folder start with what was learned again."""
+        """Unload: new sessions of the project around a folder start with lessons again."""
         project = project_folder(where)
         return Loaded(project, None, unload(self._folder, project))
 
     def loaded(self, where: str) -> Loaded:
-        """What the new sessions of the project around a folder start with."""
+        """The version that is loaded for the project around a folder."""
         project = project_folder(where)
         pin = pins(self._folder).get(project)
         return Loaded(project, standing(self._folder, pin) if pin is not None else None)
 
     def load_problems(self) -> list[str]:
-        """What is loaded and cannot be handed out, a line each with what to do."""
+        """Loaded versions that cannot be handed out, a sentence each with what to do."""
         return problems(self._folder)
 
-    # How.
     def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
         try:
             state = self._store.state(name)
@@ -257,15 +258,15 @@ class Templates:
             name=name,
             digest=digest,
             template=template,
-            tokens=_tokens(template) if template else 0,
+            tokens=_count_tokens(template) if template else 0,
             versions=len(state.versions),
             waiting=state.waiting is not None,
             live=state.live is not None,
-            tracked=_together(tracks, state.versions),
+            tracked=_add_tracks(tracks, state.versions),
         )
 
     def _tracks(self, follow: bool) -> dict[str, Tracked]:
-        """By version: its uses; with `follow` how the sessions went."""
+        """By version: its uses; with `follow` also their success."""
         uses = uses_of(self._folder)
         if uses and follow:
             return _uses.track_uses(self._folder, uses)
@@ -275,8 +276,8 @@ class Templates:
         return tracks
 
 
-def _together(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Tracked:
-    """What came of all these versions."""
+def _add_tracks(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Tracked:
+    """The uses of all these versions together."""
     some = [tracks[digest] for digest in versions if digest in tracks]
     return Tracked(
         uses=sum(each.uses for each in some),
@@ -286,5 +287,5 @@ def _together(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Tracked
     )
 
 
-def _tokens(template: Template) -> int:
+def _count_tokens(template: Template) -> int:
     return sum(estimate(lesson.text) for lesson in template.lessons)

@@ -1,7 +1,7 @@
-"""Templates that leave this machine, and those that come from another: exported, imported, reviewed by a person.
+"""Exports templates to files, and imports templates of others, which wait for a person's review.
 
-Puts together what stages know: the checks of `templates.findings`, instructions and foreign paths from `safe_text`, secrets
-from `ingest.redact`. Heavy to import (patterns): whoever shares a template imports it then.
+Combines the checks of `templates.findings`, of `safe_text` (instructions, foreign paths) and of `ingest.redact` (secrets). Heavy
+to import (patterns): only sharing imports it.
 """
 
 import time
@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 Answer: TypeAlias = Literal["accept", "accept-all", "reject"]
-"""Of a person to an import: use it but for what has findings; use all of it; do not."""
+"""A person's answer to an import: use what has no findings; use all of it; use nothing."""
 
 
 class Exported(NamedTuple):
@@ -38,25 +38,25 @@ class Exported(NamedTuple):
 
     name: str
     digest: str
-    """Of what is in the file, which may be less than the version has."""
+    """Of the template in the file, which may have fewer lessons than the version."""
     data: bytes
     lessons: int
     left_out: dict[str, int]
-    """Lessons that stay here, by reason."""
+    """Lessons that were left out, by reason."""
 
 
 class Imported(NamedTuple):
-    """A template that came from elsewhere and waits for a review."""
+    """An imported template that waits for a review."""
 
     template: Template
     kept: Kept
     verified: bool
-    """Whether a digest said that it is whole."""
+    """Whether the file had a digest and matched it."""
     findings: list[Finding]
 
 
 class ReviewText(NamedTuple):
-    """One text of a template, with what speaks against it."""
+    """One text of a template, with the findings against it."""
 
     lesson: str
     """The id of the lesson it is in; empty for the template's own."""
@@ -70,13 +70,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     digest: str
-    """Of the import; of what may be used, where it was accepted."""
+    """Of the import; once it is accepted, of the part that may be used."""
     answer: Answer | None = None
     findings: list[Finding]
     template: Template
-    """As it came."""
+    """As it was imported."""
     in_use: int = 0
-    """Lessons, where it was accepted; the others are quarantined."""
+    """The number of accepted lessons; the others are quarantined."""
 
     @property
     def texts(self) -> list[ReviewText]:
@@ -88,19 +88,19 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def looks_secret(text: str) -> str:
-    """Why a text looks as if a secret were in it."""
+    """Why a text looks like a secret; empty if it does not."""
     counts = redact(text.encode("utf-8", "replace"))[1]
     return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
 
 
 LEAVING: tuple[Check, ...] = (foreign, looks_secret)
 COMING: tuple[Check, ...] = (orders, looks_secret)
-"""What templates are looked through with before they leave this machine, and after they come from another."""
+"""The checks before an export, and after an import."""
 
 
 def export_template(folder: str, wanted: str, with_evidence: bool = False, path: str = "") -> Exported:
-    """A template as one file that can be shared, written to `path` where one is given. Raises UserError where nothing of it
-    may leave this machine."""
+    """A template as a file that can be shared; written to `path` if one is given. Raises UserError if nothing of it may leave
+    this machine."""
     found = Store(folder).find(wanted)
     fit = shareable(found.template, LEAVING, with_evidence)
     if not fit.template.lessons:
@@ -112,14 +112,14 @@ def export_template(folder: str, wanted: str, with_evidence: bool = False, path:
 
 
 def import_file(folder: str, path: str, name: str = "") -> Imported:
-    """Take in the template in a file, under its own name unless one is given. It waits for a review."""
+    """Import a template from a file, under its own name unless one is given. It waits for a review."""
     if name:
         check_name(name)
     return import_bytes(folder, read_file(path), path, name)
 
 
 def import_bytes(folder: str, data: bytes, where: str, name: str = "") -> Imported:
-    """The same of the bytes of a file; `where` says in a message which one."""
+    """Import a template from the bytes of a file; `where` names the file in messages."""
     if name:
         check_name(name)
     opened = from_bytes(data, where)
@@ -129,7 +129,7 @@ def import_bytes(folder: str, data: bytes, where: str, name: str = "") -> Import
 
 
 def review_template(folder: str, name: str) -> Review:
-    """An import that waits for a review, with what speaks against it. Raises UserError where none does."""
+    """The import that waits for a review, with the findings against it. Raises UserError if none waits."""
     store = Store(folder)
     state = store.state(name)
     if state.deleted or state.waiting is None:
@@ -144,8 +144,8 @@ def answer_review(folder: str, name: str, answer: Answer) -> Review:
     if answer == "reject":
         store.reject(name, time.time())
         return replace(found, answer=answer)
-    fit = reviewed(found.template, found.findings, everything=answer == "accept-all")
-    locked = sum(lesson.status == "quarantined" for lesson in fit.lessons)
-    in_use = len(fit.lessons) - locked
-    kept = store.keep(fit, "accepted", time.time(), f"{in_use} lessons in use, {locked} quarantined")
+    accepted = reviewed(found.template, found.findings, everything=answer == "accept-all")
+    quarantined = sum(lesson.status == "quarantined" for lesson in accepted.lessons)
+    in_use = len(accepted.lessons) - quarantined
+    kept = store.keep(accepted, "accepted", time.time(), f"{in_use} lessons in use, {quarantined} quarantined")
     return replace(found, answer=answer, digest=kept.digest, in_use=in_use)

@@ -1,7 +1,7 @@
-"""Which template the new sessions of a project start with, and when templates were handed out.
+"""Which template version is loaded for a project, and when templates were handed out.
 
-A version is pinned: building the name anew does not change what sessions get, loading it again does. Knows no lesson. Light: a
-session's start may ask for what is loaded.
+A version is pinned: building the template again does not change what sessions get; loading it again does. Knows no lesson. Light:
+the start of a session asks for what is loaded.
 """
 
 from typing import NamedTuple
@@ -15,23 +15,23 @@ from preheat.templates.store import Store
 
 
 class Standing(NamedTuple):
-    """A loaded version as it is now."""
+    """A loaded version, and whether it can be handed out."""
 
     pin: Pin
     problem: str = ""
-    """Why new sessions do not get it; empty where they do."""
+    """Why new sessions do not get it; empty if they do."""
     newer: str = ""
-    """The digest of the version that the name stands for now, where that is another one."""
+    """The digest of the template's current version, if that is another one."""
 
 
 def pins(folder: str) -> dict[str, Pin]:
-    """What is loaded, by the projects' folders."""
+    """The loaded versions, by project folder."""
     with reading(folder) as state:
         return _loads.loads(state)
 
 
 def load_for(folder: str, project: str, wanted: str, at: float) -> Pin:
-    """New sessions of a project start with this version from now on: `name`, `name@digest` or `name@-1`."""
+    """Load a version (`name`, `name@digest` or `name@-1`) for a project."""
     found = Store(folder).find(wanted)
     pin = Pin(found.name, found.digest, at)
     with writing(folder) as state:
@@ -40,7 +40,7 @@ def load_for(folder: str, project: str, wanted: str, at: float) -> Pin:
 
 
 def unload(folder: str, project: str) -> Pin | None:
-    """New sessions of a project start with what was learned again. What was loaded."""
+    """Unload the version of a project; the version, None if there was none."""
     if project not in pins(folder):
         return None
     with writing(folder) as state:
@@ -48,7 +48,7 @@ def unload(folder: str, project: str) -> Pin | None:
 
 
 def standing(folder: str, pin: Pin) -> Standing:
-    """How a loaded version stands."""
+    """The state of a loaded version."""
     store = Store(folder)
     try:
         store.find(pin.address)
@@ -59,26 +59,26 @@ def standing(folder: str, pin: Pin) -> Standing:
 
 
 def problems(folder: str) -> list[str]:
-    """What is loaded and cannot be handed out, a line each with what to do."""
+    """Loaded versions that cannot be handed out, a sentence each with what to do."""
     try:
         found = pins(folder)
-    except UserError:  # said of the state itself
+    except UserError:  # reported as a fault of the state itself
         return []
     return [
         f"`{pin.title}` is loaded for `{project}` but not handed out: {stands.problem}; until then sessions there start "
-        "with what was learned, and `preheat warm load --none` there ends this"
+        "with lessons, and `preheat warm load --none` there ends this"
         for project, pin in sorted(found.items())
         if (stands := standing(folder, pin)).problem
     ]
 
 
 def record_use(folder: str, use: Use) -> None:
-    """Note that a version was handed out."""
+    """Record that a version was handed out."""
     with writing(folder) as state:
         _uses.record(state, use)
 
 
 def uses(folder: str) -> list[Use]:
-    """Every use that was noted, in the order in which it was."""
+    """All recorded uses, the oldest first."""
     with reading(folder) as state:
         return _uses.uses(state)

@@ -1,31 +1,39 @@
-"""How the sessions went that templates were handed to: finds them again in the archive.
+"""Finds the sessions that templates were handed out to in the archive, and whether they succeeded.
 
-A context carries its id, so the session that got it holds that id in a text that Preheat put there. Heavy to import
-(queries): whoever has uses to follow imports it then.
+A context carries its id, so a session that got it contains that id in a text that Preheat added. Searching is slow.
 """
 
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
 
-from preheat.app.sessions.archive import has_archive, load
-from preheat.archive.checks import last_checks
+from preheat.app.later import Later
 from preheat.archive.connect import connect
-from preheat.archive.queries import sessions
 from preheat.errors import UserError
 from preheat.model.listing import Filter, Summary
 from preheat.model.session import Other, Session, UserMessage
 from preheat.model.template import Tracked, Use
 from preheat.templates.uses import Found, tracked
 
+if TYPE_CHECKING:
+    from preheat.app.sessions import archive as _sessions
+    from preheat.archive import checks as _checks
+    from preheat.archive import queries as _queries
+else:  # the start of a session, which records a use, needs none of these
+    _sessions = Later("preheat.app.sessions.archive")
+    _checks = Later("preheat.archive.checks")
+    _queries = Later("preheat.archive.queries")
+
 _BEFORE, _AFTER = 3600.0, 86400.0
 """A session that got a context began at most an hour before it was handed out, or within a day after."""
-_MOST = 200
-"""Sessions that are looked into; of more uses than that, the newest are followed."""
+_MOST_SESSIONS = 200
+"""The largest number of sessions that are searched; the newest come first."""
 
 
 def track_uses(folder: str, uses: Iterable[Use]) -> dict[str, Tracked]:
-    """By the digest of a version: how often it was handed out, and how the sessions went."""
+    """By the digest of a version: how often it was handed out, and how many of the sessions succeeded."""
     by_version: defaultdict[str, list[Use]] = defaultdict(list)
     for use in uses:
         by_version[use.template].append(use)
@@ -34,50 +42,47 @@ def track_uses(folder: str, uses: Iterable[Use]) -> dict[str, Tracked]:
 
 
 def find_sessions(folder: str, uses: list[Use]) -> dict[str, Found]:
-    """By context: the session that got it, as far as the archive has it."""
-    if not uses or not has_archive(folder):
+    """By context: the session that got it, if the archive has it."""
+    if not uses or not _sessions.has_archive(folder):
         return {}
-    connection = connect(folder)
-    try:
+    with closing(connect(folder)) as connection:
         return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))
-    finally:
-        connection.close()
 
 
 def _sessions_of(connection: sqlite3.Connection, uses: list[Use]) -> dict[str, Found]:
-    """By context. A session is looked into once, for all the contexts that it may have got."""
+    """By context: the session that got it. A session is searched once, for all contexts that it may have got."""
     since = min(use.at for use in uses) - _BEFORE
-    known = [each for each in sessions(connection, Filter(since=since)) if each.started_at is not None]
+    known = [each for each in _queries.sessions(connection, Filter(since=since)) if each.started_at is not None]
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     order: dict[str, Summary] = {}
     for use in uses:
         for each in known:
-            if _may_be(each, use):
+            if _may_have_got(each, use):
                 order[each.key] = each
                 wanted[each.key].add(use.context)
-    passed = last_checks(connection) if order else {}
+    passed = _checks.last_checks(connection) if order else {}
     found: dict[str, Found] = {}
-    for key in list(order)[:_MOST]:
+    for key in list(order)[:_MOST_SESSIONS]:
         for context in _contexts_in(connection, key, wanted[key]):
             found.setdefault(context, Found(key, passed.get(key)))
     return found
 
 
-def _may_be(session: Summary, use: Use) -> bool:
+def _may_have_got(session: Summary, use: Use) -> bool:
     started = session.started_at or 0.0
     return use.at - _BEFORE <= started <= use.at + _AFTER and use.agent in ("", session.agent)
 
 
 def _contexts_in(connection: sqlite3.Connection, key: str, wanted: set[str]) -> set[str]:
     try:
-        session = load(connection, key)
+        session = _sessions.load(connection, key)
     except UserError:
-        return set()  # it cannot be read any more: not found again
-    return {context for context in wanted if any(context in text for text in _put_there(session))}
+        return set()  # it cannot be read any more
+    return {context for context in wanted if any(context in text for text in _added_texts(session))}
 
 
-def _put_there(session: Session) -> Iterator[str]:
-    """The texts that were not a person's own: a context is among them."""
+def _added_texts(session: Session) -> Iterator[str]:
+    """The texts that no person wrote: a context is among them."""
     for event in session.events:
         if isinstance(event, UserMessage) and event.origin != "human":
             yield event.text

@@ -1,7 +1,7 @@
-"""Takes out of a text what tells who, where and on which machine; puts pseudonyms in its place. Knows no session.
+"""Replaces everything in a text that identifies a person, a place or a machine by pseudonyms. Knows no session.
 
-First secrets, then what is known by its form (`forms`), then the names that the archive knows (`names`). What is left may
-still tell a person's business in their own words: that is for whoever publishes it to decide.
+First secrets, then what has a telling form (`forms`), then the names that the archive knows (`names`). What people describe in
+their own words stays: whoever publishes it must decide.
 """
 
 import re
@@ -19,8 +19,8 @@ Redact = Callable[[bytes], tuple[bytes, dict[str, int]]]
 
 _MARKS = re.compile(MARK)
 _DEEPEST = 8
-_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
-"""Letters that do not show: between the letters of a name they would hide it."""
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
+"""Invisible characters, which could hide a name."""
 _ROUNDS = 8
 
 
@@ -35,15 +35,15 @@ class Anonymiser:
 
     def text(self, text: str) -> str:
         """A text with pseudonyms."""
-        return self._cleared(text, self._named)
+        return self._replace_all(text, self._pseudonym_mark)
 
     def general(self, text: str) -> str:
-        """A text that says of what was taken out only what it was: equal for equal things of different projects."""
-        return self._cleared(text, lambda sort, value: f"<{sort}>")
+        """A text in which everything identifying is replaced by its sort, such as `<path>`."""
+        return self._replace_all(text, lambda sort, value: f"<{sort}>")
 
     def nameless(self, text: str) -> str:
-        """A name of a product or a number of a version, which may look like an id, without the names in it."""
-        return self._without_names(text, lambda sort, value: f"<{sort}>")
+        """A product name or version, which may look like an id, with the names in it replaced."""
+        return self._replace_names(text, lambda sort, value: f"<{sort}>")
 
     def value(self, value: Any) -> Any:
         """A value out of JSON with every text in it made anonymous, the names of members too."""
@@ -59,26 +59,26 @@ class Anonymiser:
             return value if abs(value) < 1e8 else self.text(str(value))
         return self.text(str(value))
 
-    def _cleared(self, text: str, named: Callable[[Sort, str], str]) -> str:
+    def _replace_all(self, text: str, named: Callable[[Sort, str], str]) -> str:
         if not text:
             return text
         text = shown(text)
-        for _ in range(_ROUNDS):  # what stood beside something may only now be recognised
+        for _ in range(_ROUNDS):  # a replacement may make its neighbour recognisable
             before = text
             data, found = self._redact(text.encode("utf-8", "replace"))
             text = data.decode("utf-8", "replace")
             self.counts["secret"] += sum(found.values())
-            text = self._without_names(self._without_forms(text, named), named)
+            text = self._replace_names(self._replace_forms(text, named), named)
             if text == before:
                 return text
         self.counts["text"] += 1
-        return "<text>"  # never seen to settle: nothing of it is told
+        return "<text>"  # it never settles: nothing of it is published
 
-    def _without_forms(self, text: str, named: Callable[[Sort, str], str]) -> str:
+    def _replace_forms(self, text: str, named: Callable[[Sort, str], str]) -> str:
         def put(match: re.Match[str]) -> str:
             form, found = str(match.lastgroup), match[0]
             if harmless(form, found):
-                return found if form == "mark" else self._without_names(found, named)
+                return found if form == "mark" else self._replace_names(found, named)
             sort = SORT_OF[form]
             self.counts[sort] += 1
             mark = named(sort, found)
@@ -88,7 +88,7 @@ class Anonymiser:
 
         return wide().sub(put, text)
 
-    def _without_names(self, text: str, named: Callable[[Sort, str], str]) -> str:
+    def _replace_names(self, text: str, named: Callable[[Sort, str], str]) -> str:
         kept: list[str] = []
         done = 0
         for start, end, sort, name in outside_marks(text, self._names):
@@ -97,12 +97,12 @@ class Anonymiser:
             done = end
         return "".join((*kept, text[done:])) if kept else text
 
-    def _named(self, sort: Sort, value: str) -> str:
+    def _pseudonym_mark(self, sort: Sort, value: str) -> str:
         return f"<{self._pseudonyms.of(sort, value)}>" if sort != "date" else "<date>"
 
 
 def outside_marks(text: str, names: Names) -> Iterator[tuple[int, int, Sort, str]]:
-    """The names in a text, but for what is part of something that stands for a name already."""
+    """The names in a text that are not inside a pseudonym."""
     marks = [(len(text), len(text)), *reversed([match.span() for match in _MARKS.finditer(text)])]
     for start, end, sort, name in names.find(text):
         while marks[-1][1] <= start and len(marks) > 1:
@@ -112,8 +112,8 @@ def outside_marks(text: str, names: Names) -> Iterator[tuple[int, int, Sort, str
 
 
 def shown(text: str) -> str:
-    """A text as it is seen: without letters that do not show."""
-    return text if text.isascii() else unicodedata.normalize("NFC", _HIDDEN.sub("", text))
+    """A text without invisible characters."""
+    return text if text.isascii() else unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
 
 
 def masked(text: str) -> str:

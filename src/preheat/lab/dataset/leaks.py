@@ -1,7 +1,7 @@
-"""Looks through an export for what should not be in it: addresses, paths, ids, secrets, and every name the archive knows.
+"""Checks an export for leaks: addresses, paths, ids, secrets, and every name that the archive knows.
 
-Knows no disk: files come as bytes. What the export took out is looked for again in what it wrote, names of members and files
-and all: whatever was written without being made anonymous is found here.
+Knows no disk: files come as bytes. Everything that an export removes is searched for again in what it wrote, member names
+and file names included.
 """
 
 import re
@@ -21,7 +21,7 @@ File: TypeAlias = tuple[str, Callable[[], bytes]]
 Line: TypeAlias = Callable[[], int]
 """The line of a text, counted only where something was found."""
 Met: TypeAlias = dict[str, tuple[tuple[str, str], ...]]
-"""What short texts that were met before give away: an export says the same thousands of times."""
+"""The leaks of short texts that were checked before: an export repeats many texts."""
 
 TRAJECTORIES = "trajectories"
 """The folder of an export that has them."""
@@ -34,7 +34,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Leak(NamedTuple):
-    """Something in an export that looks like somebody's."""
+    """A leak: something in an export that may identify somebody."""
 
     file: str
     line: int
@@ -43,20 +43,20 @@ class Leak(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What is looked for."""
+    """What is searched for, and what is allowed."""
 
     names: Names
     redact: Redact
     allowed: tuple[str, ...] = ()
     """Texts that a person says are no leak."""
     own: frozenset[str] = frozenset()
-    """Words of the datasheet and the schema: everybody's."""
+    """Words of the datasheet and the schema, which are no leak."""
     form: frozenset[str] = frozenset()
-    """Texts that trajectories have because of their format: each is no leak there as a whole, whatever machine has its name."""
+    """Whole texts that trajectories have because of their format, which are no leak."""
 
 
 def in_files(files: Iterable[File], look: Look) -> Iterator[Leak]:
-    """What an export gives away; its files one after the other. Names of files count too."""
+    """The leaks in the files of an export, and in their names."""
     met: Met = {}
     for name, read in files:
         for sort, excerpt in in_text(name, look):
@@ -65,26 +65,26 @@ def in_files(files: Iterable[File], look: Look) -> Iterator[Leak]:
 
 
 def in_file(name: str, data: bytes, look: Look, met: Met | None = None) -> Iterator[Leak]:
-    """What a file gives away; `name` is its path in the export."""
+    """The leaks in a file; `name` is its path in the export."""
     met = {} if met is None else met
     found: dict[tuple[int, str, str], None] = {}
     form = look.form if name.startswith(f"{TRAJECTORIES}/") else ()
     for text, line in _texts(name, data):
         if text in form:
             continue
-        told = met.get(text)
-        if told is None:
-            told = tuple(in_text(text, look))
+        found_in_text = met.get(text)
+        if found_in_text is None:
+            found_in_text = tuple(in_text(text, look))
             if len(text) <= _SHORT:
-                met[text] = told
-        for sort, excerpt in told:
+                met[text] = found_in_text
+        for sort, excerpt in found_in_text:
             if not _is_own(name, sort, excerpt, look.own):
                 found[line(), sort, excerpt[:_SHOWN]] = None
     yield from (Leak(name, *each) for each in found)
 
 
 def in_text(text: str, look: Look) -> Iterator[tuple[str, str]]:
-    """What a text gives away: of what sort, and the words themselves."""
+    """The leaks in a text: their sorts and the words."""
     text = shown(text)
     for allowed in (*_ALLOWED, *look.allowed):
         text = text.replace(allowed, "")
@@ -104,7 +104,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def _is_own(name: str, sort: str, excerpt: str, own: frozenset[str]) -> bool:
-    """Whether it is only what every export's own pages say: their words, and digests of files in the manifest."""
+    """Whether a finding consists of words of the dataset's own pages, or is a digest in the manifest."""
     if sort == "id" and name == "manifest.json":
         return _DIGEST.fullmatch(excerpt) is not None
     return name in ("datasheet.md", "schema.json", "manifest.json") and words(excerpt) <= own

@@ -1,4 +1,4 @@
-"""Lessons and templates as rows: what several projects learned alike, without where it was learned. Knows no archive."""
+"""Rows of lessons and templates: lessons that several projects share, without their origin. Knows no archive."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ General: TypeAlias = Callable[[str], str]
 
 
 def said(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Said:
-    """What a lesson says, with nothing in it that names anybody."""
+    """The content of a lesson with all names removed."""
     return Said(
         kind=lesson.kind,
         topic=general(lesson.topic),
@@ -34,12 +34,12 @@ def said(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Said:
     )
 
 
-def _says_nothing(found: Said) -> bool:
-    """Whether all that it says stood in its sentence, which is not told."""
+def _is_empty(found: Said) -> bool:
+    """Whether nothing is left of a lesson without its sentence, which is not published."""
     return not any((found.use, found.avoid, found.error, found.difference, *found.steps))
 
 
-def _key(found: Said) -> str:
+def _content_key(found: Said) -> str:
     *parts, steps = astuple(found)
     return "\0".join((*parts, *steps))
 
@@ -61,26 +61,26 @@ class Lessons:
             self.left_out["quarantined"] += 1
         else:
             found = said(lesson, self._general, self._tool)
-            if _says_nothing(found):
+            if _is_empty(found):
                 self.left_out["says nothing without its details"] += 1
                 return
             self._groups.setdefault(found, []).append(lesson)
-            self._spread.add("lesson", _key(found), "")
+            self._spread.add("lesson", _content_key(found), "")
             for project in projects:
-                self._spread.add("lesson", _key(found), project, 0)
+                self._spread.add("lesson", _content_key(found), project, 0)
 
     def rows(self, pseudonyms: Pseudonyms) -> list[LessonRow]:
-        """Those that enough projects learned; the others are counted."""
+        """The rows of lessons that enough projects share; the others are counted as left out."""
         rows: list[LessonRow] = []
         for found, some in self._groups.items():
-            if not self._spread.keeps("lesson", _key(found)):
+            if not self._spread.keeps("lesson", _content_key(found)):
                 self.left_out["in too few projects"] += len(some)
                 continue
             rows.append(
                 LessonRow(
-                    lesson=pseudonyms.of("lesson", _key(found)),
+                    lesson=pseudonyms.of("lesson", _content_key(found)),
                     **asdict(found),
-                    projects=self._spread.projects("lesson", _key(found)),
+                    projects=self._spread.projects("lesson", _content_key(found)),
                     lessons=len(some),
                     sessions_for=sum(each.support.sessions_for for each in some),
                     sessions_against=sum(each.support.sessions_against for each in some),
@@ -92,11 +92,11 @@ class Lessons:
         return sorted(rows, key=lambda row: row.lesson)
 
     def template_row(self, template: Template, pseudonyms: Pseudonyms, known: Mapping[str, LessonRow]) -> TemplateRow:
-        """A template by those of its lessons that may be told."""
+        """The row of a template, with the lessons that are published."""
         kept: list[str] = []
         for lesson in template.lessons:
             if lesson.kind not in OWN:
-                name = pseudonyms.of("lesson", _key(said(lesson, self._general, self._tool)))
+                name = pseudonyms.of("lesson", _content_key(said(lesson, self._general, self._tool)))
                 kept += [name] if name in known else []
         user = template.user.style
         return TemplateRow(

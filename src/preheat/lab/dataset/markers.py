@@ -1,7 +1,6 @@
 """One session's proficiency markers as a row: what was measured, counted. Knows no archive and no text.
 
-Built in two steps: `measured` while the session is at hand, with names as they are; `published` when it is known which names
-may be told.
+Built in two steps: `measured` makes the row with real names; `published` replaces them once it is known which may be published.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,8 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from preheat.lab.dataset.pseudonyms import Pseudonyms
-from preheat.lab.dataset.rows import Counted, SessionRow, Share, Shortened
-from preheat.lab.dataset.threshold import OTHER
+from preheat.lab.dataset.rows import OTHER, Counted, SessionRow, Share, Shortened
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.profile import CallRecord, Rate, SessionProfile
 from preheat.model.session import Session
@@ -31,7 +29,7 @@ class Watched(NamedTuple):
 
 
 def measured(session: Session, profile: SessionProfile, records: Sequence[CallRecord], watched: Watched) -> SessionRow:
-    """The row of a session, with the session's own names in it: not fit to be told yet."""
+    """The row of a session with its real names, not fit for publishing yet."""
     told = [record for record in records if not record.bookkeeping]
     all_of_them = counted(told)
     return SessionRow(
@@ -88,7 +86,7 @@ def measured(session: Session, profile: SessionProfile, records: Sequence[CallRe
 
 
 class Told(NamedTuple):
-    """Which names may stand in a row."""
+    """The published name of each project, tool, model and version."""
 
     project: Callable[[str], str]
     """A project's pseudonym by its folder; empty where it is none."""
@@ -99,7 +97,7 @@ class Told(NamedTuple):
 
 
 def published(row: SessionRow, pseudonyms: Pseudonyms, told: Told, parents: frozenset[str]) -> SessionRow:
-    """The row as it may be told; a parent that is not in the dataset is left away."""
+    """The row with published names; a parent that is not in the dataset is left out."""
     tools: dict[str, Counted] = {}
     for name, each in row.tools.items():
         name = told.tool(name) or OTHER

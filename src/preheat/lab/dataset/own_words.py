@@ -1,4 +1,4 @@
-"""What every dataset says because of its form: words of its pages, texts of its trajectories. Knows no session of anybody.
+"""Words and texts that every dataset contains because of its format. Knows no real session.
 
 A name that the archive knows may be one of them (a machine called `timestamp`); there it gives nobody away.
 """

@@ -28,7 +28,7 @@ class Pseudonyms:
 
     def of(self, sort: Sort, value: str) -> str:
         """`path-bcdfghjklm`."""
-        told = f"{sort}\0{value}".encode("utf-8", "surrogatepass")
-        digest = blake2b(told, key=self._key, digest_size=LENGTH // 2).digest()
+        subject = f"{sort}\0{value}".encode("utf-8", "surrogatepass")
+        digest = blake2b(subject, key=self._key, digest_size=LENGTH // 2).digest()
         letters = "".join(LETTERS[byte >> 4] + LETTERS[byte & 15] for byte in digest)
         return f"{sort}-{letters}"

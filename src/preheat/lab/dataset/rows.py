@@ -14,6 +14,8 @@ from preheat.model.profile import Style, ToolType
 from preheat.model.session import Relation, Starter, ToolKind
 
 FORMAT = 1
+OTHER = "other"
+"""Instead of a value that too few projects share."""
 
 
 class Counted(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What may be told because it is not one project's own: only what occurs in at least so many projects. Knows no text.
+"""Which values may be published: only those that occur in enough projects. Knows no text.
 
 Counted in projects, not in sessions: a thousand sessions of one team are still one team's.
 """
@@ -6,30 +6,29 @@ Counted in projects, not in sessions: a thousand sessions of one team are still 
 import re
 from collections import Counter, defaultdict
 
-_JOINTS = re.compile(r"(?<=[-._:])|(?=[-._:])")
+from preheat.lab.dataset.rows import OTHER
 
-OTHER = "other"
-"""In the place of what too few projects have."""
+_JOINTS = re.compile(r"(?<=[-._:])|(?=[-._:])")
 
 
 class Spread:
-    """In which projects each thing of each sort occurs, and how often."""
+    """The projects in which each value of each sort occurs, and how often it does."""
 
     def __init__(self, least: int) -> None:
         self.least = least
         self.left_out: dict[str, set[str]] = defaultdict(set)
-        """What was asked for and not kept, by sort."""
+        """The values that were asked for and have too few projects, by sort."""
         self._projects: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._times: Counter[tuple[str, str]] = Counter()
 
     def add(self, sort: str, value: str, project: str, times: int = 1) -> None:
-        """It occurs there; a session without a project counts for none."""
+        """Count a value in a project; a session without a project counts for none."""
         self._times[sort, value] += times
         if project:
             self._projects[sort, value].add(project)
 
     def add_beginnings(self, sort: str, value: str, project: str) -> None:
-        """…and so does everything that it begins with, part by part."""
+        """Count every beginning of a value in a project."""
         for beginning in beginnings(value):
             self.add(sort, beginning, project)
 
@@ -46,7 +45,7 @@ class Spread:
         return kept
 
     def beginning(self, sort: str, value: str) -> str:
-        """The longest beginning that enough projects have; `other` if none."""
+        """The longest beginning that enough projects share; `other` if there is none."""
         for beginning in beginnings(value):
             if self.projects(sort, beginning) >= self.least:
                 if beginning != value:
@@ -57,7 +56,7 @@ class Spread:
         return OTHER if value else ""
 
     def values(self, sort: str) -> list[str]:
-        """All of a sort that are kept, in their order; what is not is counted as left out."""
+        """The values of a sort that enough projects share, sorted; the others count as left out."""
         return sorted(value for kind, value in self._times if kind == sort and self.keeps(sort, value))
 
 

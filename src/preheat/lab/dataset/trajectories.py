@@ -1,6 +1,6 @@
-"""A session as it may be published: every event in its place, with times from the start, and texts as was asked.
+"""A session as it may be published: all events in order, times relative to the start, texts removed, masked or anonymised.
 
-Knows no format: `exports` writes what comes out of here. What the program recorded beside the conversation goes.
+Knows no file format. Records beside the conversation are left out.
 """
 
 from collections.abc import Callable
@@ -32,13 +32,13 @@ TEXTS: tuple[Texts, ...] = ("none", "masked", "anonymised")
 """What is left of what people, models and tools said: nothing, the lengths of words, or the words without names."""
 
 BEGINNING = 946_684_800.0
-"""Every session begins at this moment (the first of the year 2000): only spans of time are told."""
+"""The published start of every session: only durations are published."""
 TRIGGERS = ("auto", "manual")
 """Of compactions; another one may be anything."""
 
 
 class Telling(NamedTuple):
-    """How names become what may be told."""
+    """The functions and settings by which a session is published."""
 
     texts: Texts
     pseudonyms: Pseudonyms
@@ -54,8 +54,8 @@ class Telling(NamedTuple):
 
 
 def published(session: Session, telling: Telling) -> Session:
-    """The session without what tells whose it is."""
-    made = _Retelling(session, telling)
+    """The session without anything that identifies somebody."""
+    made = _SessionPublisher(session, telling)
     events = tuple(event for each in session.events if (event := made.event(each)) is not None)
     parent = f"{session.agent}:{session.parent}" if session.parent else ""
     return Session(
@@ -74,12 +74,12 @@ def published(session: Session, telling: Telling) -> Session:
     )
 
 
-class _Retelling:
-    """One session's events, told anew."""
+class _SessionPublisher:
+    """Publishes the events of one session."""
 
     def __init__(self, session: Session, telling: Telling) -> None:
         self._agent = session.agent
-        self._telling = telling
+        self._rules = telling
         times = [at for at in (session.started_at, *(event.at for event in session.events)) if at is not None]
         self._start = min(times, default=0.0)
         self._calls: dict[str, str] = {}
@@ -89,29 +89,29 @@ class _Retelling:
         return None if at is None else round(BEGINNING + at - self._start, 3)
 
     def event(self, event: Event) -> Event | None:
-        """None for what has no place in a dataset."""
+        """The published event; None if it is left out."""
         at = self.moment(event.at)
         if isinstance(event, UserMessage):
-            return replace(event, at=at, text=self._text(event.text))
+            return replace(event, at=at, text=self._published_text(event.text))
         if isinstance(event, AssistantMessage):
             return replace(
-                event, at=at, text=self._text(event.text), response=self._response(event.response),
-                model=self._telling.model(event.model),
+                event, at=at, text=self._published_text(event.text), response=self._response(event.response),
+                model=self._rules.model(event.model),
             )  # fmt: skip
         if isinstance(event, Reasoning):
-            return replace(event, at=at, text=self._text(event.text), response=self._response(event.response))
+            return replace(event, at=at, text=self._published_text(event.text), response=self._response(event.response))
         if isinstance(event, ToolCall):
             return self._call(event, at)
         if isinstance(event, ToolResult):
             return ToolResult(
-                line=event.line, at=at, call_id=self._call_id(event.call_id), text=self._text(event.text),
+                line=event.line, at=at, call_id=self._call_id(event.call_id), text=self._published_text(event.text),
                 is_error=event.is_error, exit_code=event.exit_code, seconds=event.seconds,
             )  # fmt: skip
         if isinstance(event, Compaction):
             trigger = event.trigger if event.trigger in TRIGGERS else ""
-            return replace(event, at=at, trigger=trigger, summary=self._text(event.summary))
+            return replace(event, at=at, trigger=trigger, summary=self._published_text(event.summary))
         if isinstance(event, Spawn):
-            child = self._telling.pseudonyms.of("session", f"{self._agent}:{event.session}")
+            child = self._rules.pseudonyms.of("session", f"{self._agent}:{event.session}")
             return replace(event, at=at, session=child, call_id=self._call_id(event.call_id))
         if isinstance(event, Rewind):
             return replace(event, at=at)
@@ -119,19 +119,19 @@ class _Retelling:
 
     def _call(self, event: ToolCall, at: float | None) -> ToolCall:
         return ToolCall(
-            line=event.line, at=at, call_id=self._call_id(event.call_id), tool=self._telling.tool(event.tool) or "other",
+            line=event.line, at=at, call_id=self._call_id(event.call_id), tool=self._rules.tool(event.tool) or "other",
             kind=event.kind, input=self._arguments(event), response=self._response(event.response),
         )  # fmt: skip
 
     def _arguments(self, event: ToolCall) -> dict[str, Any]:
-        if self._telling.texts == "anonymised":
-            found: dict[str, Any] = self._telling.anonymiser.value(event.input)
+        if self._rules.texts == "anonymised":
+            found: dict[str, Any] = self._rules.anonymiser.value(event.input)
             return found
-        form = self._telling.form(text_of(event.input)) if event.kind == "shell" else ""
-        told = {"form": form} if form else {}
-        if self._telling.texts == "masked":
-            told["text"] = "\n".join(map(masked, _texts(event.input)))
-        return told
+        form = self._rules.form(text_of(event.input)) if event.kind == "shell" else ""
+        published_arguments = {"form": form} if form else {}
+        if self._rules.texts == "masked":
+            published_arguments["text"] = "\n".join(map(masked, _texts_in(event.input)))
+        return published_arguments
 
     def _other(self, event: Other, at: float | None) -> Other | None:
         raw = event.raw
@@ -139,17 +139,17 @@ class _Retelling:
             return Other(line=event.line, at=at, name=event.name, raw=raw)
         if event.name == LATE_ENDING and isinstance(raw, dict):
             code = raw.get("exit_code")
-            told = {"call_id": self._call_id(str(raw.get("call_id") or ""))}
+            published_raw = {"call_id": self._call_id(str(raw.get("call_id") or ""))}
             return Other(
                 line=event.line, at=at, name=event.name,
-                raw={**told, "exit_code": code} if isinstance(code, int) else told,
+                raw={**published_raw, "exit_code": code} if isinstance(code, int) else published_raw,
             )  # fmt: skip
         return None
 
-    def _text(self, text: str) -> str:
-        if self._telling.texts == "anonymised":
-            return self._telling.anonymiser.text(text)
-        return masked(text) if self._telling.texts == "masked" else ""
+    def _published_text(self, text: str) -> str:
+        if self._rules.texts == "anonymised":
+            return self._rules.anonymiser.text(text)
+        return masked(text) if self._rules.texts == "masked" else ""
 
     def _call_id(self, call: str) -> str:
         return self._calls.setdefault(call, f"call-{len(self._calls) + 1}") if call else ""
@@ -158,12 +158,12 @@ class _Retelling:
         return self._responses.setdefault(response, f"response-{len(self._responses) + 1}") if response else ""
 
 
-def _texts(value: Any) -> list[str]:
+def _texts_in(value: Any) -> list[str]:
     """Every text in a value, without the names of members."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for each in value.values() for text in _texts(each)]
+        return [text for each in value.values() for text in _texts_in(each)]
     if isinstance(value, list | tuple):
-        return [text for each in value for text in _texts(each)]
+        return [text for each in value for text in _texts_in(each)]
     return []

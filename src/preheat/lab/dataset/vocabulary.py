@@ -1,21 +1,20 @@
-"""What the sessions of a dataset call things, and in how many projects: tools, models, versions, forms, messages.
+"""The vocabulary of a dataset: its tools, models, versions, command forms and errors, and in how many projects each occurs.
 
-Gathered with the sessions' own words; told only what enough projects have, and only after names were taken out. Knows no
-archive.
+A value is published only if enough projects share it, and only with names removed. Knows no archive.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
 from preheat.lab.dataset.markers import added, counted
-from preheat.lab.dataset.rows import Counted, ErrorRow, FormRow
-from preheat.lab.dataset.threshold import OTHER, Spread
+from preheat.lab.dataset.rows import OTHER, Counted, ErrorRow, FormRow
+from preheat.lab.dataset.threshold import Spread
 from preheat.model.outcome import Cause
 from preheat.model.profile import CallRecord
 
 
 class Vocabulary:
-    """First everything is gathered; then `settle`; then it can be asked what may be told."""
+    """Collects values, then `settle` removes names from them, then it says which may be published."""
 
     def __init__(self, least: int, well_known: frozenset[str]) -> None:
         self.spread = Spread(least)
@@ -30,7 +29,7 @@ class Vocabulary:
         self._form_counts: dict[str, Counted] = {}
         self._error_counts: defaultdict[str, Counter[Cause]] = defaultdict(Counter)
 
-    # Gathering.
+    # Collecting.
     def add_session(self, project: str, agent: str, version: str, models: Iterable[str]) -> None:
         self._versions[agent, version, project] += 1
         for model in models:
@@ -46,13 +45,13 @@ class Vocabulary:
 
     # Settling.
     def settle(self, general: Callable[[str], str], nameless: Callable[[str], str]) -> None:
-        """Count projects by what is left of each thing when names are taken out; `nameless` is for models and versions."""
-        self._general, self._nameless = _remembered(general), _remembered(nameless)
+        """Count the projects of each value with names removed; `nameless` is for models and versions."""
+        self._general, self._nameless = _cached(general), _cached(nameless)
         for (tool, project), times in self._tools.items():
             if tool not in self._well_known:
                 self.spread.add("tool", self._general(tool), project, times)
         for model, project in self._models:
-            self.spread.add_beginnings("model", self._nameless(_last(model)), project)
+            self.spread.add_beginnings("model", self._nameless(_model_name(model)), project)
         for agent, version, project in self._versions:
             self.spread.add_beginnings(f"version of {agent}", self._nameless(version), project)
         for (form, project), found in self._forms.items():
@@ -64,7 +63,7 @@ class Vocabulary:
             self.spread.add("error", signature, project, causes.total())
             self._error_counts[signature] += causes
 
-    # Telling.
+    # Publishing.
     def tool(self, name: str) -> str:
         """A tool's name; `other` where too few projects use it."""
         if name in self._well_known:
@@ -73,7 +72,7 @@ class Vocabulary:
         return general if self.spread.keeps("tool", general) else OTHER
 
     def model(self, name: str) -> str:
-        return self.spread.beginning("model", self._nameless(_last(name)))
+        return self.spread.beginning("model", self._nameless(_model_name(name)))
 
     def version(self, agent: str, version: str) -> str:
         return self.spread.beginning(f"version of {agent}", self._nameless(version))
@@ -101,12 +100,12 @@ class Vocabulary:
         ]
 
 
-def _last(model: str) -> str:
+def _model_name(model: str) -> str:
     """A model without the names of who serves it."""
     return model.rpartition("/")[2]
 
 
-def _remembered(general: Callable[[str], str]) -> Callable[[str], str]:
+def _cached(general: Callable[[str], str]) -> Callable[[str], str]:
     known: dict[str, str] = {}
 
     def remembered(text: str) -> str:

@@ -7,8 +7,8 @@ from preheat.errors import UserError
 
 
 def fresh(own: str, project: str, task: str) -> str:
-    """A new folder below `own`, which is emptied; with a copy of the project if there is one. Its last part is the project's
-    name: so it is called in what is learned."""
+    """Make a new folder below `own`, which is emptied first, with a copy of the project if there is one. It has the project's
+    name, by which lessons call it."""
     shutil.rmtree(own, ignore_errors=True)
     folder = os.path.join(own, os.path.basename(project) or "work")
     try:

@@ -1,4 +1,4 @@
-"""Runs a program or a shell text to its end, with a limit; whatever it started ends with it. Knows no agent."""
+"""Runs a program or a shell text with a time limit; everything that it started ends with it. Knows no agent."""
 
 import contextlib
 import os
@@ -42,8 +42,8 @@ def run(
     started_as: Callable[[int], object] = lambda process: None,
     most: int = _TAIL,
 ) -> Ended:
-    """Run a program; `given` is what it reads, `most` how many bytes are kept of the end of what it prints. An interruption
-    ends the program, too; `started_as` is told the number of its process group."""
+    """Run a program to its end. `given` is its input, `most` the number of bytes that are kept of its output's end; `started_as`
+    is called with its process group. An interruption ends the program, too."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as read:
         if given is not None:

@@ -5,6 +5,6 @@ from collections.abc import Mapping
 
 
 def written(before: Mapping[str, str], after: Mapping[str, str], record: str = "") -> list[str]:
-    """Those that are new or have another stamp; and `record`, where a program without a place of its own was told to write."""
+    """The files that are new or changed; and `record`, the file that a program was told to write, if it exists."""
     found = [path for path, stamp in after.items() if before.get(path) != stamp]
     return sorted([*found, *([record] if record and os.path.exists(record) else [])])

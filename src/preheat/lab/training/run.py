@@ -45,7 +45,7 @@ def mark(run_name: str, task: Task) -> str:
 def run_tasks(
     tasks: tuple[Task, ...], plan: Plan, state: State, files: Files, done: Callable[[State, Ran], None]
 ) -> State:
-    """Run the tasks that the state does not know to have ended well; `done` is told after each."""
+    """Run the tasks that have not ended well yet; `done` is called after each."""
     for task in tasks:
         before = state.ran.get(task.id)
         if before is not None and before.good and before.digest == task.digest:
@@ -72,7 +72,7 @@ def run_task(task: Task, plan: Plan, state: State, files: Files) -> Ran:
 
 
 def _status(task: Task, plan: Plan, state: State, folder: str, record: str) -> tuple[Status, Ended, float]:
-    """What came of it, how the command ended that decided so, and the seconds of the agent (or of the set-up that failed)."""
+    """The status of a task, the process that decided it, and the seconds of the agent (or of the set-up that failed)."""
     limit = task.timeout or plan.timeout
     if task.setup:
         prepared = run_shell(task.setup, folder, plan.environment, limit)
@@ -80,7 +80,7 @@ def _status(task: Task, plan: Plan, state: State, folder: str, record: str) -> t
             return "not set up", prepared, prepared.seconds
     prompt = f"{mark(state.run, task)}\n\n{task.prompt}"
     command = [plan.program, *plan.headless.arguments(Asked(prompt, plan.model, plan.options, record=record))]
-    # Hooks of ours that are installed leave such a run alone.
+    # Preheat's installed hooks do nothing in such a run.
     environment = {**plan.environment, **plan.headless.environment, "PREHEAT_RUN": "1"}
     ended = run(command, folder, environment, limit, prompt if plan.headless.reads_input else None)
     if ended.code is None:

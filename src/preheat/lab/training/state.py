@@ -1,4 +1,4 @@
-"""What a training has done so far, in a file: one that was interrupted goes on where it stopped.
+"""The stored state of a training, in a file: one that was interrupted goes on where it stopped.
 
 Knows nothing of how a task is run.
 """
@@ -18,7 +18,7 @@ GOOD: frozenset[Status] = frozenset(["verified", "done"])
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one task."""
+    """The result of one task."""
 
     task: str
     digest: str
@@ -37,7 +37,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """A training under way. It is gone on with only if it would do the same."""
+    """A training in progress. Only a training with the same setting goes on with it."""
 
     setting: str
     run: str
