@@ -6,14 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from preheat.app import Preheat
 from preheat.app.experiments.assignment import make_key, told
 from preheat.archive.connect import connect
 from preheat.archive.lessons import lessons
-from preheat.cli.experiment import COMMANDS, command
 from preheat.cli.experiment_cards import show_report
 from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot, Rating
 from preheat.model.lesson import Marked
@@ -336,12 +334,3 @@ def test_what_does_harm_is_withdrawn_and_can_be_brought_back(known: Person) -> N
     assert "status" not in parsed(known, "lessons", "show", item)  # active, as what is usual is not written
     known.run("lessons", "pin", item)
     assert any(line.startswith("pinned, but it does harm") for line in parsed(known, "learn")["proof"])
-
-
-def test_the_list_of_commands_is_what_their_help_says() -> None:
-    """Nothing is imported to list them, so their first lines stand twice."""
-    context = click.Context(command)
-    for name, line in COMMANDS.items():
-        found = command.get_command(context, name)
-        assert found is not None
-        assert (found.help or "").splitlines()[0] == line

@@ -59,7 +59,7 @@ def test_the_list_of_commands_says_what_each_says_itself() -> None:
     """The list is kept apart so that `--help` imports no command; it must not drift."""
     for name, command in commands()[1:]:
         if " " not in name.removeprefix("preheat "):
-            assert COMMANDS[name.split()[1]] == (command.help or "").strip().split("\n")[0]
+            assert COMMANDS[name.split()[1]].help == (command.help or "").strip().split("\n")[0]
 
 
 def test_help_imports_no_command_and_nothing_heavy(person: Person) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preheat.app.context.provisioning import note_use
 from preheat.app.templates.state import record_use, uses
-from preheat.cli.warm import COMMANDS, command
+from preheat.cli.warm import COMMANDS, warm_group
 from preheat.model.context import Context, Item
 from preheat.model.template import Use
 from preheat.settings import data_folder
@@ -315,11 +315,11 @@ def test_the_schema_is_printed(person: Person) -> None:
 # The group.
 def test_the_table_says_what_the_commands_say() -> None:
     """Listing them imports none, so their first lines stand twice: here they are held together."""
-    with click.Context(command) as context:
-        for each, line in COMMANDS.items():
-            found = command.get_command(context, each)
+    with click.Context(warm_group) as context:
+        for name, entry in COMMANDS.items():
+            found = warm_group.get_command(context, name)
             assert found is not None
-            assert (found.help or "").partition("\n")[0] == line, each
+            assert (found.help or "").partition("\n")[0] == entry.help, name
 
 
 def test_names_and_versions_are_completed(two: Person) -> None:

@@ -27,6 +27,7 @@ _TYPES: dict[str, Any] = {
 
 
 @click.command(
+    "compare",
     cls=Examples,
     epilog="""\
   preheat compare 0f3c1a2b 7a7b7c7d                    two sessions
@@ -42,7 +43,7 @@ sets counts in the smaller one only. Nothing here was randomised: it compares, i
 @click.argument("b", type=SessionName(), metavar="B")
 @json_option
 @click.pass_context
-def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
+def compare_command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     """Compare two sessions, or two sets of sessions.
 
     Error, misuse and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %

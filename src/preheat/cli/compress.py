@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    "compress",
     cls=Examples,
     epilog="""\
   preheat compress latest --compare                    what each strategy would keep and cost
@@ -40,7 +41,7 @@ Tokens are estimated.""",
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the history there, as JSON messages.")
 @click.option("--force", is_flag=True, help="Overwrite a file that is there already.")
 @json_option
-def command(
+def compress_command(
     session: str, strategy: str, keep: int | None, compare: bool, output: str | None, force: bool, as_json: bool
 ) -> int:
     """Turn a session into a shorter history that keeps what made it good.

@@ -18,6 +18,7 @@ _LIMIT = 10
 
 
 @click.command(
+    "compress-check",
     cls=Examples,
     epilog="""\
   preheat compress-check                      every compaction in the archive
@@ -47,7 +48,9 @@ same confidence it is more. Anything else is too little data, and the command sa
     help="So many compactions listed.",
 )
 @json_option
-def command(session: str | None, margin: float, size: int, limit: int, as_json: bool, **options: Any) -> int:
+def compress_check_command(
+    session: str | None, margin: float, size: int, limit: int, as_json: bool, **options: Any
+) -> int:
     """Say whether agents work as well after a compaction as before.
 
     Without SESSION, over all sessions that the filters leave.

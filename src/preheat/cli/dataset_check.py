@@ -14,6 +14,7 @@ _MOST = 50
 
 
 @click.command(
+    "check",
     cls=Examples,
     epilog="""\
   preheat dataset check out
@@ -27,7 +28,7 @@ Exit codes: 0 nothing found; 1 something that looks like somebody's, or a file t
     "--allow", multiple=True, metavar="TEXT", help="No leak: a contact address, a word that is nobody's name."
 )
 @json_option
-def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
+def check_command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     """Look through a dataset for anything that gives somebody away.
 
     Addresses, paths, ids, phone numbers and secrets by their form; persons, machines, organisations, repositories and projects

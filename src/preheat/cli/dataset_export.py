@@ -23,6 +23,7 @@ _WARNING = (
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
   preheat dataset export out --dry-run                   what would be in it, and what would be left out
@@ -55,7 +56,7 @@ out/datasheet.md are yours to fill in.""",
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--yes", is_flag=True, help="Do not ask before texts are written.")
 @json_option
-def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
+def export_command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     """Write sessions' markers, lessons and templates as an anonymous dataset.
 
     FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands

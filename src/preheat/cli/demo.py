@@ -33,6 +33,7 @@ _STEPS = (
 
 
 @click.command(
+    "demo",
     cls=Examples,
     epilog="""\
   preheat demo
@@ -40,7 +41,7 @@ _STEPS = (
 )
 @click.option("--keep", is_flag=True, help="Do not throw the archive away at the end.")
 @json_option
-def command(keep: bool, as_json: bool) -> int:
+def demo_command(keep: bool, as_json: bool) -> int:
     """See all of it at work on sample sessions.
 
     Makes an archive in a temporary folder; yours is not touched.

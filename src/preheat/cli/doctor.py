@@ -28,6 +28,7 @@ _STATES = {
 
 
 @click.command(
+    "doctor",
     cls=Examples,
     epilog="""\
   preheat doctor
@@ -38,7 +39,7 @@ _STATES = {
 @click.option("--verify", is_flag=True, help="Check every byte of the archive against its hash.")
 @click.option("--full", is_flag=True, help="List every line that could not be read.")
 @json_option
-def command(verify: bool, full: bool, as_json: bool) -> int:
+def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
     """Say what is found where, and what is wrong.
 
     Looks at every place where an agent keeps sessions, and at the archive. The exit code is 1 if something is wrong.

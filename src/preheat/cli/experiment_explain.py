@@ -13,6 +13,7 @@ from preheat.model.experiment_report import AdviceEffect, ItemEffect, TemplateEf
 
 
 @click.command(
+    "explain",
     cls=Examples,
     epilog="""\
   preheat experiment explain r1f3a2b4c          a lesson, by its id
@@ -22,7 +23,7 @@ from preheat.model.experiment_report import AdviceEffect, ItemEffect, TemplateEf
 )
 @click.argument("item", default="all")
 @json_option
-def command(item: str, as_json: bool) -> int:
+def explain_command(item: str, as_json: bool) -> int:
     """Show what an item did to the sessions that were given or spared it.
 
     Inside warm sessions each item is left out of one in ten by lot. Its effect is drawn towards that of the others as far as

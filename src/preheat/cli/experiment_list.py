@@ -10,13 +10,14 @@ from preheat.cli.text import columns, day
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat experiment list
   preheat experiment list --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def list_command(as_json: bool) -> int:
     """List the experiments."""
     every = home().experiments.plans()
     if as_json:

@@ -13,6 +13,7 @@ from preheat.model.experiment import METRICS, MetricName
 
 
 @click.command(
+    "power",
     cls=Examples,
     epilog="""\
   preheat experiment power                          to see one mistake fewer in a hundred calls
@@ -27,7 +28,7 @@ trial will be.""",
 @click.option("--cold", "share", type=float, metavar="X", help="The share that starts without.  [default: the holdout]")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, metavar="X", help="How surely.")
 @json_option
-def command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
+def power_command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
     """Say how many sessions a comparison needs, from your own sessions."""
     found = home().experiments.power(metric, margin, share, wanted)
     plan, margin = found.plan, found.margin

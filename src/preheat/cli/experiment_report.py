@@ -9,6 +9,7 @@ from preheat.cli.screen import print_json
 
 
 @click.command(
+    "report",
     cls=Examples,
     epilog="""\
   preheat experiment report                     the one that runs, else the standing holdout
@@ -19,7 +20,7 @@ Exit code 1: the arms did not get their shares, and no number is to be believed.
 )
 @click.argument("name", default="")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def report_command(name: str, as_json: bool) -> int:
     """Show everything that an experiment has shown.
 
     Whoever was assigned counts in that arm, whatever was delivered. Run `preheat sync` and `preheat learn` first, or let

@@ -13,6 +13,7 @@ from preheat.model.experiment_report import StartedExperiment
 
 
 @click.command(
+    "start",
     cls=Examples,
     epilog=f"""\
   preheat experiment start mine                                half warm, half cold; ends when you stop it
@@ -35,7 +36,7 @@ hundred calls.""",
 @click.option("--project", metavar="PATH", help="Only sessions of this project; `.` is here.")
 @click.option("--template", default="", metavar="NAME", help="Warm sessions are given this template.")
 @json_option
-def command(
+def start_command(
     name: str,
     arms: str,
     shares: str,

@@ -9,13 +9,14 @@ from preheat.cli.screen import console, hint, print_json, say
 
 
 @click.command(
+    "status",
     cls=Examples,
     epilog="""\
   preheat experiment status
   preheat experiment status --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def status_command(as_json: bool) -> int:
     """Say what is left to chance now, and what is known so far."""
     found = home().experiments.status()
     if as_json:

@@ -9,6 +9,7 @@ from preheat.cli.screen import hint, print_json
 
 
 @click.command(
+    "stop",
     cls=Examples,
     epilog="""\
   preheat experiment stop                       the one that runs
@@ -16,7 +17,7 @@ from preheat.cli.screen import hint, print_json
 )
 @click.argument("name", default="")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def stop_command(name: str, as_json: bool) -> int:
     """End an experiment, and enter what it showed into the ledger.
 
     Nulls and failures are entered like everything else. The standing holdout takes its place again.

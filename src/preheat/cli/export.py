@@ -18,6 +18,7 @@ from preheat.model.export import ENDINGS, Exported, ExportForm
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
   preheat export latest                                 canonical events as JSON lines, to the screen
@@ -38,7 +39,7 @@ from preheat.model.export import ENDINGS, Exported, ExportForm
 @click.option("--force", is_flag=True, help="Overwrite files that are there already.")
 @filter_options
 @json_option
-def command(
+def export_command(
     session: str | None,
     form: ExportForm,
     output: str | None,

@@ -23,6 +23,7 @@ _MOST = 30
 
 
 @click.command(
+    "forget",
     cls=Examples,
     epilog="""\
   preheat forget 0f3c1a2b                    shows what goes, and asks
@@ -36,7 +37,7 @@ touched; the command says where it is.""",
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
+def forget_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
     """Delete sessions from the archive for good.
 
     Their subagents go with them, and so do other sessions that stand in the same file.

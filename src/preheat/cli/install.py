@@ -20,6 +20,7 @@ HOOKED = hookable_agents()
 
 
 @click.command(
+    "install",
     cls=Examples,
     epilog=f"""\
   preheat install {HOOKED[0]}
@@ -36,7 +37,7 @@ nobody changed the file in between. Agents with hooks: {", ".join(HOOKED)}.""",
 @click.option("--how", default="", metavar="WAY", help="In which way, where an agent has several; else it is chosen.")
 @click.option("--http/--no-http", default=None, help="Post events to the daemon where the agent can, or never.")
 @json_option
-def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, as_json: bool) -> int:
+def install_command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, as_json: bool) -> int:
     """Have an agent call Preheat while it works.
 
     New sessions then start with what was learned here, and are told when something is going wrong. A hook that fails or

@@ -9,13 +9,14 @@ from preheat.cli.text import columns, day
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat lab list
   preheat lab list --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def list_command(as_json: bool) -> int:
     """List the labs."""
     found = home().lab.labs()
     for problem in found.damaged:

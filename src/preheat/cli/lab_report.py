@@ -10,6 +10,7 @@ from preheat.cli.screen import print_json
 
 
 @click.command(
+    "report",
     cls=Examples,
     epilog="""\
   preheat lab report shop
@@ -20,7 +21,7 @@ Exit code 1: the report names problems.""",
 )
 @click.argument("name", metavar="NAME|FOLDER")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def report_command(name: str, as_json: bool) -> int:
     """Show what a lab has shown.
 
     Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was

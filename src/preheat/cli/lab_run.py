@@ -33,6 +33,7 @@ class LabAgent(AgentName):
 
 
 @click.command(
+    "run",
     cls=Examples,
     epilog="""\
   preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
@@ -103,7 +104,7 @@ on where it stopped when it is started again in the same way. Exit code 1: done,
 @click.option("--keep-work", is_flag=True, help="Leave the folders of the runs where they are.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @json_option
-def command(suite_path: str, name: str | None, limit: int | None, as_json: bool, **given: Any) -> int:
+def run_command(suite_path: str, name: str | None, limit: int | None, as_json: bool, **given: Any) -> int:
     """Run a suite of tasks in every arm, and say what differs.
 
     Every task is done in every arm, in an order that is drawn. `verify` decides whether a run succeeded; mistakes, calls and

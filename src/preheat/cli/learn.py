@@ -49,6 +49,7 @@ def _plain(name: str) -> str:
 
 
 @click.command(
+    "learn",
     cls=Examples,
     epilog="""\
   preheat learn                               everything new since the last time
@@ -67,7 +68,7 @@ asked, and nothing leaves this machine. Run `preheat sync` first, or let your ag
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Print nothing if all went well.")
 @json_option
-def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool) -> int:
+def learn_command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool) -> int:
     """Learn from the sessions in the archive: what works, what does not, what fixes it.
 
     Ten learners in their order, each only on what is new.

@@ -11,6 +11,7 @@ from preheat.model.experiment import LedgerEntry
 
 
 @click.command(
+    "ledger",
     cls=Examples,
     epilog="""\
   preheat ledger
@@ -20,7 +21,7 @@ The ledger only ever grows, and it is kept outside the archive. Each line has th
 that was changed or taken out shows; then the exit code is 1.""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def ledger_command(as_json: bool) -> int:
     """Show what was tried and what came of it, nulls included."""
     found = home().experiments.ledger()
     if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.cli.command import ExampleGroup
 from preheat.cli.home import archived
 from preheat.cli.options import AgentName, Examples, json_option
 from preheat.cli.screen import clean, hint, print_json
@@ -32,22 +33,19 @@ class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in ol
         ]
 
 
-class _Group(Examples, click.Group):
-    pass
-
-
 @click.group(
-    cls=_Group,
+    "lessons",
+    cls=ExampleGroup,
     epilog="""\
   preheat lessons list --project .
   preheat lessons show r1f3a2b4c            what it rests on: sessions and calls, for and against
   preheat lessons retire r1f3a2b4c          never hand it out again""",
 )
-def command() -> None:
+def lessons_group() -> None:
     """List and show what was learned, with its evidence; pin and retire it."""
 
 
-@command.command(
+@lessons_group.command(
     "list",
     cls=Examples,
     epilog="""\
@@ -104,7 +102,7 @@ def _fairly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
     return [lessons[index] for index in sorted(index for _, index in sorted(turns)[:limit])]
 
 
-@command.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
+@lessons_group.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
 @click.argument("lesson", type=LessonName())
 @json_option
 def show_command(lesson: str, as_json: bool) -> int:
@@ -120,7 +118,7 @@ def show_command(lesson: str, as_json: bool) -> int:
     return 0
 
 
-@command.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
+@lessons_group.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
 @json_option
@@ -129,7 +127,7 @@ def retire_command(lesson: str, why: str, as_json: bool) -> int:
     return _mark(lesson, "retired", why, as_json)
 
 
-@command.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
+@lessons_group.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
 @json_option
@@ -138,7 +136,7 @@ def pin_command(lesson: str, why: str, as_json: bool) -> int:
     return _mark(lesson, "pinned", why, as_json)
 
 
-@command.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
+@lessons_group.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @json_option
 def release_command(lesson: str, as_json: bool) -> int:

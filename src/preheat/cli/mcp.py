@@ -16,6 +16,7 @@ _NEEDS = "mcp>=2.3"
 
 
 @click.command(
+    "mcp",
     cls=Examples,
     epilog=f"""\
   preheat mcp                                  over standard input and output; a client starts it
@@ -39,7 +40,7 @@ docs/guides/mcp.md has the rest. `preheat tool` gives the same answers without a
 )  # fmt: skip
 @click.option("--project", metavar="FOLDER", help="The project where the client tells none; this folder unless given.")
 @json_option
-def command(http: bool, host: str, port: int, names: tuple[str, ...], project: str | None, as_json: bool) -> int:
+def mcp_command(http: bool, host: str, port: int, names: tuple[str, ...], project: str | None, as_json: bool) -> int:
     """Serve what Preheat knows to any agent that speaks MCP.
 
     Tools for a model to call, a prompt for a warm start, and templates as resources. Over HTTP only this machine is

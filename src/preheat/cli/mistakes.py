@@ -19,6 +19,7 @@ _LIMIT = 10
 
 
 @click.command(
+    "mistakes",
     cls=Examples,
     epilog="""\
   preheat mistakes                             the dearest ten
@@ -51,7 +52,7 @@ calls because every agent records those; not every one records times and tokens.
 )
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @json_option
-def command(
+def mistakes_command(
     which: str | None,
     causes: tuple[Cause, ...],
     by: CostBy,

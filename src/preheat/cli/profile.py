@@ -14,6 +14,7 @@ from preheat.errors import UserError
 
 
 @click.command(
+    "profile",
     cls=Examples,
     epilog="""\
   preheat profile                                      all sessions: by length, tool, agent, model, project
@@ -26,7 +27,7 @@ from preheat.errors import UserError
 @click.option("--all", "everything", is_flag=True, help="Every tool, model and project, not only the most used.")
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as one page, too.")
 @json_option
-def command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
+def profile_command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
     """Say how reliable the agent was: in one session, or over many.
 
     SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,

@@ -9,6 +9,7 @@ from preheat.cli.text import moment, one_line
 
 
 @click.command(
+    "rate",
     cls=Examples,
     epilog="""\
   preheat rate good                            the newest session
@@ -21,7 +22,7 @@ Rate a session again to change your mind: the last word counts.""",
 @click.argument("session", type=SessionName(), default="latest")
 @click.option("--note", default="", metavar="TEXT", help="Why; kept with it, on this machine.")
 @json_option
-def command(verdict: str, session: str, note: str, as_json: bool) -> int:
+def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
     """Say of a session that it was good or bad.
 
     What you say counts in comparisons beside what is measured; it changes nothing else.

@@ -16,6 +16,7 @@ MOST_SESSIONS = 10
 
 
 @click.command(
+    "read",
     cls=Examples,
     epilog="""\
   preheat read 0f3c1a2b.jsonl                    whose it is and what is in it
@@ -36,7 +37,7 @@ The file is shown as it is: secrets are only taken out on the way into the archi
     "--full", is_flag=True, help="Leave nothing out: every session, every problem, every call and its output."
 )
 @json_option
-def command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
+def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
     """Look into one file without the archive.
 
     Says whose it is, what is in it, and which lines cannot be read (then the exit code is 1).

@@ -10,6 +10,7 @@ from preheat.cli.timeline import as_values, show_timeline
 
 
 @click.command(
+    "replay",
     cls=Examples,
     epilog="""\
   preheat replay latest                          phases, signals, and what would have been said
@@ -19,7 +20,7 @@ from preheat.cli.timeline import as_values, show_timeline
 @click.argument("session", type=SessionName())
 @click.option("--all", "everything", is_flag=True, help="Every call, also those at which nothing happened.")
 @json_option
-def command(session: str, everything: bool, as_json: bool) -> int:
+def replay_command(session: str, everything: bool, as_json: bool) -> int:
     """Show a session as it would have been watched: phases, signals, advisories.
 
     SESSION is an id, the beginning of one, or `latest`. Each line is a call or a prompt with its turn. Behind it stand the

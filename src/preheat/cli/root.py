@@ -6,41 +6,62 @@ import click
 
 from preheat import __version__
 from preheat.cli.command import json_option
-from preheat.cli.lazy import LazyGroup
+from preheat.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "sync": "Read what is new into the archive.",
-    "read": "Look into one file without the archive.",
-    "sessions": "List, show and search the sessions in the archive.",
-    "profile": "Say how reliable the agent was: in one session, or over many.",
-    "mistakes": "Show the mistakes that sessions repeat, what they cost, and what fixes them.",
-    "learn": "Learn from the sessions in the archive: what works, what does not, what fixes it.",
-    "lessons": "List and show what was learned, with its evidence; pin and retire it.",
-    "warm": "Keep what was learned as templates, and start new sessions warm with it.",
-    "compress": "Turn a session into a shorter history that keeps what made it good.",
-    "replay": "Show a session as it would have been watched: phases, signals, advisories.",
-    "why": "Show how every signal of a session comes to its value.",
-    "scorecard": "Score a session: safety, efficiency, focus, UX, and their mean.",
-    "compare": "Compare two sessions, or two sets of sessions.",
-    "compress-check": "Say whether agents work as well after a compaction as before.",
-    "export": "Write sessions as ATIF, JSONL, chat messages or raw bytes.",
-    "dataset": "Publish what sessions show, and nothing of whose they are.",
-    "install": "Have an agent call Preheat while it works.",
-    "uninstall": "Take Preheat out of an agent's settings again.",
-    "status": "Say which agents call Preheat, and whether it works.",
-    "serve": "Start the process that the agents' hooks talk to; also stop it, or show how it goes.",
-    "watch": "Watch running sessions: phase, trust, focus, debt, and what was last said.",
-    "experiment": "Find out by lot whether any of it helps.",
-    "lab": "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
-    "rate": "Say of a session that it was good or bad.",
-    "ledger": "Show what was tried and what came of it, nulls included.",
-    "output": "Print the whole of an output that was shortened for an agent.",
-    "tool": "Run a tool as a model would, or list them: JSON in, JSON out.",
-    "mcp": "Serve what Preheat knows to any agent that speaks MCP.",
-    "doctor": "Say what is found where, and what is wrong.",
-    "forget": "Delete sessions from the archive for good.",
-    "demo": "See all of it at work on sample sessions.",
-    "completion": "Print the tab completion for your shell.",
+    "sync": CommandEntry("sync:sync_command", "Read what is new into the archive."),
+    "read": CommandEntry("read:read_command", "Look into one file without the archive."),
+    "sessions": CommandEntry("sessions:sessions_group", "List, show and search the sessions in the archive."),
+    "profile": CommandEntry("profile:profile_command", "Say how reliable the agent was: in one session, or over many."),
+    "mistakes": CommandEntry(
+        "mistakes:mistakes_command", "Show the mistakes that sessions repeat, what they cost, and what fixes them."
+    ),
+    "learn": CommandEntry(
+        "learn:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
+    ),
+    "lessons": CommandEntry(
+        "lessons:lessons_group", "List and show what was learned, with its evidence; pin and retire it."
+    ),
+    "warm": CommandEntry("warm:warm_group", "Keep what was learned as templates, and start new sessions warm with it."),
+    "compress": CommandEntry(
+        "compress:compress_command", "Turn a session into a shorter history that keeps what made it good."
+    ),
+    "replay": CommandEntry(
+        "replay:replay_command", "Show a session as it would have been watched: phases, signals, advisories."
+    ),
+    "why": CommandEntry("why:why_command", "Show how every signal of a session comes to its value."),
+    "scorecard": CommandEntry(
+        "scorecard:scorecard_command", "Score a session: safety, efficiency, focus, UX, and their mean."
+    ),
+    "compare": CommandEntry("compare:compare_command", "Compare two sessions, or two sets of sessions."),
+    "compress-check": CommandEntry(
+        "compress_check:compress_check_command", "Say whether agents work as well after a compaction as before."
+    ),
+    "export": CommandEntry("export:export_command", "Write sessions as ATIF, JSONL, chat messages or raw bytes."),
+    "dataset": CommandEntry("dataset:dataset_group", "Publish what sessions show, and nothing of whose they are."),
+    "install": CommandEntry("install:install_command", "Have an agent call Preheat while it works."),
+    "uninstall": CommandEntry("uninstall:uninstall_command", "Take Preheat out of an agent's settings again."),
+    "status": CommandEntry("status:status_command", "Say which agents call Preheat, and whether it works."),
+    "serve": CommandEntry(
+        "serve:serve_command", "Start the process that the agents' hooks talk to; also stop it, or show how it goes."
+    ),
+    "watch": CommandEntry(
+        "watch:watch_command", "Watch running sessions: phase, trust, focus, debt, and what was last said."
+    ),
+    "experiment": CommandEntry("experiment:experiment_group", "Find out by lot whether any of it helps."),
+    "lab": CommandEntry(
+        "lab:lab_group",
+        "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
+    ),
+    "rate": CommandEntry("rate:rate_command", "Say of a session that it was good or bad."),
+    "ledger": CommandEntry("ledger:ledger_command", "Show what was tried and what came of it, nulls included."),
+    "output": CommandEntry("output:output_command", "Print the whole of an output that was shortened for an agent."),
+    "tool": CommandEntry("tool:tool_command", "Run a tool as a model would, or list them: JSON in, JSON out."),
+    "mcp": CommandEntry("mcp:mcp_command", "Serve what Preheat knows to any agent that speaks MCP."),
+    "doctor": CommandEntry("doctor:doctor_command", "Say what is found where, and what is wrong."),
+    "forget": CommandEntry("forget:forget_command", "Delete sessions from the archive for good."),
+    "demo": CommandEntry("demo:demo_command", "See all of it at work on sample sessions."),
+    "completion": CommandEntry("completion:completion_command", "Print the tab completion for your shell."),
 }
 """With the first line of their help, so that nothing is imported to list them; a test holds it to that."""
 
@@ -48,7 +69,6 @@ COMMANDS = {
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
-    modules="preheat.cli.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\

@@ -21,6 +21,7 @@ _NUMBER = 5
 
 
 @click.command(
+    "scorecard",
     cls=Examples,
     epilog="""\
   preheat scorecard                              the latest session
@@ -34,7 +35,7 @@ The formulas are in docs/concepts/scorecard.md; the rules of safety in docs/conc
     "--earlier", type=click.IntRange(0, 1000), default=20, show_default=True, metavar="N", help="Compare with so many."
 )
 @json_option
-def command(session: str, earlier: int, as_json: bool) -> int:
+def scorecard_command(session: str, earlier: int, as_json: bool) -> int:
     """Score a session: safety, efficiency, focus, UX, and their mean.
 
     SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with

@@ -13,6 +13,7 @@ from preheat.settings import data_folder
 
 
 @click.command(
+    "serve",
     cls=Examples,
     epilog="""\
   preheat serve                    start it now
@@ -30,7 +31,7 @@ Hooks start it when they need it, and it ends by itself when nothing happened fo
     help="With --foreground: end after so long without an event.",
 )  # fmt: skip
 @json_option
-def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_json: bool) -> int:
+def serve_command(foreground: bool, stop: bool, status: bool, exit_after: float, as_json: bool) -> int:
     """Start the process that the agents' hooks talk to; also stop it, or show how it goes."""
     if sys.platform == "win32":
         raise UserError("the daemon needs Unix sockets, which this system does not have")

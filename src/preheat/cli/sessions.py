@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import ExampleGroup
 from preheat.cli.home import archived, up_to_date
 from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
 from preheat.cli.screen import console, hint, print_json, say
@@ -19,22 +20,19 @@ if TYPE_CHECKING:
 _LIMIT = 20
 
 
-class _Group(Examples, click.Group):
-    pass
-
-
 @click.group(
-    cls=_Group,
+    "sessions",
+    cls=ExampleGroup,
     epilog="""\
   preheat sessions list --project . --since 7d
   preheat sessions show latest
   preheat sessions search '"foreign key" migration' --kind command""",
 )
-def command() -> None:
+def sessions_group() -> None:
     """List, show and search the sessions in the archive."""
 
 
-@command.command(
+@sessions_group.command(
     "list",
     cls=Examples,
     epilog="""\
@@ -68,7 +66,7 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
     return 0
 
 
-@command.command(
+@sessions_group.command(
     "show",
     cls=Examples,
     epilog="""\
@@ -115,7 +113,7 @@ def as_values(transcript: "Transcript") -> dict[str, Any]:
     return {**fields, "outcomes": transcript.calls}
 
 
-@command.command(
+@sessions_group.command(
     "search",
     cls=Examples,
     epilog="""\

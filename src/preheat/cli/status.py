@@ -16,13 +16,14 @@ from preheat.cli.text import count, moment, short_path
 
 
 @click.command(
+    "status",
     cls=Examples,
     epilog="""\
   preheat status
   preheat status --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def status_command(as_json: bool) -> int:
     """Say which agents call Preheat, and whether it works.
 
     Looks at your own settings and at those of the project around this folder; changes nothing, starts nothing.

@@ -8,6 +8,7 @@ from preheat.cli.syncing import bring_up_to_date
 
 
 @click.command(
+    "sync",
     cls=Examples,
     epilog="""\
   preheat sync                          everything new, of all agents
@@ -25,7 +26,7 @@ exit code is 1.""",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but what went wrong.")
 @json_option
-def command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+def sync_command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Read what is new into the archive.
 
     Without FILE, looks where each agent keeps its sessions. Secrets are taken out before anything is stored.

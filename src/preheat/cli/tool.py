@@ -32,6 +32,7 @@ class _ToolName(click.ParamType):  # type: ignore[type-arg] # not generic in old
 
 
 @click.command(
+    "tool",
     cls=Examples,
     epilog="""\
   preheat tool                                           which there are
@@ -46,7 +47,7 @@ One JSON object is printed: with `"success": true`, or with `"error"` and what t
 @click.argument("arguments", required=False, metavar="[JSON|-]")
 @click.option("--project", metavar="FOLDER", help="The project that is asked for; this folder unless given.")
 @json_option
-def command(name: str | None, arguments: str | None, project: str | None, as_json: bool) -> int:
+def tool_command(name: str | None, arguments: str | None, project: str | None, as_json: bool) -> int:
     """Run a tool as a model would, or list them: JSON in, JSON out.
 
     The arguments are one JSON object, given behind the name or on standard input.

@@ -24,6 +24,7 @@ _DONE = {
 
 
 @click.command(
+    "uninstall",
     cls=Examples,
     epilog=f"""\
   preheat uninstall {HOOKED[0]}
@@ -34,7 +35,7 @@ _DONE = {
 @click.option("--project", "here", is_flag=True, help="In the project around this folder, not for all.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 @json_option
-def command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
+def uninstall_command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
     """Take Preheat out of an agent's settings again."""
     installation = home().installation
     change = installation.uninstall(agent, project_around(os.getcwd()) if here else "", dry_run)

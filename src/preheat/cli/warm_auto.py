@@ -19,6 +19,7 @@ _SHOWN = 5
 
 
 @click.command(
+    "auto",
     cls=Examples,
     epilog="""\
   preheat warm auto                          every project that has three good sessions
@@ -42,7 +43,9 @@ session must be cleaner than a long one), and the last test, build, lint or type
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say which sessions it would be.")
 @json_option
-def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any) -> int:
+def auto_command(
+    min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any
+) -> int:
     """Make a template for each project from its best sessions."""
     rule = Best(min_calls=min_calls, max_misuse=max_misuse, min_sessions=min_sessions)
     library = analysed().library

@@ -14,6 +14,7 @@ from preheat.cli.text import day
 
 
 @click.command(
+    "build",
     cls=Examples,
     epilog="""\
   preheat warm build mine --project .                   from the sessions of this project
@@ -39,7 +40,7 @@ Built again with nothing new, it stays as it is; else the name gets a new versio
 @click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
 @json_option
-def command(
+def build_command(
     name: str,
     min_messages: int,
     max_sessions: int,

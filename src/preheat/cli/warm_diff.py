@@ -10,6 +10,7 @@ from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "diff",
     cls=Examples,
     epilog="""\
   preheat warm diff mine                 what the last version changed
@@ -21,7 +22,7 @@ Lessons are told apart by their ids: `+` came, `-` went, `~` changed.""",
 @click.argument("first", type=TemplateName(), metavar="A")
 @click.argument("second", type=TemplateName(), metavar="[B]", required=False)
 @json_option
-def command(first: str, second: str | None, as_json: bool) -> int:
+def diff_command(first: str, second: str | None, as_json: bool) -> int:
     """Show what changed from one version to another.
 
     Without B, from the version before A to A.

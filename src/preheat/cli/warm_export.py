@@ -13,6 +13,7 @@ from preheat.cli.text import count, size
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
   preheat warm export mine --output mine.json
@@ -28,7 +29,7 @@ a path of this machine or with what looks like a secret stay here; the command s
 )
 @click.option("--with-evidence", is_flag=True, help="Keep the sessions' names and what was said and done in them.")
 @json_option
-def command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
+def export_command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
     """Write a template as one file to share."""
     found = home().library.export(template, with_evidence, output or "")
     if not output:

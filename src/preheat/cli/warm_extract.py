@@ -9,6 +9,7 @@ from preheat.cli.template_making import made_value, say_made
 
 
 @click.command(
+    "extract",
     cls=Examples,
     epilog="""\
   preheat warm extract latest --name login
@@ -24,7 +25,7 @@ What one session shows has little support; it is taken in all the same, because 
 @click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
 @json_option
-def command(
+def extract_command(
     session: str, name: str | None, description: str, addendum: str, tags: tuple[str, ...], as_json: bool
 ) -> int:
     """Make a template from one session.

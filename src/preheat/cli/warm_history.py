@@ -11,6 +11,7 @@ from preheat.model.template import short_digest
 
 
 @click.command(
+    "history",
     cls=Examples,
     epilog="""\
   preheat warm history mine
@@ -18,7 +19,7 @@ from preheat.model.template import short_digest
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def history_command(name: str, as_json: bool) -> int:
     """List the versions of a template.
 
     The newest line comes first; `*` marks what the name stands for now.

@@ -12,6 +12,7 @@ from preheat.cli.text import count
 
 
 @click.command(
+    "import",
     cls=Examples,
     epilog="""\
   preheat warm import theirs.json
@@ -24,7 +25,7 @@ that name that is in use stays in use until the review.""",
 @click.argument("file", type=click.Path(allow_dash=True), metavar="FILE")
 @click.option("--name", metavar="NAME", help="What to call it here, if not as it is called in the file.")
 @json_option
-def command(file: str, name: str | None, as_json: bool) -> int:
+def import_command(file: str, name: str | None, as_json: bool) -> int:
     """Take in a template from a file; it waits for a review."""
     library = home().library
     if file == "-":

@@ -16,6 +16,7 @@ from preheat.cli.text import day, one_line
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat warm list
@@ -24,7 +25,7 @@ from preheat.cli.text import day, one_line
 )
 @click.option("--deleted", is_flag=True, help="Those that were deleted.")
 @json_option
-def command(deleted: bool, as_json: bool) -> int:
+def list_command(deleted: bool, as_json: bool) -> int:
     """List the templates.
 
     `success` is the share of sessions that got the template and whose last check passed, of those that had a check.

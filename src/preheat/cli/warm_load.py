@@ -16,6 +16,7 @@ from preheat.model.template import short_digest
 
 
 @click.command(
+    "load",
     cls=Examples,
     epilog="""\
   preheat warm load mine               new sessions of this project start with it
@@ -30,7 +31,7 @@ stopped is told besides. Sessions get it from agents that call Preheat (`preheat
 @click.option("--none", "unload_it", is_flag=True, help="Load nothing: sessions start with what was learned.")
 @click.option("--project", metavar="FOLDER", help="For this project; the one around this folder unless given.")
 @json_option
-def command(name: str | None, unload_it: bool, project: str | None, as_json: bool) -> int:
+def load_command(name: str | None, unload_it: bool, project: str | None, as_json: bool) -> int:
     """Have new sessions of a project start with a template.
 
     Without NAME, say what is loaded.

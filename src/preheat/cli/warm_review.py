@@ -15,6 +15,7 @@ from preheat.model.template import short_digest
 
 
 @click.command(
+    "review",
     cls=Examples,
     epilog="""\
   preheat warm review theirs                 every text that could reach a model
@@ -30,7 +31,7 @@ addresses, what looks like a secret. The addendum counts as one: it would stand 
 @click.option("--accept-all", "answer", flag_value="accept-all", help="Use it, findings and all.")
 @click.option("--reject", "answer", flag_value="reject", help="Do not use it.")
 @json_option
-def command(name: str, answer: Answer | None, as_json: bool) -> int:
+def review_command(name: str, answer: Answer | None, as_json: bool) -> int:
     """Look through an imported template, and accept or reject it."""
     library = home().library
     found = library.answer_review(name, answer) if answer else library.review(name)

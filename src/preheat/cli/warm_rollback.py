@@ -9,6 +9,7 @@ from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "rollback",
     cls=Examples,
     epilog="""\
   preheat warm rollback mine            to the version before
@@ -19,7 +20,7 @@ Nothing is lost: going back is one more line of the history, and a later version
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @click.argument("digest", required=False)
 @json_option
-def command(name: str, digest: str | None, as_json: bool) -> int:
+def rollback_command(name: str, digest: str | None, as_json: bool) -> int:
     """Go back to an earlier version."""
     found = home().library.roll_back(name, digest or "")
     if as_json:

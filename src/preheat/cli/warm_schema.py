@@ -8,12 +8,13 @@ from preheat.cli.screen import print_json
 
 
 @click.command(
+    "schema",
     cls=Examples,
     epilog="""\
   preheat warm schema > template.schema.json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def schema_command(as_json: bool) -> int:
     """Print the JSON schema of template files."""
     print_json(home().library.schema())
     return 0

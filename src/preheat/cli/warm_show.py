@@ -13,6 +13,7 @@ from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "show",
     cls=Examples,
     epilog="""\
   preheat warm show mine
@@ -23,7 +24,7 @@ from preheat.cli.template_names import TemplateName
 @click.argument("template", type=TemplateName(), metavar="NAME")
 @click.option("--evidence", is_flag=True, help="Show what each lesson rests on.")
 @json_option
-def command(template: str, evidence: bool, as_json: bool) -> int:
+def show_command(template: str, evidence: bool, as_json: bool) -> int:
     """Show what is in a template, and what it rests on."""
     found = home().library.show(template)
     version = found.version

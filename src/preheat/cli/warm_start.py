@@ -29,6 +29,7 @@ from preheat.model.rendering import Begun, Rendered
 
 
 @click.command(
+    "start",
     cls=Examples,
     epilog=f"""\
   preheat warm start --task "fix the login test"
@@ -54,7 +55,7 @@ Where nothing is close enough to the task, nothing is printed, and a line on the
 @click.option("--force", is_flag=True, help="Overwrite a file that Preheat did not write.")
 @click.option("--explain", is_flag=True, help="Say why each item was chosen, instead of printing it.")
 @json_option
-def command(
+def start_command(
     task: str,
     agent: str | None,
     project: str | None,

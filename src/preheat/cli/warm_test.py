@@ -24,6 +24,7 @@ from preheat.model.rendering import Rendered
 
 
 @click.command(
+    "test",
     cls=Examples,
     epilog="""\
   preheat warm test mine "fix the login test"
@@ -36,7 +37,9 @@ The forms are those of `preheat warm start`. Tokens are estimated offline; the e
 @click.argument("task")
 @context_options("openai")
 @json_option
-def command(name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool) -> int:
+def test_command(
+    name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool
+) -> int:
     """Show the exact messages that a template gives for a task."""
     home, renderer = open_home(), form_of(form)
     context = context_for(home, task_of(task), renderer, agent, project, budget, name)

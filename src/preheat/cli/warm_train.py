@@ -25,6 +25,7 @@ _GOOD = 10
 
 
 @click.command(
+    "train",
     cls=Examples,
     epilog="""\
   preheat warm train basics --suite tasks.yaml --agent NAME
@@ -71,7 +72,7 @@ One that was interrupted goes on where it stopped when it is started again in th
 )  # fmt: skip
 @click.option("--keep-work", is_flag=True, help="Leave the folders of the tasks where they are.")
 @json_option
-def command(name: str, path: str, limit: int | None, strategy: str, as_json: bool, **given: Any) -> int:
+def train_command(name: str, path: str, limit: int | None, strategy: str, as_json: bool, **given: Any) -> int:
     """Run a suite of tasks with a real agent, and keep what it learned.
 
     The sessions go into the archive, are made shorter so that what the agent learned remains, and become a version of

@@ -23,6 +23,7 @@ _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "pro
 
 
 @click.command(
+    "watch",
     cls=Examples,
     epilog="""\
   preheat watch                                  until Ctrl-C
@@ -37,7 +38,7 @@ _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "pro
     "--within", type=click.FloatRange(1), default=30, show_default=True, metavar="MINUTES", help="Since last heard of."
 )
 @json_option
-def command(once: bool, every: float, within: float, as_json: bool) -> int:
+def watch_command(once: bool, every: float, within: float, as_json: bool) -> int:
     """Watch running sessions: phase, trust, focus, debt, and what was last said.
 
     Sessions whose agent has Preheat's hooks are shown as the hooks tell; of others the transcript is read. Nothing is changed,

@@ -15,6 +15,7 @@ _LABEL = 38
 
 
 @click.command(
+    "why",
     cls=Examples,
     epilog="""\
   preheat why latest                             after the last turn
@@ -23,7 +24,7 @@ _LABEL = 38
 )
 @click.argument("session", type=SessionName(), metavar="SESSION[:TURN]")
 @json_option
-def command(session: str, as_json: bool) -> int:
+def why_command(session: str, as_json: bool) -> int:
     """Show how every signal of a session comes to its value.
 
     SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (the last one unless
