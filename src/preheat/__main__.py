@@ -1,18 +1,18 @@
-"""The command `preheat`. A plain `preheat sync` goes a short way: it is run often, and mostly finds little or nothing new."""
+"""The command `preheat`. A plain `preheat sync` takes a quick path: it is run often, and mostly finds little or nothing new."""
 
 import gc
 import os
 import sys
 
-PLAIN = {"--json", "--quiet"}
+_PLAIN_OPTIONS = {"--json", "--quiet"}
 
 
 def main() -> int:
-    """Run the command line; the exit code comes back."""
+    """Run the command line; returns the exit code."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["sync"] and set(arguments[1:]) <= PLAIN:
-        _leave(_plain_sync(arguments[1:]))
-    from preheat.cli import main as run  # noqa: PLC0415 - a plain sync does without
+    if arguments[:1] == ["sync"] and set(arguments[1:]) <= _PLAIN_OPTIONS:
+        _exit_at_once(_plain_sync(arguments[1:]))
+    from preheat.cli import main as run  # noqa: PLC0415 - a plain sync needs no click
 
     return run(arguments)
 
@@ -22,25 +22,25 @@ def _plain_sync(arguments: list[str]) -> int:
 
     seen = look()
     if seen is not None and not seen.changed:
-        from preheat.cli.nothing_new import print_nothing_new  # noqa: PLC0415 - only what is printed is loaded
+        from preheat.cli.nothing_new import print_nothing_new  # noqa: PLC0415 - only for the quick path
 
         print_nothing_new(seen.counts, arguments)
         return 0
     gc.disable()  # importing makes many values and no garbage
-    from preheat.cli.guard import guarded  # noqa: PLC0415 - where there is nothing new, none of this is
-    from preheat.cli.syncing import bring_up_to_date  # noqa: PLC0415 - nor this, and all that reads and stores with it
+    from preheat.cli.guard import guarded  # noqa: PLC0415 - not needed if nothing is new
+    from preheat.cli.syncing import bring_up_to_date  # noqa: PLC0415 - loads what reads and stores sessions
 
     gc.enable()
     return guarded(lambda: bring_up_to_date((), (), "--quiet" in arguments, "--json" in arguments, seen))
 
 
-def _leave(code: int) -> None:
-    """End at once: taking the interpreter apart would take longer than most of these syncs, and everything is closed."""
+def _exit_at_once(code: int) -> None:
+    """End without cleaning up the interpreter, which would take longer than most of these syncs; every file is closed."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        pass  # whoever read our output has enough of it
+        pass  # the reader of our output closed it
     os._exit(code)
 
 

@@ -47,7 +47,6 @@ def test_one_session_before_and_after(person: Person) -> None:
     assert (asked["after"]["count"], asked["after"]["total"]) == (1, 1)
     shown = person.run("compress-check", "00000011").out
     assert shown.startswith("Too little data: 8.3 % of the calls failed before, 16.7 % after")
-    assert "calls on each side would tell" in shown
 
 
 def test_the_margin_and_the_window_act(person: Person) -> None:
@@ -116,7 +115,7 @@ def test_a_compaction_with_nothing_after_it_is_too_little(archived: Person) -> N
     """The sample session compacts and then only says thanks."""
     value = check(archived, "0f3c1a2b")
     assert (value["crossings"], value["verdict"]) == (1, "too little data")
-    assert "no calls on both sides" in archived.run("compress-check", "0f3c1a2b").out
+    assert archived.run("compress-check", "0f3c1a2b").out.startswith("Too little data: ")
 
 
 def test_a_session_and_filters_together_are_refused(archived: Person) -> None:

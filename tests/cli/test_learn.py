@@ -78,7 +78,7 @@ def test_it_leads_with_what_goes_wrong_again(person: Person) -> None:
     done = teach(person).run("learn")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0] == "What goes wrong again and again"
+    assert lines[0] == "Repeated mistakes"
     assert "uv run pytest" in lines[1] + lines[2]
     assert "shop" in lines[1] + lines[2] + lines[3]
     assert any(line.startswith("4 new sessions read") for line in lines)

@@ -177,7 +177,7 @@ def test_what_is_retired_is_not_handed_out_until_it_is_released(taught: Person) 
     assert "\x1b" not in shown
     assert taught.run("lessons", "release", name).code == 0
     assert name in handed_out(taught)
-    assert "nothing to take back" in taught.run("lessons", "release", name).out
+    assert "nothing to undo" in taught.run("lessons", "release", name).out
 
 
 def test_what_is_pinned_is_handed_out_whatever_it_is_worth(taught: Person) -> None:

@@ -124,7 +124,7 @@ def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Perso
 def test_sessions_without_failures_are_praised(archived: Person) -> None:
     done = archived.run("mistakes", "--project", "/w/other")
     assert (done.code, done.out) == (0, "")
-    assert "nothing to mend" in done.err
+    assert "No failed call" in done.err
 
 
 def test_without_an_archive_it_says_what_to_do(person: Person) -> None:

@@ -58,7 +58,7 @@ def test_filters_choose(busy: Person) -> None:
     assert found["sessions"] == 4
     nothing = busy.run("profile", "--project", "elsewhere")
     assert nothing.code == 0
-    assert "No session fits" in nothing.err
+    assert "No session matches" in nothing.err
 
 
 def test_sessions_without_calls(person: Person) -> None:
@@ -67,7 +67,7 @@ def test_sessions_without_calls(person: Person) -> None:
     assert person.run("sync").code == 0
     done = person.run("profile")
     assert done.code == 0
-    assert "no call in them that can be judged" in done.err
+    assert "no call in them can be judged" in done.err
     assert json.loads(person.run("profile", "--json").out)["calls"] == 0
 
 

@@ -95,16 +95,16 @@ def forms(number: float) -> list[str]:
 def test_a_session_without_calls_says_so(profiled: Person) -> None:
     done = profiled.run("profile", SECOND)
     assert done.code == 0
-    assert "No tool was called: there is nothing to judge." in done.out
-    assert "fewer than ten messages" in done.out
+    assert "No tool was called" in done.out
+    assert "at least ten messages" in done.out
     assert "nan" not in done.out.lower()
 
 
 def test_few_calls_are_said_to_be_few(profiled: Person) -> None:
     done = profiled.run("profile", FIRST)
     assert done.code == 0
-    assert "so few calls say little" in done.out
-    assert "too few judged calls to tell early from late" in done.out
+    assert "with so few calls" in done.out
+    assert "too few judged calls" in done.out
 
 
 def test_only_unknown_outcomes(person: Person) -> None:
@@ -113,7 +113,7 @@ def test_only_unknown_outcomes(person: Person) -> None:
     person.run("sync")
     done = person.run("profile", "latest")
     assert done.code == 0
-    assert "1 call, and nothing tells what came of it." in done.out
+    assert "1 call of unknown outcome." in done.out
     assert "not judged" in done.out
 
 

@@ -67,7 +67,7 @@ def test_here_is_a_project(archived: Person, monkeypatch: pytest.MonkeyPatch) ->
 def test_nothing_fits_is_said(archived: Person) -> None:
     done = archived.run("sessions", "list", "--project", "nowhere")
     assert (done.code, done.out) == (0, "")
-    assert "No session fits" in done.err
+    assert "No session matches" in done.err
 
 
 def test_transcript_folds_calls_and_thoughts(archived: Person) -> None:
@@ -81,7 +81,7 @@ def test_transcript_folds_calls_and_thoughts(archived: Person) -> None:
     assert "be careful" in shown
     assert "compacted (auto, 120,000 tokens before)" in shown
     assert f"-> subagent: preheat sessions show {FIRST}:agent-abc123" in shown
-    assert "Came out of this session" in shown
+    assert "Started from this session" in shown
 
 
 def test_transcript_marks_what_was_taken_back(archived: Person) -> None:
@@ -89,7 +89,7 @@ def test_transcript_marks_what_was_taken_back(archived: Person) -> None:
     place = lines.index("  I use sqlite.")
     assert lines[place - 1].endswith("Assistant (taken back)")
     assert not lines[lines.index("  I use postgres.") - 1].endswith("(taken back)")
-    assert any("went back" in line for line in lines)
+    assert any("rewound" in line for line in lines)
 
 
 def test_unfolding(archived: Person) -> None:

@@ -262,7 +262,7 @@ def test_a_review_shows_what_is_hidden_and_locks_it_away(person: Person, tmp_pat
     done = person.run("warm", "review", "theirs")
     assert "<U+200B>" in done.out
     assert "\u200b" not in done.out
-    for word in ("instruction", "destructive", "secret", "addendum stands before"):
+    for word in ("instruction", "destructive", "secret", "addendum comes before"):
         assert word in done.out, word
     assert "1 lessons in use, 4 quarantined" in person.run("warm", "review", "theirs", "--accept").out
     found = kept().find("theirs").template

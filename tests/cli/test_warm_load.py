@@ -82,7 +82,7 @@ def test_one_that_went_leaves_sessions_with_what_was_learned(here: Person) -> No
     loaded(here, "mine")
     Store(data_folder()).delete("mine", AT + 2)
     assert started(os.getcwd()) == ""
-    assert "but not now" in here.run("warm", "load").out
+    assert "cannot be used" in here.run("warm", "load").out
     assert loaded(here)["loaded"]["problem"]
     done = here.run("doctor", "--json")
     assert done.code == 1
@@ -105,7 +105,7 @@ def test_wrong_use_is_one_line(here: Person) -> None:
     for arguments, word in (
         (["nope"], "no template `nope`"),
         (["mine", "--none"], "not both"),
-        (["mine", "--project", "nowhere"], "is no folder"),
+        (["mine", "--project", "nowhere"], "is not a folder"),
     ):
         done = here.run("warm", "load", *arguments)
         assert (done.code, done.out) == (2, "")

@@ -52,7 +52,7 @@ def test_a_training_is_shown_task_by_task(person: Person, suite: str, program: s
     assert done.code == 1, done.err
     assert "build   done" in done.out
     assert "wrong   not verified" in done.out
-    assert "Made shorter: " in done.out
+    assert "Compressed: " in done.out
     assert "Kept `basics@" in done.out
     assert "1/2 build: done" in done.err
 

@@ -81,7 +81,7 @@ def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_pat
     assert "hold anywhere" in json.loads(spawn(taught, "lessons", "--project", str(tmp_path)).stdout)["project"]
     refused = spawn(taught, "lessons", "--project", str(tmp_path / "none"))
     assert refused.returncode == 2
-    assert "is no folder" in refused.stderr
+    assert "is not a folder" in refused.stderr
 
 
 def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -> None:

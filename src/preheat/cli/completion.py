@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.root import root
 
 _INSTALL = {

@@ -11,14 +11,14 @@ from preheat.cli.dataset_export import export_command
     "dataset",
     cls=ExampleGroup,
     epilog="""\
-  preheat dataset export ~/agents-2026 --dry-run      what would be in it, and what would be left out
+  preheat dataset export ~/agents-2026 --dry-run      what it would contain, and what would be left out
   preheat dataset export ~/agents-2026
-  preheat dataset check ~/agents-2026                 once more, before you pass it on""",
+  preheat dataset check ~/agents-2026                 check again before you share it""",
 )
 def dataset_group() -> None:
-    """Publish what sessions show, and nothing of whose they are.
+    """Publish what sessions show, without anything that identifies people or projects.
 
-    Nothing is sent anywhere: a dataset is a folder that you may pass on, or not.
+    Nothing is sent anywhere: a dataset is a folder that you can share.
     """
 
 

@@ -17,16 +17,17 @@ from preheat.cli.experiment_stop import stop_command
     cls=ExampleGroup,
     epilog="""\
   preheat experiment status                     does starting warm help here?
-  preheat experiment power --margin 0.01        how many sessions it takes to tell
-  preheat experiment start mine --arms warm,cold --shares 0.5,0.5 --metric misuse
+  preheat experiment power --margin 0.01        how many sessions a comparison needs
+  preheat experiment start mine --arms warm,cold --shares 0.5,0.5
   preheat experiment report mine
-  preheat experiment stop mine                  the ledger keeps what it showed, whatever that is""",
+  preheat experiment stop mine                  its result goes into the ledger, whatever it is""",
 )
 def experiment_group() -> None:
-    """Find out by lot whether any of it helps.
+    """Find out by random assignment whether Preheat helps.
 
-    One session in five starts without, by a standing holdout, so that there is always something to compare with. An
-    experiment with a plan takes its place while it runs: it names its arms, its metric and its end before the first session.
+    One session in five starts without Preheat's context: the holdout, so that there is always something to compare with.
+    While an experiment runs, its plan replaces the holdout. A plan names its arms, its metric and its end before the first
+    session.
     """
 
 

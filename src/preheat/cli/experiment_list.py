@@ -19,15 +19,17 @@ from preheat.cli.text import columns, day
 @json_option
 def list_command(as_json: bool) -> int:
     """List the experiments."""
-    every = home().experiments.plans()
+    plans = home().experiments.plans()
     if as_json:
-        print_json(whole(every))
+        print_json(whole(plans))
         return 0
-    if not every:
-        hint("No experiment yet; `preheat experiment start NAME` begins one. The standing holdout is `standing`.")
+    if not plans:
+        hint(
+            "No experiment yet; `preheat experiment start NAME` begins one. The holdout has no plan and is not listed."
+        )
         return 0
     rows = [["name", "since", "until", "arms", "metric", "verdict"]]
-    for each in every:
+    for each in plans:
         plan, stopped = each.plan, each.stopped
         verdict = each.verdict if each.verdict is not None else "runs" if stopped is None else ""
         until = day(stopped) if stopped is not None else ""

@@ -17,10 +17,10 @@ from preheat.cli.screen import console, hint, print_json, say
 )
 @json_option
 def status_command(as_json: bool) -> int:
-    """Say what is left to chance now, and what is known so far."""
+    """Show what is being assigned at random now, and what is known so far."""
     found = home().experiments.status()
     if as_json:
-        print_json(whole({"told": found.sentence, "reports": found.reports}))
+        print_json(whole({"summary": found.sentence, "reports": found.reports}))
         return 0
     screen = console()
     say(screen, found.sentence)
@@ -30,6 +30,6 @@ def status_command(as_json: bool) -> int:
         hint("There is no archive yet; `preheat sync` makes one.")
     else:
         hint(
-            "`preheat experiment report` shows the numbers; `preheat experiment power` says how many sessions it takes."
+            "`preheat experiment report` shows the numbers; `preheat experiment power` says how many sessions are needed."
         )
     return 0

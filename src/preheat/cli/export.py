@@ -25,18 +25,18 @@ from preheat.model.export import ENDINGS, Exported, ExportForm
   preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
   preheat export --all --project . --format atif -o trajectories/
   preheat export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
-  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets taken out)""",
+  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets removed)""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
     "--format", "form", type=click.Choice(list(ENDINGS)), default="jsonl", show_default=True,
-    help="ATIF v1.7, canonical events one a line, OpenAI chat messages, or the stored bytes.",
+    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Every session that the filters leave, into the folder given by -o."
+    "--all", "everything", is_flag=True, help="Every session that matches the filters, into the folder given by -o."
 )
-@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @filter_options
 @json_option
 def export_command(
@@ -52,7 +52,7 @@ def export_command(
 
     One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
     """
-    wanted = chosen(options)
+    filters = chosen(options)
     if everything == (session is not None):
         raise click.UsageError("name one session, or give --all with a folder")
     if session is None and not output:
@@ -60,7 +60,7 @@ def export_command(
     exports = archived().exports
     if session is None:
         with Display() as progress:
-            done = exports.save_all(wanted, form, str(output), force, progress)
+            done = exports.save_all(filters, form, str(output), force, progress)
         _report(done, as_json, str(output))
         return 1 if done.left_out else 0
     if output is None or output == "-":

@@ -20,8 +20,8 @@ from preheat.cli.lab_run import run_command
 def lab_group() -> None:
     """Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?
 
-    Every task is done in every arm, by an agent that is asked through an endpoint of your choice. What the arms give is made
-    before the first run and never changes; the order is drawn by a seed.
+    An agent does every task in every arm, with a model at an endpoint of your choice. The contexts of the arms are made before
+    the first run and never change; the order of the runs is random, from a seed.
     """
 
 

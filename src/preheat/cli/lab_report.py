@@ -22,10 +22,10 @@ Exit code 1: the report names problems.""",
 @click.argument("name", metavar="NAME|FOLDER")
 @json_option
 def report_command(name: str, as_json: bool) -> int:
-    """Show what a lab has shown.
+    """Show the results of a lab.
 
-    Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was
-    given, its run counts in its arm.
+    The unit is the task: one that was run several times counts once, with its mean. A run counts in its arm, whatever the agent
+    did with its context.
     """
     found = home().lab.report(name)
     if as_json:

@@ -21,7 +21,7 @@ from preheat.cli.screen import clean, print_json
 def output_command(name: str, as_json: bool) -> int:
     """Print the whole of an output that was shortened for an agent.
 
-    ID is what the shortened output names. Secrets were taken out before it was kept.
+    ID is named in the shortened output. Secrets were removed before it was stored.
     """
     data = home().output(name)
     if as_json:

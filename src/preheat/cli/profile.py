@@ -1,7 +1,4 @@
-"""`preheat profile`: how reliable an agent was, in one session or over many.
-
-The measures are `preheat.profiles`' work; this asks for them and shows them.
-"""
+"""The command `preheat profile`: how reliable an agent was, in one session or over many. Measures nothing."""
 
 from typing import Any
 
@@ -25,14 +22,14 @@ from preheat.errors import UserError
 @click.argument("session", type=SessionName(), required=False)
 @filter_options
 @click.option("--all", "everything", is_flag=True, help="Every tool, model and project, not only the most used.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as one page, too.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the report as an HTML page.")
 @json_option
 def profile_command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
     """Say how reliable the agent was: in one session, or over many.
 
     SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,
-    and if not, whether that was the agent's mistake (misuse), bad news from a tool that did its work (finding), or the world
-    around it (environment). Rates come with 95 % intervals.
+    and if not, whether that was the agent's mistake (mistake), bad news from a tool that did its work (finding), or the
+    network, permissions or time limits (environment). Rates come with 95 % intervals.
     """
     if session is None:
         from preheat.cli.population import show_population  # noqa: PLC0415 - rich takes longer than a completion
@@ -42,10 +39,10 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
         raise UserError(
             f"filters, --all and --html are for many sessions; `preheat profile {session}` takes none of them"
         )
-    return _one(session, as_json)
+    return _show_session(session, as_json)
 
 
-def _one(name: str, as_json: bool) -> int:
+def _show_session(name: str, as_json: bool) -> int:
     sessions = archived().archive
     summary = sessions.find(name)
     measured = sessions.profile(summary.key)

@@ -16,16 +16,16 @@ from preheat.cli.text import moment, one_line
   preheat rate bad 3fa2 --note "it never ran the tests"
   preheat experiment report --json | jq '.secondary[] | select(.metric == "rating")'
 
-Rate a session again to change your mind: the last word counts.""",
+Rate a session again to change your mind: the last rating counts.""",
 )
 @click.argument("verdict", type=click.Choice(["good", "bad"]))
 @click.argument("session", type=SessionName(), default="latest")
-@click.option("--note", default="", metavar="TEXT", help="Why; kept with it, on this machine.")
+@click.option("--note", default="", metavar="TEXT", help="Why; stored with the rating, on this machine.")
 @json_option
 def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
-    """Say of a session that it was good or bad.
+    """Rate a session as good or bad.
 
-    What you say counts in comparisons beside what is measured; it changes nothing else.
+    Ratings are compared between the arms of experiments like other metrics; they change nothing else.
     """
     from preheat.app.experiments.comparisons import LONGEST_NOTE  # noqa: PLC0415 - comparisons take longer to load than a completion
     from preheat.cli.experiment_cards import whole  # noqa: PLC0415 - rich, too

@@ -19,18 +19,18 @@ MOST_SESSIONS = 10
     "read",
     cls=Examples,
     epilog="""\
-  preheat read 0f3c1a2b.jsonl                    whose it is and what is in it
+  preheat read 0f3c1a2b.jsonl                    its agent and what is in it
   preheat read rollout.jsonl --transcript        the conversation itself
   preheat read state.db --json | jq '.[].id'     everything, for programs
 
-The file is shown as it is: secrets are only taken out on the way into the archive.""",
+The file is shown as it is: secrets are removed only when a session is stored in the archive.""",
 )
 @click.argument("file", type=click.Path())
 @click.option(
     "--agent",
     type=AgentName(),
     metavar="NAME",
-    help="Read it as this agent's; else found out by its content.",
+    help="Read it as this agent's file.  [default: by its content]",
 )
 @click.option("--transcript", is_flag=True, help="Show the conversation like `preheat sessions show`.")
 @click.option(
@@ -40,7 +40,7 @@ The file is shown as it is: secrets are only taken out on the way into the archi
 def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
     """Look into one file without the archive.
 
-    Says whose it is, what is in it, and which lines cannot be read (then the exit code is 1).
+    Says which agent wrote it, what is in it, and which lines cannot be read (then the exit code is 1).
     """
     sessions = home().read_file(file, agent)
     problems = [str(problem) for session in sessions for problem in session.problems]

@@ -13,7 +13,7 @@ from preheat.cli.text import count
 
 
 def made_value(made: Made) -> dict[str, Any]:
-    """For programs."""
+    """The template and what was left out, for JSON."""
     template = made.built.template
     return {
         "name": template.name,
@@ -26,15 +26,15 @@ def made_value(made: Made) -> dict[str, Any]:
 
 
 def say_made(made: Made, verb: str) -> None:
-    """What was made, from what, and what is not in it."""
+    """Print what was made, from which sessions, and what was left out."""
     screen, template = console(), made.built.template
     version = f"`{template.name}` {made.kept.short}"
     facts = template.extraction
     if not made.kept.new:
-        say(screen, f"Nothing changed: {version} says all of it already.")
+        say(screen, f"Nothing changed: {version} has all of it already.")
     else:
         say(screen, f"{verb} {version}: {count(len(template.lessons), 'lesson')} ({by_kind(template)})", "bold")
-    rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
+    rates = f", {facts.misuse_rate:.1%} mistakes" if facts.misuse_rate is not None else ""
     say(screen, f"  from {count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}")
     if facts.skipped:
         say(screen, f"  sessions left out: {by_reason(facts.skipped)}", "dim")

@@ -16,15 +16,15 @@ COMMANDS = {
         "warm_train:train_command", "Run a suite of tasks with a real agent, and keep what it learned."
     ),
     "list": CommandEntry("warm_list:list_command", "List the templates."),
-    "show": CommandEntry("warm_show:show_command", "Show what is in a template, and what it rests on."),
+    "show": CommandEntry("warm_show:show_command", "Show the lessons of a template, and their evidence."),
     "diff": CommandEntry("warm_diff:diff_command", "Show what changed from one version to another."),
     "history": CommandEntry("warm_history:history_command", "List the versions of a template."),
     "rollback": CommandEntry("warm_rollback:rollback_command", "Go back to an earlier version."),
     "delete": CommandEntry("warm_delete:delete_command", "Delete a template; `restore` brings it back."),
     "restore": CommandEntry("warm_restore:restore_command", "Bring a deleted template back."),
     "export": CommandEntry("warm_export:export_command", "Write a template as one file to share."),
-    "import": CommandEntry("warm_import:import_command", "Take in a template from a file; it waits for a review."),
-    "review": CommandEntry("warm_review:review_command", "Look through an imported template, and accept or reject it."),
+    "import": CommandEntry("warm_import:import_command", "Import a template from a file; it waits for a review."),
+    "review": CommandEntry("warm_review:review_command", "Review an imported template, and accept or reject it."),
     "schema": CommandEntry("warm_schema:schema_command", "Print the JSON schema of template files."),
     "analyze": CommandEntry(
         "profile:profile_command",
@@ -52,7 +52,7 @@ OLDER = {"create-template": "extract", "list-templates": "list"}
     older=OLDER,
     epilog="""\
   preheat warm build mine --project .          from the sessions of this project
-  preheat warm test mine "fix the login test"  what a session would be told
+  preheat warm test mine "fix the login test"  what a session would get
   preheat warm start --task "fix the login test"
   preheat warm load mine                       new sessions here start with it
   preheat warm diff mine@-1 mine               what the last build changed""",
@@ -60,6 +60,6 @@ OLDER = {"create-template": "extract", "list-templates": "list"}
 def warm_group() -> None:
     """Keep what was learned as templates, and start new sessions warm with it.
 
-    A template is a chosen set of lessons under a name. Its versions never change: each is called by the hash of what is
-    in it. NAME stands for the present one, NAME@3fa2 for one by the beginning of its hash, NAME@-1 for the one before.
+    A template is a set of lessons with a name. Its versions never change; each has the hash of its content. NAME is the
+    present version, NAME@3fa2 the one whose hash begins so, NAME@-1 the one before.
     """

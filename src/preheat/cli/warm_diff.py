@@ -17,7 +17,7 @@ from preheat.cli.template_names import TemplateName
   preheat warm diff mine@3fa2 mine       since a version
   preheat warm diff mine theirs          two templates
 
-Lessons are told apart by their ids: `+` came, `-` went, `~` changed.""",
+Lessons are compared by their ids: `+` added, `-` removed, `~` changed.""",
 )
 @click.argument("first", type=TemplateName(), metavar="A")
 @click.argument("second", type=TemplateName(), metavar="[B]", required=False)

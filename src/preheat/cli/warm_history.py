@@ -22,7 +22,7 @@ from preheat.model.template import short_digest
 def history_command(name: str, as_json: bool) -> int:
     """List the versions of a template.
 
-    The newest line comes first; `*` marks what the name stands for now.
+    The newest comes first; `*` marks the present version.
     """
     found = home().library.history(name)
     if as_json:

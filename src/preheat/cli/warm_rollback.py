@@ -15,7 +15,7 @@ from preheat.cli.template_names import TemplateName
   preheat warm rollback mine            to the version before
   preheat warm rollback mine 3fa2       to one by the beginning of its digest
 
-Nothing is lost: going back is one more line of the history, and a later version can be gone back to as well.""",
+Nothing is lost: a rollback is one more line of the history, and you can also go forward to a later version.""",
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @click.argument("digest", required=False)
@@ -26,5 +26,5 @@ def rollback_command(name: str, digest: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"name": found.name, "digest": found.digest})
     else:
-        print(f"`{found.name}` stands for `{found.title}` again.")
+        print(f"`{found.name}` is `{found.title}` again.")
     return 0

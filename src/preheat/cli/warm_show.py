@@ -18,14 +18,14 @@ from preheat.cli.template_names import TemplateName
     epilog="""\
   preheat warm show mine
   preheat warm show mine@-1            the version before
-  preheat warm show mine --evidence    with the sessions and calls that each lesson rests on
+  preheat warm show mine --evidence    with the sessions and calls behind each lesson
   preheat warm show mine --json""",
 )
 @click.argument("template", type=TemplateName(), metavar="NAME")
-@click.option("--evidence", is_flag=True, help="Show what each lesson rests on.")
+@click.option("--evidence", is_flag=True, help="Show the evidence of each lesson.")
 @json_option
 def show_command(template: str, evidence: bool, as_json: bool) -> int:
-    """Show what is in a template, and what it rests on."""
+    """Show the lessons of a template, and their evidence."""
     found = home().library.show(template)
     version = found.version
     if as_json:

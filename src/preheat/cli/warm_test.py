@@ -53,15 +53,18 @@ def test_command(
 
 def _lines(context: Context, rendered: Rendered) -> list[str]:
     lines: list[str] = []
-    for number, said in enumerate(rendered.said, 1):
-        about = f" calls {said.call.tool} ({said.call.id})" if said.call and said.role == "assistant" else ""
-        about = f" answers {said.call.id}" if said.call and said.role == "tool" else about
-        lines += (f"[{number}] {said.role}{about}: {tokens_of(said):,} tokens", _shown(said.text or said.read), "")
+    for number, message in enumerate(rendered.said, 1):
+        about = (
+            f" calls {message.call.tool} ({message.call.id})" if message.call and message.role == "assistant" else ""
+        )
+        about = f" answers {message.call.id}" if message.call and message.role == "tool" else about
+        head = f"[{number}] {message.role}{about}: {tokens_of(message):,} tokens"
+        lines += (head, _indent(message.text or message.read), "")
     total = sum(map(tokens_of, rendered.said))
-    whole = f"{count(len(rendered.said), 'message')}, {total:,} tokens"
-    lines.append(f"{whole} ({summary(context)})" if rendered.said else summary(context))
+    size = f"{count(len(rendered.said), 'message')}, {total:,} tokens"
+    lines.append(f"{size} ({summary(context)})" if rendered.said else summary(context))
     return [*map(printable, lines), *left_out(context)]
 
 
-def _shown(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
