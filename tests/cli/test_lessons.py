@@ -40,7 +40,7 @@ def handed_out(person: Person) -> set[str]:
 def test_without_a_command_it_says_which_there_are(person: Person) -> None:
     """One line, not the whole help page on one."""
     for group, some in (
-        ("lessons", "list, pin, release, retire, show"),
+        ("lessons", "list, show, retire, pin, release"),
         ("warm", "start, load, test, "),
         ("sessions", "list"),
     ):

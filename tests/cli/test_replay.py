@@ -98,7 +98,7 @@ def test_nobody_is_advised_in_a_quiet_session(archived: Person) -> None:
     quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
     archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))
     archived.run("sync")
-    assert "2 turns: silence throughout" in archived.run("replay", "cccccccc").out
+    assert "2 turns: no advisory" in archived.run("replay", "cccccccc").out
 
 
 def test_a_session_without_turns_has_no_rate() -> None:

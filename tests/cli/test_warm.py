@@ -192,7 +192,7 @@ def test_handing_out_is_noted(two: Person) -> None:
     (use,) = uses(data_folder())
     assert (use.template, use.context) == (digest, "c1")
     assert "mend" not in use.task
-    assert value(two, "list")[0]["used"] == "used once, success not known"
+    assert value(two, "list")[0]["used"] == "used once, success unknown"
 
 
 def test_the_difference_of_two_versions(two: Person) -> None:

@@ -61,8 +61,8 @@ def test_harmless_differences_are_made_good(given: Any, taken: Any) -> None:
         ({"name": ["x"]}, "`name` must be a text, not a list"),
         ({"name": "x", "tags": {}}, "`tags` must be a list, not an object"),
         ([1], "the arguments must be one JSON object, not a list; it takes `name`"),
-        ("{", "the arguments are no JSON"),
-        ("[" * 100_000, "the arguments are no JSON"),
+        ("{", "the arguments are not JSON"),
+        ("[" * 100_000, "the arguments are not JSON"),
     ],
 )
 def test_everything_else_is_refused_with_what_to_do(given: Any, words: str) -> None:

@@ -58,7 +58,7 @@ def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machin
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("lessons", "{"), "the arguments are no JSON"),
+        (("lessons", "{"), "the arguments are not JSON"),
         (("lessons", "[]"), "must be one JSON object"),
         (("provision",), "`task` is missing"),
         (("provisoin", "{}"), "there is no tool `provisoin`"),

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, json_option
+from preheat.cli.options import AgentName, SessionName, When, chosen
 from preheat.cli.screen import print_json
 from preheat.errors import UserError
 from preheat.model.listing import Filter

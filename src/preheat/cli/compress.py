@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived, home
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import as_json as json_text
 from preheat.cli.screen import console, hint, print_json, print_table
 from preheat.cli.text import printable, size

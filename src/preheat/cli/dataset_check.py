@@ -4,9 +4,9 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.options import chosen, filter_options
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, printable, size
 from preheat.errors import UserError

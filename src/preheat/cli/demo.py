@@ -13,7 +13,7 @@ from shlex import quote
 import click
 
 from preheat.cli import main
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.screen import console, say
 from preheat.errors import UserError
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import problem_line

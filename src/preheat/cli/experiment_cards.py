@@ -1,14 +1,17 @@
 """Comparisons on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console
 
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
 from preheat.model.experiment import SHARES, Estimate
 from preheat.model.experiment_report import Report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 
@@ -22,7 +25,7 @@ def whole(value: Any) -> Any:
     return [whole(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def show_short(screen: Console, found: Report) -> None:
+def show_short(screen: "Console", found: Report) -> None:
     """Print the sentence, the number of sessions in each arm, and problems."""
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
     say(screen, f"  {_describe_arms(found)}", "dim")
@@ -50,7 +53,7 @@ def show_report(found: Report) -> None:
     _notes(screen, found)
 
 
-def _notes(screen: Console, found: Report) -> None:
+def _notes(screen: "Console", found: Report) -> None:
     if any(each.adjusted for each in (*found.estimates, *found.guarded, *found.secondary)):
         adjusted = (
             "differences are adjusted for what was known before the trial, so they are not simply level minus against"

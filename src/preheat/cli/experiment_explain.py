@@ -3,9 +3,8 @@
 import click
 import msgspec
 
-from preheat.app.experiments.comparisons import PAYS
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 from preheat.model.experiment import LedgerEntry
@@ -108,6 +107,8 @@ def _show_advice(found: AdviceEffect) -> None:
 
 # Items.
 def _show_items(found: list[ItemEffect]) -> None:
+    from preheat.app.experiments.comparisons import PAYS  # noqa: PLC0415 - comparisons take longer to load than a completion
+
     screen = console()
     for each in sorted(found, key=lambda one: _sort_key(one.utility)):
         utility = each.utility

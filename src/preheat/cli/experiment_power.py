@@ -4,9 +4,9 @@ from math import ceil
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import number
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count
 from preheat.model.experiment import METRICS, MetricName

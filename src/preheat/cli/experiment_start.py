@@ -2,9 +2,10 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import short_path
 from preheat.errors import UserError

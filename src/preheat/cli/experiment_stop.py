@@ -2,9 +2,9 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import show_report, whole
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 
 

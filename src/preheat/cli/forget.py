@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.app.agents import title_of
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count, moment, one_line, short_path
 from preheat.errors import UserError

@@ -10,9 +10,10 @@ import click
 
 from preheat.app.agents import hookable_agents, title_of
 from preheat.app.machine.installation import FileChange, Plan, StepChange, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
 from preheat.cli.install_ways import difference, show_installed
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
 

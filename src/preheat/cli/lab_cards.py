@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from preheat.app.lab.labs import METRICS, LabPlan
 from preheat.cli.experiment_cards import number
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
 from preheat.model.experiment import Estimate
 
-if TYPE_CHECKING:  # what takes SciPy to load
+if TYPE_CHECKING:
+    from rich.console import Console
+
     from preheat.app.lab.labs import Level, Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
@@ -46,7 +46,7 @@ def limits(plan: LabPlan) -> list[str]:
     return found
 
 
-def _show_levels(screen: Console, found: "Report") -> None:
+def _show_levels(screen: "Console", found: "Report") -> None:
     arms: dict[str, dict[str, Level]] = {}
     for each in found.levels:
         arms.setdefault(each.arm, {})[each.metric] = each
@@ -68,7 +68,7 @@ def _level(each: "Level") -> str:
     return f"{number(each.metric, each.value)} ({low} to {high})"
 
 
-def _show_comparisons(screen: Console, found: "Report") -> None:
+def _show_comparisons(screen: "Console", found: "Report") -> None:
     rows = [["  difference", "arms (tasks)", "", "95 %", "p, by sign flips", "p, corrected", "verdict"]]
     for each in found.comparisons:
         estimate = each.estimate
@@ -96,7 +96,7 @@ def _p_value(p: float | None) -> str:
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
-def _show_doses(screen: Console, found: "Report") -> None:
+def _show_doses(screen: "Console", found: "Report") -> None:
     if found.doses is None or not found.doses.doses:
         return
     metric = found.plan.metric
@@ -109,7 +109,7 @@ def _show_doses(screen: Console, found: "Report") -> None:
         say(screen, clean(line))
 
 
-def _show_endings(screen: Console, found: "Report") -> None:
+def _show_endings(screen: "Console", found: "Report") -> None:
     say(screen)
     for group, arms in found.groups.items():
         say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {share} passed" for arm, share in arms.items())))

@@ -2,10 +2,10 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
 from preheat.cli.lab_cards import show_report
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from preheat.app.lab.labs import METRICS, Labs, Suite, Wanted
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.guard import INTERRUPTED, fail
 from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.lab_cards import limits, show_report
 from preheat.cli.lab_progress import RunProgress
-from preheat.cli.options import AgentName, Examples, SessionName, json_option
+from preheat.cli.options import AgentName, SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count
 from preheat.errors import NotFound

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived, home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
 from preheat.cli.screen import print_json
 from preheat.cli.text import printable

@@ -2,9 +2,9 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import day
 from preheat.model.experiment import LedgerEntry

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.command import ExampleGroup
+from preheat.cli.command import ExampleGroup, Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import clean, hint, print_json
 from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson

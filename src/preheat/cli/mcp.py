@@ -9,8 +9,8 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.errors import UserError
 from preheat.settings import data_folder
 

@@ -8,8 +8,9 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.options import chosen, filter_options
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes

@@ -12,8 +12,6 @@ from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
 from preheat.app.sessions.caller import session_named
-from preheat.cli.command import Examples as Examples
-from preheat.cli.command import json_option as json_option
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 

@@ -4,8 +4,8 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, print_json
 
 

@@ -1,6 +1,6 @@
 """The screen of plain `preheat`: what is on this machine, what the archive holds, and the next command to type."""
 
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from preheat import __version__
 from preheat.cli.home import home
@@ -8,6 +8,9 @@ from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import columns, count, day, short_path, size
 from preheat.model.health import AgentNews, Holdings
 from preheat.settings import data_folder
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def overview(as_json: bool) -> int:
@@ -74,7 +77,7 @@ def _describe_agent(agent: AgentNews) -> list[str]:
     return [count(agent.files, "file"), news]
 
 
-def _show_archive(screen: Console, held: Holdings | None) -> None:
+def _show_archive(screen: "Console", held: Holdings | None) -> None:
     if held is None:
         say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
         return

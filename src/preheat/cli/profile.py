@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.screen import console, hint, print_json
 from preheat.errors import UserError
 

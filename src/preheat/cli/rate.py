@@ -2,8 +2,10 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
+from preheat.cli.experiment_cards import whole
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import moment, one_line
 
@@ -28,7 +30,6 @@ def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
     Ratings are compared between the arms of experiments like other metrics; they change nothing else.
     """
     from preheat.app.experiments.comparisons import LONGEST_NOTE  # noqa: PLC0415 - comparisons take longer to load than a completion
-    from preheat.cli.experiment_cards import whole  # noqa: PLC0415 - rich, too
 
     found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:

@@ -5,9 +5,10 @@ from collections import Counter
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.heading import heading_lines
 from preheat.cli.home import home
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import MOST_PROBLEMS, capped
 from preheat.cli.text import count

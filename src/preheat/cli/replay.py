@@ -2,9 +2,10 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.heading import heading_lines
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.timeline import as_values, show_timeline
 

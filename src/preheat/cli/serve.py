@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import count, size, span
 from preheat.errors import UserError
 from preheat.settings import data_folder

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import ExampleGroup
+from preheat.cli.command import ExampleGroup, Examples, json_option
 from preheat.cli.home import archived, up_to_date
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, short_path
 

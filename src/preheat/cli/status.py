@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.app.machine.installation import Place, SelfTest, Standing, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import count, moment, short_path
 

@@ -3,7 +3,8 @@
 import click
 
 from preheat.app.agents import agent_names
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.command import Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.syncing import bring_up_to_date
 
 

@@ -12,8 +12,8 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.guard import PROBLEMS
-from preheat.cli.options import Examples, json_option
 from preheat.cli.text import columns
 from preheat.errors import UserError
 from preheat.settings import data_folder

@@ -9,10 +9,11 @@ import click
 
 from preheat.app.agents import title_of
 from preheat.app.machine.installation import StepChange, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
 from preheat.cli.install import HOOKED
 from preheat.cli.install_ways import difference, show_removed
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import print_json
 from preheat.cli.text import short_path
 

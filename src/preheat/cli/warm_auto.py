@@ -8,8 +8,9 @@ import click
 from preheat.amounts import by_reason
 from preheat.app.templates.building import Group, Made
 from preheat.app.templates.library import Best
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, When, json_option
+from preheat.cli.options import AgentName, When
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.template_making import made_value, say_made
 from preheat.cli.template_names import filter_of

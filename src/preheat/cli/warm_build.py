@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from preheat.app.templates.library import Request, Wanted
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, When, json_option
+from preheat.cli.options import AgentName, When
 from preheat.cli.screen import print_json
 from preheat.cli.template_making import made_value, say_made
 from preheat.cli.template_names import filter_of

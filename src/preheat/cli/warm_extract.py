@@ -2,8 +2,9 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import print_json
 from preheat.cli.template_making import made_value, say_made
 

@@ -5,8 +5,8 @@ import sys
 import click
 
 from preheat.app.templates.sharing import LARGEST
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count
 

@@ -3,13 +3,11 @@
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from preheat.app.templates.library import TemplateSummary
+from preheat.cli.command import Examples, json_option
 from preheat.cli.guard import PROBLEMS
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.template_names import describe_use
 from preheat.cli.text import day, one_line
@@ -67,6 +65,9 @@ def _summary_json(found: TemplateSummary) -> dict[str, Any]:
 
 
 def _show_summaries(rows: list[TemplateSummary]) -> None:
+    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
+    from rich.text import Text  # noqa: PLC0415 - rich, too
+
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", expand=True)
     for name, right in (("name", False), ("version", False), ("lessons", True), ("tokens", True), ("created", False)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)

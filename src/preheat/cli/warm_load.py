@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from preheat.app.templates.library import Loaded
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import moment, printable, short_path

@@ -6,8 +6,8 @@ import click
 
 from preheat.amounts import by_reason
 from preheat.app.templates.sharing import Answer, Review, spell_out
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import count

@@ -2,8 +2,8 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 

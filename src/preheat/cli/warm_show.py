@@ -4,9 +4,8 @@ import time
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.lesson_cards import show_list, show_one
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.template_cards import show_head
 from preheat.cli.template_names import TemplateName
@@ -32,6 +31,8 @@ def show_command(template: str, evidence: bool, as_json: bool) -> int:
         facts = {"name": version.name, "digest": version.digest, "template": version.template}
         print_json({**facts, "tracked": found.tracked, "waiting": found.waiting})
         return 0
+    from preheat.cli.lesson_cards import show_list, show_one  # noqa: PLC0415 - rich takes longer than a completion
+
     show_head(found)
     screen = console()
     say(screen)

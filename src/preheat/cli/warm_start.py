@@ -10,7 +10,7 @@ import sys
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import printable
 from preheat.cli.warming import (
     as_document,

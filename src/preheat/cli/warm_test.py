@@ -6,7 +6,7 @@ What is chosen and how it is worded is `preheat.provisioning`.
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import count, printable
 from preheat.cli.warming import (
     as_document,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.lab_progress import RunProgress
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import console, hint, print_json, print_table
 from preheat.cli.text import count, printable
 

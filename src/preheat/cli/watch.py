@@ -11,8 +11,8 @@ from rich.text import Text
 
 from preheat.app.agents import title_of
 from preheat.app.live.watching import LiveSession
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, print_json, print_table
 from preheat.cli.text import one_line, span
 from preheat.model.live import without_marks

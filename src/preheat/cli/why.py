@@ -1,15 +1,21 @@
 """`preheat why`: the arithmetic of every signal at one turn of a session. Nothing is measured here."""
 
+from typing import TYPE_CHECKING
+
 import click
-from rich.console import Console
 
 from preheat.app.live.watching import Explanation
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import clock, one_line
 from preheat.cli.timeline import said
 from preheat.model.live import Called
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 _LABEL = 38
 
@@ -39,7 +45,7 @@ def why_command(session: str, as_json: bool) -> int:
     return 0
 
 
-def _show_explanation(screen: Console, moment: Explanation) -> None:
+def _show_explanation(screen: "Console", moment: Explanation) -> None:
     event = moment.event
     call = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
     at = f", {clock(event.at)}" if event.at is not None else ""
