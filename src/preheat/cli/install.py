@@ -58,7 +58,7 @@ def install_command(agent: str, here: bool, dry_run: bool, how: str, http: bool 
     elif dry_run:
         _show_plan(change.plan, as_json)
     elif as_json:
-        print_json({**_file_change_json(change), "lots": change.lots})
+        print_json({**_file_change_json(change), "assignment": change.lots})
     else:
         _show_file_change(change)
     return 0
