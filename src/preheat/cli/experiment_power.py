@@ -7,9 +7,10 @@ import click
 from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import number
 from preheat.cli.home import home
+from preheat.cli.options import RenamedChoice
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count
-from preheat.model.experiment import METRICS, MetricName
+from preheat.model.experiment import EARLIER_METRICS, METRICS, MetricName
 
 
 @click.command(
@@ -23,7 +24,13 @@ from preheat.model.experiment import METRICS, MetricName
 The archive's sessions are resampled by project many times; one arm is shifted by the difference, and the two are tested as
 the experiment will be.""",
 )
-@click.option("--metric", type=click.Choice(METRICS), default=METRICS[0], show_default=True, help="What decides.")
+@click.option(
+    "--metric",
+    type=RenamedChoice(METRICS, EARLIER_METRICS),
+    default=METRICS[0],
+    show_default=True,
+    help="What decides.",
+)
 @click.option("--margin", type=float, metavar="X", help="The difference to detect.  [default: by metric]")
 @click.option("--cold", "share", type=float, metavar="X", help="The share that starts cold.  [default: the holdout's]")
 @click.option(

@@ -23,7 +23,7 @@ _FEW = 20
 """With fewer judged calls a rate says little."""
 _ENOUGH_FOR_SLOPE = 50
 _CAUSES = {
-    "misuse": ("by mistake", "the agent's own fault"),
+    "mistake": ("mistake", "the agent's own"),
     "finding": ("finding", "bad news from a tool that did its work, such as a failing test"),
     "environment": ("environment", "network, permissions, time limits"),
     "unknown": ("without a known cause", ""),
@@ -62,7 +62,7 @@ def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> 
     say(
         screen,
         headline(profile),
-        "bold red" if profile.misuse.count else "bold green" if profile.errors.total else "bold",
+        "bold red" if profile.mistakes.count else "bold green" if profile.errors.total else "bold",
     )
     for line in _explanations(profile):
         for part in Text(line).wrap(screen, max(min(screen.width, _WIDEST + 20) - 2, 30)):
@@ -91,7 +91,7 @@ def headline(profile: SessionProfile) -> str:
 
 
 def _count_cause(cause: str, number: int) -> str:
-    return count(number, "finding") if cause == "finding" else f"{number:,} {_CAUSES[cause][0]}"
+    return count(number, cause) if cause in ("mistake", "finding") else f"{number:,} {_CAUSES[cause][0]}"
 
 
 def _explanations(profile: SessionProfile) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _tools(screen: Console, profile: SessionProfile) -> None:
     for name, (_, use) in zip(names, shown, strict=True):
         line = Text(f"{name:<{wide}}  {use.calls:>5,}  ")
         line.append(f"{use.errors.count or '':>6}", "red" if use.errors.count else "")
-        line.append(f"  {use.misuse.count or '':>8}  ")
+        line.append(f"  {use.mistakes.count or '':>8}  ")
         if use.errors.value is None:
             line.append("not judged", "dim")
         else:

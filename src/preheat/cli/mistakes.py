@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import chosen, filter_options
+from preheat.cli.options import RenamedChoice, chosen, filter_options
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes
-from preheat.model.outcome import CAUSES, Cause
+from preheat.model.outcome import CAUSES, EARLIER_CAUSES, Cause
 
 _LIMIT = 10
 
@@ -36,7 +36,7 @@ calls, because every agent records those; not every agent records times and toke
 @click.argument("which", required=False, metavar="[N|ID]")
 @filter_options
 @click.option(
-    "--cause", "causes", type=click.Choice(CAUSES), multiple=True,
+    "--cause", "causes", type=RenamedChoice(CAUSES, EARLIER_CAUSES), multiple=True,
     help="Only of this cause (repeatable).  [default: all but findings]",
 )  # fmt: skip
 @click.option("--by", type=click.Choice(COSTS), default="calls", show_default=True, help="What to rank by.")

@@ -63,7 +63,7 @@ def auto_command(
 ) -> int:
     """Make a template for each project from its best sessions."""
     highest = max_mistakes if old_name is None else old_name  # `--max-misuse` was the name in version 0.1
-    rule = Best(min_calls=min_calls, max_misuse=highest, min_sessions=min_sessions)
+    rule = Best(min_calls=min_calls, max_mistakes=highest, min_sessions=min_sessions)
     library = analysed().library
     groups = library.find_best(filter_of(options), rule)
     made = [] if dry_run else library.build_best(groups, rule)
@@ -81,7 +81,7 @@ def _group_json(group: Group) -> dict[str, Any]:
         "project": group.project,
         "enough": group.enough,
         "sessions": [
-            {"key": each.key, "calls": each.profile.calls, "misuse": each.profile.misuse}
+            {"key": each.key, "calls": each.profile.calls, "mistakes": each.profile.mistakes}
             for each in group.choice.chosen
         ],
         "skipped": group.choice.skipped,
@@ -105,7 +105,7 @@ def _show_best(groups: list[Group], made: list[Made], rule: Best, dry_run: bool)
             say(screen, f"  the others: {by_reason(group.choice.skipped)}", "dim")
             continue
         for each in group.choice.chosen[:_SHOWN]:
-            rate = each.profile.misuse
+            rate = each.profile.mistakes
             calls, mistakes = count(each.profile.calls, "call"), count(rate.count, "mistake")
             facts = f"{calls}, {mistakes} (at most {rate.high:.0%}), last check passed"
             say(screen, f"  {each.key}  {facts}", "dim")
