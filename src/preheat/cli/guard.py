@@ -11,7 +11,9 @@ from collections.abc import Callable
 from preheat.cli.text import printable
 from preheat.errors import PreheatError
 
-PROBLEMS, WRONG, INTERRUPTED = 1, 2, 130
+PROBLEMS = 1
+WRONG = 2
+INTERRUPTED = 130
 
 
 def guarded(action: Callable[[], int]) -> int:
