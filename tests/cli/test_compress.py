@@ -18,12 +18,12 @@ def with_a_day(person: Person) -> Person:
     return person
 
 
-def test_the_strategies_offered_are_those_there_are() -> None:
+def test_the_command_offers_every_strategy() -> None:
     """The names stand in the commands so that listing them imports nothing."""
     assert TRAINING == NAMES
 
 
-def test_the_figures_of_one_strategy(person: Person) -> None:
+def test_compress_prints_tokens_and_each_kind_of_marker(person: Person) -> None:
     """Tokens before and after, and each sort of marker."""
     done = with_a_day(person).run("compress", "latest")
     assert done.code == 0
@@ -34,7 +34,7 @@ def test_the_figures_of_one_strategy(person: Person) -> None:
         assert sort in done.out
 
 
-def test_all_strategies_side_by_side(person: Person) -> None:
+def test_compare_prints_all_strategies_side_by_side(person: Person) -> None:
     with_a_day(person)
     done = person.run("compress", "latest", "--compare")
     assert done.out.splitlines()[0].split() == list(NAMES)
@@ -46,7 +46,7 @@ def test_all_strategies_side_by_side(person: Person) -> None:
     assert "messages" not in none
 
 
-def test_the_history_is_written_whole_and_not_over_another(person: Person, tmp_path: Path) -> None:
+def test_the_history_is_written_and_overwrites_only_with_force(person: Person, tmp_path: Path) -> None:
     """JSON messages that begin with what the person wanted; an existing file stays unless told otherwise."""
     with_a_day(person)
     path = tmp_path / "history.json"
@@ -63,7 +63,7 @@ def test_the_history_is_written_whole_and_not_over_another(person: Person, tmp_p
     assert not stat.S_ISDIR(os.stat(path).st_mode)
 
 
-def test_how_much_of_the_end_stays(person: Person) -> None:
+def test_keep_decides_how_much_of_the_end_stays(person: Person) -> None:
     with_a_day(person)
     kept = [
         json.loads(person.run("compress", "latest", "--strategy", "mask", "--keep", str(keep), "--json").out)
@@ -73,7 +73,7 @@ def test_how_much_of_the_end_stays(person: Person) -> None:
     assert kept[0]["tokens_after"] < kept[1]["tokens_after"] < kept[2]["tokens_after"]
 
 
-def test_what_cannot_be(person: Person, archived: Person) -> None:
+def test_wrong_arguments_are_refused_in_one_line(person: Person, archived: Person) -> None:
     """One line each, and exit code 2."""
     for arguments, said in (
         (("compress", "nothing-like-it"), "no session `nothing-like-it`"),
@@ -85,7 +85,7 @@ def test_what_cannot_be(person: Person, archived: Person) -> None:
         assert said in done.err
 
 
-def test_a_session_without_any_message(person: Person, tmp_path: Path) -> None:
+def test_a_session_without_messages_has_figures_and_no_history(person: Person, tmp_path: Path) -> None:
     """There are figures (all nought), but no history that could be written."""
     person.write(ClaudeTranscript().title("nothing yet"))
     person.run("sync")

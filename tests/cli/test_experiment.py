@@ -57,7 +57,7 @@ def marked(person: Person) -> dict[str, Marked]:
         return marks.marks(state)
 
 
-def test_a_newcomer_is_told_what_to_do(person: Person) -> None:
+def test_without_an_archive_every_command_says_what_to_do(person: Person) -> None:
     """Nothing is there: every command says so and what comes next, and none fails with a traceback."""
     assert "until `preheat install AGENT`" in person.run("experiment", "status").out
     assert person.run("experiment", "list").code == 0
@@ -68,7 +68,7 @@ def test_a_newcomer_is_told_what_to_do(person: Person) -> None:
         assert "preheat sync" in done.err
 
 
-def test_a_person_is_told_of_the_holdout_when_installing(person: Person) -> None:
+def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> None:
     """One sentence, with what turns it off; the key is made then and only once, and for its owner alone."""
     done = person.run("install", "codex")
     assert done.code == 0
@@ -87,14 +87,14 @@ def test_a_person_is_told_of_the_holdout_when_installing(person: Person) -> None
 @pytest.mark.parametrize(
     ("share", "words"), [("0.5", "One session in two"), ("0.1", "One session in ten"), ("0.3", "30% of the sessions")]
 )
-def test_the_sentence_says_the_share_there_is(tmp_path: Path, share: str, words: str) -> None:
+def test_the_sentence_on_the_holdout_has_its_share(tmp_path: Path, share: str, words: str) -> None:
     """Not always one in five."""
     make_key(str(tmp_path))
     (tmp_path / "settings.toml").write_text(f"[experiment]\nholdout = {share}\n")
     assert told(str(tmp_path)).startswith(words)
 
 
-def test_settings_that_are_none_are_named_by_doctor(person: Person) -> None:
+def test_doctor_names_invalid_settings(person: Person) -> None:
     """With the setting, and what it may be."""
     os.makedirs(person.folder, exist_ok=True)
     Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 2\n")
@@ -103,7 +103,7 @@ def test_settings_that_are_none_are_named_by_doctor(person: Person) -> None:
     assert "`holdout` is from 0 to 0.9" in done.out
 
 
-def test_an_experiment_from_its_plan_to_the_ledger(known: Person) -> None:
+def test_an_experiment_is_started_listed_reported_stopped_and_recorded(known: Person) -> None:
     """Started, listed, reported without a session, stopped: the ledger has it though it showed nothing, and its name is taken."""
     started = known.run("experiment", "start", "mine", "--shares", "0.8,0.2", "--guardrail", "tokens", "--stop", "n=40")
     assert started.code == 0
@@ -143,7 +143,7 @@ def test_json_names_every_field_of_a_plan(known: Person) -> None:
     assert Preheat(known.folder).experiments.plan_damage() == []
 
 
-def test_what_was_stopped_is_said_to_be(known: Person) -> None:
+def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
     """In the report that ends it, and without being told to stop it."""
     known.run("experiment", "start", "mine")
     done = known.run("experiment", "stop")
@@ -151,7 +151,7 @@ def test_what_was_stopped_is_said_to_be(known: Person) -> None:
     assert "running" not in done.out
 
 
-def test_status_does_not_send_its_reader_to_itself(known: Person) -> None:
+def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
     """`preheat status` points to it, and itself says what it knows; two experiments are two."""
     assert "standing (no session yet)" in known.run("experiment", "report").out
     make_key(known.folder)
@@ -165,7 +165,7 @@ def test_status_does_not_send_its_reader_to_itself(known: Person) -> None:
     assert "The experiments `mine`, `his` run: they decide by lot" in done.out
 
 
-def test_a_guardrail_that_decides_already_is_said_to_be_none(known: Person) -> None:
+def test_the_deciding_metric_is_not_a_guardrail_as_well(known: Person) -> None:
     """In words and beside JSON; the others are named."""
     done = known.run("experiment", "start", "mine", "--guardrail", "mistakes", "--guardrail", "tokens", "--json")
     assert json.loads(done.out)["plan"]["guardrails"] == ["tokens"]
@@ -185,7 +185,9 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
     assert [each.name for each in entries(person)] == ["mine"]
 
 
-def test_a_difference_that_is_adjusted_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """It is not what one gets from the two levels beside it; and p-values of many metrics are said to be corrected."""
     show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).told())
     shown = capsys.readouterr().out
@@ -206,7 +208,7 @@ def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
     assert "is no folder" in known.run("experiment", "start", "c", "--project", "nowhere").err
 
 
-def test_a_changed_ledger_shows(known: Person) -> None:
+def test_a_changed_ledger_is_noticed(known: Person) -> None:
     """A line that was improved afterwards, or taken out: the exit code is 1 and the line is named."""
     for name in ("one", "two", "three"):
         entry = LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts")
@@ -225,7 +227,7 @@ def test_a_changed_ledger_shows(known: Person) -> None:
     assert known.run("ledger").code == 1
 
 
-def test_ratings_count_and_the_last_word_stands(known: Person) -> None:
+def test_the_last_rating_of_a_session_counts(known: Person) -> None:
     """Good, then bad with a note: one rating, in which a secret is not kept; and it counts."""
     assert known.run("rate", "good").out.startswith("good: ")
     assert parsed(known, "rate", "good").keys() == {"session", "good", "at", "note"}
@@ -242,7 +244,7 @@ def test_ratings_count_and_the_last_word_stands(known: Person) -> None:
     assert b"AKIAIOSFODNN7EXAMPLE" not in everything
 
 
-def test_a_plan_of_how_many_sessions(known: Person) -> None:
+def test_power_says_when_there_are_too_few_sessions(known: Person) -> None:
     """Few sessions are said to be too few."""
     done = known.run("experiment", "power")
     assert done.code == 2
@@ -250,7 +252,7 @@ def test_a_plan_of_how_many_sessions(known: Person) -> None:
     assert known.run("experiment", "power", "--cold", "2").code == 2
 
 
-def test_how_many_sessions_success_takes(known: Person) -> None:
+def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None:
     """The help's own example, where every session's last check passed: it cannot rise, so a fall is planned for, and weeks are
     counted in sessions that had a check."""
     trial(known, harm=0.2, count=40)
@@ -302,7 +304,7 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
     return item
 
 
-def test_what_does_harm_is_withdrawn_and_can_be_brought_back(known: Person) -> None:
+def test_a_harmful_lesson_is_withdrawn_and_can_be_released(known: Person) -> None:
     """Learning takes it out with a line in the ledger, `lessons` and `explain` say why; brought back it stays, also when it is
     learned again and in an archive that is made anew; pinned it is only warned about."""
     item = trial(known, harm=0.2)

@@ -47,7 +47,7 @@ def prepared(person: Person) -> float:
     return time.time() - COUNT * 3600
 
 
-def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
+def test_explain_advice_measures_the_next_calls(person: Person) -> None:
     """Mistakes go on where a word was withheld, and stop where it was said: advice helps, by what the five calls after it show;
     moments after which nothing came are counted and named."""
     begun = prepared(person)
@@ -76,7 +76,7 @@ def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
     assert said.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
 
 
-def test_a_template_that_does_harm_is_unloaded(person: Person) -> None:
+def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
     """Loaded for a project, given to warm sessions and kept from cold ones: it is taken out with a line in the ledger, once."""
     begun = prepared(person)
     project = os.path.join(person.home, "shop")

@@ -112,7 +112,7 @@ def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) ->
     assert "[bold]" in person.run("mistakes").out
 
 
-def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Person) -> None:
+def test_a_mistake_of_one_session_is_not_listed(person: Person) -> None:
     person.write(session(11))
     person.run("sync")
     done = person.run("mistakes")
@@ -121,7 +121,7 @@ def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Perso
     assert "--min-sessions 1" in done.err
 
 
-def test_sessions_without_failures_are_praised(archived: Person) -> None:
+def test_sessions_without_failures_have_no_mistakes(archived: Person) -> None:
     done = archived.run("mistakes", "--project", "/w/other")
     assert (done.code, done.out) == (0, "")
     assert "No failed call" in done.err

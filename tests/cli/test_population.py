@@ -71,7 +71,7 @@ def test_sessions_without_calls(person: Person) -> None:
     assert json.loads(person.run("profile", "--json").out)["calls"] == 0
 
 
-def test_the_page_is_written_whole_and_replacing_is_said(busy: Person) -> None:
+def test_the_html_report_is_written_and_replaced(busy: Person) -> None:
     path = os.path.join(busy.home, "report.html")
     first = busy.run("profile", "--html", path)
     assert "Wrote" in first.err
@@ -85,7 +85,7 @@ def test_the_page_is_written_whole_and_replacing_is_said(busy: Person) -> None:
     assert not [name for name in os.listdir(busy.home) if name.endswith(".new")]
 
 
-def test_a_page_that_cannot_be_written(busy: Person) -> None:
+def test_an_unwritable_html_report_is_refused_in_one_line(busy: Person) -> None:
     """One line that says why, and nothing left behind."""
     done = busy.run("profile", "--html", os.path.join(busy.home, "missing", "report.html"))
     assert done.code == 2

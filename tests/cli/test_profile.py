@@ -40,7 +40,7 @@ def profiled(archived: Person) -> Person:
     return archived
 
 
-def test_one_session_is_told_in_a_sentence_a_table_and_a_line_each(profiled: Person) -> None:
+def test_a_profile_has_a_sentence_a_table_and_a_line_per_measure(profiled: Person) -> None:
     done = profiled.run("profile", LONG[:8])
     assert done.code == 0
     assert "does src/app/main.py work?" in done.out
@@ -100,14 +100,14 @@ def test_a_session_without_calls_says_so(profiled: Person) -> None:
     assert "nan" not in done.out.lower()
 
 
-def test_few_calls_are_said_to_be_few(profiled: Person) -> None:
+def test_a_profile_of_few_calls_warns(profiled: Person) -> None:
     done = profiled.run("profile", FIRST)
     assert done.code == 0
     assert "with so few calls" in done.out
     assert "too few judged calls" in done.out
 
 
-def test_only_unknown_outcomes(person: Person) -> None:
+def test_calls_of_unknown_outcome_are_not_judged(person: Person) -> None:
     """Calls whose results were never written."""
     person.write(ClaudeTranscript(session=LONG).prompt("go").call("Bash", {"command": "ls"}))
     person.run("sync")
@@ -118,7 +118,7 @@ def test_only_unknown_outcomes(person: Person) -> None:
 
 
 @pytest.mark.parametrize("width", ["40", "80", "140"])
-def test_it_fits_the_window(profiled: Person, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+def test_the_profile_fits_the_window(profiled: Person, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
     """The lines of measures are wrapped under their label; nothing crashes where there is no room."""
     monkeypatch.setenv("COLUMNS", width)
     lines = profiled.run("profile", LONG).out.splitlines()
@@ -126,11 +126,11 @@ def test_it_fits_the_window(profiled: Person, monkeypatch: pytest.MonkeyPatch, w
     assert max(map(len, measures)) <= max(int(width), 42)
 
 
-def test_colours_are_for_terminals(profiled: Person) -> None:
+def test_piped_output_has_no_colours(profiled: Person) -> None:
     assert "\x1b" not in profiled.spawn("profile", LONG).out
 
 
-def test_what_a_title_holds_is_not_obeyed(person: Person) -> None:
+def test_control_characters_in_a_title_are_removed(person: Person) -> None:
     person.write(ClaudeTranscript(session=LONG).prompt("[bold]\x1b[31mred").call("Ba\x1b[31msh[/x]", {}).result("ok"))
     person.run("sync")
     done = person.run("profile", LONG)
@@ -147,7 +147,7 @@ def test_what_a_title_holds_is_not_obeyed(person: Person) -> None:
         ([LONG, "--project", "x"], "for many sessions"),
     ],
 )
-def test_mistakes_are_told_in_one_line(profiled: Person, arguments: list[str], words: str) -> None:
+def test_wrong_arguments_are_refused_in_one_line(profiled: Person, arguments: list[str], words: str) -> None:
     done = profiled.run("profile", *arguments)
     assert done.code == 2
     assert words in done.err

@@ -52,7 +52,7 @@ def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
     assert "preheat why" in done.err
 
 
-def test_everything_is_shown_on_request(watched: Person) -> None:
+def test_all_shows_every_call(watched: Person) -> None:
     """Quiet calls are counted unless `--all` asks for them."""
     few, all_of_it = watched.run("replay", STUCK[:8]).out, watched.run("replay", STUCK[:8], "--all").out
     assert re.search(r"… \d+ calls?$", few, re.MULTILINE)
@@ -85,7 +85,7 @@ def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
     assert (found["turn"], found["turns"], len(found["readings"])) == (12, 20, 8)
 
 
-def test_a_turn_that_is_not_there_is_told(watched: Person) -> None:
+def test_an_unknown_turn_is_refused_in_one_line(watched: Person) -> None:
     """With what there is."""
     done = watched.run("why", f"{STUCK[:8]}:99")
     assert done.code == 2
@@ -93,7 +93,7 @@ def test_a_turn_that_is_not_there_is_told(watched: Person) -> None:
     assert "20" in done.err
 
 
-def test_nobody_is_advised_in_a_quiet_session(archived: Person) -> None:
+def test_a_session_without_problems_gets_no_advisory(archived: Person) -> None:
     """Healthy is silent, and it says so."""
     quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
     archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))

@@ -16,7 +16,7 @@ from tests.waiting import HUNG, until
 from .conftest import SECOND, Person, first_session
 
 
-def test_nothing_there_is_said_with_what_to_do_next(person: Person) -> None:
+def test_sync_without_any_session_says_what_to_do(person: Person) -> None:
     """A newcomer without any agent gets a sentence, not an empty table, and exit code 0."""
     done = person.run("sync")
     assert done.code == 0
@@ -34,7 +34,7 @@ def test_summary_counts_by_agent(person: Person) -> None:
     assert "Read " in done.out
 
 
-def test_second_sync_says_nothing_new_the_same_way_on_both_paths(person: Person) -> None:
+def test_a_second_sync_prints_the_same_on_the_quick_and_the_full_path(person: Person) -> None:
     """The quick path (own process) and the long one print the same sentence and the same JSON shape."""
     person.write(first_session())
     assert person.run("sync").code == 0
@@ -79,7 +79,7 @@ def test_many_problems_are_capped(person: Person) -> None:
     assert lines[-1] == "and 5 more; `preheat doctor` lists them"
 
 
-def test_a_folder_is_walked_and_strangers_are_counted(person: Person) -> None:
+def test_sync_of_a_folder_counts_files_that_are_no_sessions(person: Person) -> None:
     folder = os.path.join(person.home, "backup")
     first_session().write(folder)
     for name in ("notes.txt", "empty.jsonl"):
@@ -91,7 +91,7 @@ def test_a_folder_is_walked_and_strangers_are_counted(person: Person) -> None:
     assert json.loads(person.run("sync", folder, "--json").out)["unrecognised_files"] == 2
 
 
-def test_a_named_stranger_is_an_error(person: Person) -> None:
+def test_sync_of_a_file_that_is_no_session_is_an_error(person: Person) -> None:
     path = os.path.join(person.home, "notes.txt")
     with open(path, "w") as stream:
         stream.write("not a session")
@@ -115,7 +115,7 @@ def test_an_unreadable_file_in_a_folder_is_named_and_the_rest_is_read(person: Pe
     assert "Claude Code" in done.out
 
 
-def test_agent_names_are_taken_as_people_write_them(person: Person) -> None:
+def test_agent_names_are_accepted_in_any_spelling(person: Person) -> None:
     person.write(first_session())
     assert json.loads(person.run("sync", "--agent", "Claude Code", "--json").out)["agents"]["claude_code"]["read"] == 1
     done = person.run("sync", "--agent", "nobody")

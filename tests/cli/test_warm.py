@@ -99,7 +99,7 @@ def test_filters_choose_the_sessions(harbour: Person) -> None:
     refused(harbour.run("warm", "build", "mine", "--agent", "codex"), "no session fits", "preheat sessions list")
 
 
-def test_one_session_is_enough_to_extract_from(harbour: Person) -> None:
+def test_a_template_is_extracted_from_one_session(harbour: Person) -> None:
     """Weak lessons count, because a person chose the session; it gets a name if none is given."""
     made = value(harbour, "extract", name(1), "--description", "piers")
     assert made["name"] == "harbour-00000001"
@@ -152,7 +152,7 @@ def two(person: Person) -> Person:
     return person
 
 
-def test_the_list_says_what_there_is(two: Person) -> None:
+def test_templates_are_listed(two: Person) -> None:
     """Name, version, lessons, tokens and uses; a damaged one is listed with what is wrong."""
     (row,) = value(two, "list")
     assert (row["name"], row["lessons"], row["versions"], row["used"]) == ("mine", 2, 2, "not used yet")
@@ -182,7 +182,7 @@ def test_success_is_tracked_over_the_sessions_that_got_it(harbour: Person) -> No
     assert "used 4 times, 67% success of 3" in harbour.run("warm", "show", "mine").out
 
 
-def test_handing_out_is_noted(two: Person) -> None:
+def test_the_use_of_a_template_is_recorded(two: Person) -> None:
     """A context from a template counts as a use of that version; an empty one, or one without a template, does not."""
     digest = kept().find("mine").digest
     item = Item(lesson="c1", kind="convention", text="x", tokens=1, value=1.0)
@@ -209,7 +209,7 @@ def test_the_difference_of_two_versions(two: Person) -> None:
     refused(two.run("warm", "diff", "mine@-1"), "no version before")
 
 
-def test_back_and_forth_and_away_and_back(two: Person) -> None:
+def test_rollback_delete_and_restore_change_the_present_version(two: Person) -> None:
     """Rollback, delete, restore: every step is a line of the history."""
     first = kept().find("mine@-1").digest
     assert value(two, "rollback", "mine")["digest"] == first
@@ -248,7 +248,7 @@ def test_a_template_goes_from_one_machine_to_another(two: Person, tmp_path: Any)
     refused(two.run("warm", "review", "theirs", "--accept"), "nothing of `theirs` waits")
 
 
-def test_a_review_shows_what_is_hidden_and_locks_it_away(person: Person, tmp_path: Any) -> None:
+def test_a_review_shows_hidden_characters_and_quarantines_the_lesson(person: Person, tmp_path: Any) -> None:
     """Instructions, secrets, destructive commands, characters that one does not see: written out, and quarantined."""
     bad = {
         "hidden": lesson(use="make\u200b test"),
@@ -313,7 +313,7 @@ def test_the_schema_is_printed(person: Person) -> None:
 
 
 # The group.
-def test_the_table_says_what_the_commands_say() -> None:
+def test_the_table_has_the_first_lines_of_the_commands_help() -> None:
     """Listing them imports none, so their first lines stand twice: here they are held together."""
     with click.Context(warm_group) as context:
         for name, entry in COMMANDS.items():
@@ -332,6 +332,6 @@ def test_names_and_versions_are_completed(two: Person) -> None:
         assert [line.partition(",")[2] for line in done.out.split()] == wanted
 
 
-def test_a_mistyped_command_is_helped(person: Person) -> None:
+def test_a_mistyped_warm_command_gets_a_suggestion(person: Person) -> None:
     """Like everywhere else."""
     refused(person.run("warm", "biuld"), "did you mean `build`?")

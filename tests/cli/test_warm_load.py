@@ -77,7 +77,7 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     assert "make all" in started(os.getcwd())
 
 
-def test_one_that_went_leaves_sessions_with_what_was_learned(here: Person) -> None:
+def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: Person) -> None:
     """Deleted: sessions start as without it, and `load` and `doctor` say why."""
     loaded(here, "mine")
     Store(data_folder()).delete("mine", AT + 2)
@@ -89,7 +89,7 @@ def test_one_that_went_leaves_sessions_with_what_was_learned(here: Person) -> No
     assert any("`preheat warm load --none`" in line for line in json.loads(done.out)["findings"])
 
 
-def test_where_the_last_session_stopped_is_told_besides(here: Person) -> None:
+def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
     """A template knows nothing of yesterday; the archive does."""
     learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
     assert "src/checkout.py" in started(os.getcwd())
@@ -100,7 +100,7 @@ def test_where_the_last_session_stopped_is_told_besides(here: Person) -> None:
     assert f"`{WRONG}` fails here" not in text
 
 
-def test_wrong_use_is_one_line(here: Person) -> None:
+def test_wrong_arguments_of_load_are_refused_in_one_line(here: Person) -> None:
     """An unknown name, both ways at once, a folder that is none."""
     for arguments, word in (
         (["nope"], "no template `nope`"),
@@ -113,7 +113,7 @@ def test_wrong_use_is_one_line(here: Person) -> None:
         assert word in done.err
 
 
-def test_a_damaged_state_holds_no_session_up(here: Person) -> None:
+def test_a_damaged_state_does_not_stop_sessions(here: Person) -> None:
     """It starts with what was learned; whoever asks is told."""
     loaded(here, "mine")
     for name in os.listdir(data_folder()):
@@ -139,7 +139,9 @@ def test_a_damaged_state_holds_no_session_up(here: Person) -> None:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_they_give_the_same(archived: Person, ours: list[str], theirs: list[str]) -> None:
+def test_analyze_and_compress_check_below_warm_give_the_same(
+    archived: Person, ours: list[str], theirs: list[str]
+) -> None:
     """To people and to programs."""
     for more in ([], ["--json"]):
         assert archived.run(*ours, *more) == archived.run(*theirs, *more)
@@ -171,7 +173,7 @@ def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
 
 
 # Who calls.
-def test_an_agent_that_calls_means_its_own_newest_session(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_latest_is_the_newest_session_of_the_calling_agent(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was ever read: its sessions are read now. `latest` is its own, though another agent's is newer."""
     made = worked(1)
     person.write(made)
@@ -196,7 +198,7 @@ def test_an_agent_that_calls_means_its_own_newest_session(person: Person, monkey
     assert "gemini:latest" in done.err
 
 
-def test_an_unknown_caller_is_none(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_calling_agent_is_ignored(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """The variable is no way to ask for anything else."""
     monkeypatch.setenv("PREHEAT_CALLER", "../x")
     assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == _newest()

@@ -56,7 +56,7 @@ def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
     assert done.err == ""
 
 
-def test_where_nothing_is_known_nothing_is_printed(person: Person) -> None:
+def test_start_without_lessons_prints_nothing(person: Person) -> None:
     """No archive: no text, the reason and what to do on the error stream, no error, and no archive made by the way."""
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
@@ -73,7 +73,7 @@ def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
     assert ("make upload" in done.out) == (not form.startswith("hermes"))
 
 
-def test_json_has_all_of_it(shop: Person) -> None:
+def test_json_has_the_context_and_the_document(shop: Person) -> None:
     """The context, the document, and each message with its tokens."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", "openai", "--json")
     found = json.loads(done.out)
@@ -83,7 +83,7 @@ def test_json_has_all_of_it(shop: Person) -> None:
     assert all(each["tokens"] > 0 for each in found["messages"])
 
 
-def test_explain_says_why(shop: Person) -> None:
+def test_explain_prints_why_each_lesson_was_chosen(shop: Person) -> None:
     """Each item with its value and where that comes from, and what was left out."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--explain")
     assert "c1  convention  value 0." in done.out
@@ -92,7 +92,7 @@ def test_explain_says_why(shop: Person) -> None:
     assert "<preheat" not in done.out
 
 
-def test_a_small_budget_is_said(shop: Person) -> None:
+def test_a_small_budget_leaves_lessons_out(shop: Person) -> None:
     """Ten tokens are too few for anything."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--budget", "10")
     assert (done.code, done.out) == (0, "")
@@ -121,7 +121,7 @@ def test_an_empty_task_is_refused(shop: Person, task: str) -> None:
     assert "the task is empty" in done.err
 
 
-def test_a_block_is_put_into_a_file_of_people(shop: Person) -> None:
+def test_a_block_is_added_to_an_existing_file(shop: Person) -> None:
     """What they wrote stays, and a second run changes nothing."""
     path = os.path.join(shop.home, "AGENTS.md")
     with open(path, "w", encoding="utf-8") as stream:
@@ -134,7 +134,7 @@ def test_a_block_is_put_into_a_file_of_people(shop: Person) -> None:
     assert read(path) == once
 
 
-def test_a_skill_is_a_folder(shop: Person) -> None:
+def test_a_skill_is_written_as_a_folder(shop: Person) -> None:
     """Below the one that is named, and replaced by the next run."""
     folder = os.path.join(shop.home, "skills")
     arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "skill", "-o", folder)
@@ -159,7 +159,7 @@ def test_a_file_that_is_not_ours_is_not_overwritten(shop: Person) -> None:
     assert os.listdir(shop.home).count("prefill.json") == 1
 
 
-def test_nothing_to_say_writes_nothing(person: Person) -> None:
+def test_an_empty_context_writes_no_file(person: Person) -> None:
     """No empty file is left behind, and the reason is told."""
     path = os.path.join(person.home, "context.txt")
     done = person.run("warm", "start", "--task", TASK, "-o", path)
@@ -168,7 +168,7 @@ def test_nothing_to_say_writes_nothing(person: Person) -> None:
     assert not os.path.exists(path)
 
 
-def test_test_shows_the_exact_messages(shop: Person) -> None:
+def test_warm_test_shows_the_exact_messages(shop: Person) -> None:
     """Each with its role and tokens, the sum, and what was left out."""
     done = shop.run("warm", "test", "shop", TASK)
     assert done.code == 0
@@ -190,7 +190,7 @@ def test_an_unknown_template_is_named(shop: Person) -> None:
     assert done.err.count("\n") == 1
 
 
-def test_a_session_does_not_wait_for_what_it_does_not_need(shop: Person) -> None:
+def test_warm_start_imports_nothing_heavy(shop: Person) -> None:
     """Nothing heavy is imported on this way."""
     script = (
         "import sys; from preheat.cli import main;"

@@ -57,7 +57,7 @@ def test_a_training_is_shown_task_by_task(person: Person, suite: str, program: s
     assert "1/2 build: done" in done.err
 
 
-def test_the_same_for_programs(person: Person, suite: str, program: str) -> None:
+def test_a_training_is_reported_as_json(person: Person, suite: str, program: str) -> None:
     words = ("--suite", suite, "--agent", "claude", "--program", program, "--limit", "1", "--json")
     done = person.run("warm", "train", "basics", *words)
     assert done.code == 0, done.err
@@ -67,7 +67,7 @@ def test_the_same_for_programs(person: Person, suite: str, program: str) -> None
     assert said["examples"] >= 1
 
 
-def test_what_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
+def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
     """One line that says what is wrong and where; nothing is kept."""
     broken = tmp_path / "broken.yaml"
     broken.write_text("tasks:\n  - id: a\n")
@@ -86,7 +86,9 @@ def test_what_is_refused_before_anything_runs(person: Person, suite: str, tmp_pa
     assert not os.path.exists(os.path.join(person.folder, "templates"))
 
 
-def test_asked_to_end_it_takes_the_program_with_it(person: Person, suite: str, program: str, tmp_path: Path) -> None:
+def test_sigterm_ends_the_training_and_the_agents_program(
+    person: Person, suite: str, program: str, tmp_path: Path
+) -> None:
     """The agent's program has a group of its own, and would work on for nobody."""
     process_id = tmp_path / "process"
     Path(suite).write_text(f"tasks: [{{id: long, prompt: 'sh: echo $$ > {process_id}; sleep 600'}}]")

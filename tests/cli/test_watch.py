@@ -50,7 +50,7 @@ def transcript(person: Person) -> str:
     return person.write(story)
 
 
-def test_nothing_runs(person: Person) -> None:
+def test_watch_without_sessions_says_so(person: Person) -> None:
     """Said with what to do; no archive is needed."""
     done = person.run("watch", "--once")
     assert done.code == 0
@@ -58,7 +58,7 @@ def test_nothing_runs(person: Person) -> None:
     assert json.loads(person.run("watch", "--json").out) == []
 
 
-def test_a_session_that_hooks_tell_of(person: Person) -> None:
+def test_watch_shows_a_session_reported_by_hooks(person: Person) -> None:
     """Phase, turn, debt and the last advisory, as the daemon has them."""
     heard(person, [asked("fix the cart"), *(edited(f"src/cart/part{number}.py") for number in range(12))])
     done = person.run("watch", "--once")
@@ -73,7 +73,7 @@ def test_a_session_that_hooks_tell_of(person: Person) -> None:
     assert "src/cart" in done.out
 
 
-def test_a_session_that_only_has_a_transcript(person: Person) -> None:
+def test_watch_shows_a_session_from_its_growing_transcript(person: Person) -> None:
     """Read from its file while that grows; hooks come first where there are both."""
     path = transcript(person)
     (found,) = json.loads(person.run("watch", "--json").out)
@@ -107,7 +107,7 @@ def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> No
 
 
 @pytest.mark.parametrize("width", [60, 100, 200])
-def test_what_a_session_says_is_not_obeyed_and_fits(
+def test_texts_of_sessions_fit_the_window_without_control_characters(
     person: Person, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Escapes in names go nowhere; no line is wider than the window."""
@@ -118,7 +118,7 @@ def test_what_a_session_says_is_not_obeyed_and_fits(
     assert max(map(len, done.out.splitlines())) <= width
 
 
-def test_many_sessions_are_cut(person: Person) -> None:
+def test_watch_shows_at_most_forty_sessions(person: Person) -> None:
     """A screen has an end."""
     from rich.console import Console
 

@@ -54,7 +54,7 @@ def test_the_tools_are_listed_and_called(taught: Machine, mode: str) -> None:
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
-def test_what_fails_is_an_answer_that_helps(taught: Machine) -> None:
+def test_failures_are_answers_with_advice(taught: Machine) -> None:
     """A wrong name, wrong arguments, an unknown session: flagged as errors, and the next call is answered."""
 
     async def talk(client: Client) -> Any:
@@ -73,7 +73,7 @@ def test_what_fails_is_an_answer_that_helps(taught: Machine) -> None:
     assert right.structured_content["success"] is True
 
 
-def test_the_prompt_is_a_warm_start(taught: Machine) -> None:
+def test_the_prompt_gives_the_context_and_the_task(taught: Machine) -> None:
     """The context and then the task; without a task, and for an unknown project, an error that says what to do."""
 
     async def talk(client: Client) -> Any:
@@ -161,7 +161,7 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 @pytest.mark.parametrize("roots", [[], ["https://example.com/x"], ["file://elsewhere/x"], None])
-def test_roots_that_say_nothing_are_no_trouble(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
+def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
     """None, one that is no folder, or a client that fails when it is asked."""
 
     async def told(context: Any) -> types.ListRootsResult | types.ErrorData:
@@ -178,7 +178,7 @@ def test_roots_that_say_nothing_are_no_trouble(taught: Machine, tmp_path: Path, 
 
 
 # Trouble.
-def test_without_an_archive_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
+def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
     """A client that starts us before the first sync: listed as ever, and told what to do by every tool."""
 
     async def talk(client: Client) -> Any:
@@ -194,7 +194,7 @@ def test_without_an_archive_it_starts_and_says_what_to_do(tmp_path: Path) -> Non
     assert not os.path.exists(archive_path(str(tmp_path / "none")))
 
 
-def test_it_lives_on_while_the_archive_is_broken(tmp_path: Path) -> None:
+def test_the_server_survives_a_damaged_archive(tmp_path: Path) -> None:
     """A damaged archive is an error answer; as soon as it is whole again, the same server answers."""
     machine = made(tmp_path, sessions=2)
     path = archive_path(machine.folder)
@@ -232,7 +232,7 @@ def test_twenty_calls_at_once_are_all_answered(taught: Machine) -> None:
     assert found == [True] * 20
 
 
-def test_a_call_that_waits_holds_up_no_other(tmp_path: Path) -> None:
+def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
     """Another program writes to the archive, and a call has to wait for it, because it has to store the analysis of a session
     first: meanwhile others are answered, then it is, too."""
     machine = Machine(tmp_path)
@@ -312,7 +312,7 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
     assert process.returncode == 0
 
 
-def test_it_ends_when_its_input_ends(taught: Machine) -> None:
+def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
     """Quietly, and also if it never got a word."""
     process = started(taught.folder)
     out, err = process.communicate(b"", timeout=HUNG)
@@ -320,7 +320,7 @@ def test_it_ends_when_its_input_ends(taught: Machine) -> None:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_it_ends_when_it_is_told_to(taught: Machine, sent: signal.Signals, code: int) -> None:
+def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code: int) -> None:
     """Ctrl-C while the client's pipe stays open: at once, without a traceback."""
     process = started(taught.folder)
     greeted(process)
@@ -331,7 +331,7 @@ def test_it_ends_when_it_is_told_to(taught: Machine, sent: signal.Signals, code:
     process.communicate()
 
 
-def test_a_client_that_goes_away_is_no_error(taught: Machine) -> None:
+def test_a_lost_client_is_no_error(taught: Machine) -> None:
     """Nobody reads any more: it ends without a traceback."""
     process = started(taught.folder)
     greeted(process)
@@ -348,7 +348,7 @@ def test_a_client_that_goes_away_is_no_error(taught: Machine) -> None:
     process.stderr.close()
 
 
-def test_without_the_sdk_it_says_how_to_get_it(tmp_path: Path) -> None:
+def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> None:
     """An installation without the extra: one line with the command, exit code 2, nothing on standard output."""
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
@@ -369,7 +369,7 @@ def test_without_the_sdk_it_says_how_to_get_it(tmp_path: Path) -> None:
         assert "mcp>=2.3" in done.stderr
 
 
-def test_nothing_imports_the_sdk_but_the_server() -> None:
+def test_only_the_server_imports_the_sdk() -> None:
     """It takes longer to load than everything else: the tools and the other commands do without. So does the database
     library, which `provision` has no use for."""
     seen = subprocess.run(

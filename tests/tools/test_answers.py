@@ -66,7 +66,7 @@ def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) ->
     assert small["tokens"] <= 100
 
 
-def test_mistakes_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """The occurrences are left for a second question; all the numbers are the same."""
     found = ask(taught, "mistakes")
     said = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
@@ -81,7 +81,7 @@ def test_mistakes_are_those_of_the_command(taught: Machine, monkeypatch: pytest.
     assert len(whole["occurrences"]) == found["mistakes"][0]["calls"]
 
 
-def test_lessons_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Everything that may be handed out, without what it rests on; by its id a lesson is whole."""
     found = ask(taught, "lessons", max_tokens=20_000)
     said = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
@@ -94,9 +94,7 @@ def test_lessons_are_those_of_the_command(taught: Machine, monkeypatch: pytest.M
     assert ask(taught, "lessons", words="zeppelin")["next"].startswith("fewer or other words")
 
 
-def test_lessons_of_a_folder_that_nobody_worked_in_are_those_that_hold_anywhere(
-    taught: Machine, tmp_path: Path
-) -> None:
+def test_lessons_of_an_unknown_folder_are_the_general_ones(taught: Machine, tmp_path: Path) -> None:
     """A new project is no error; one that was named and is not known is."""
     found = ask(taught, "lessons", cwd=str(tmp_path))
     assert found["success"]
@@ -105,7 +103,7 @@ def test_lessons_of_a_folder_that_nobody_worked_in_are_those_that_hold_anywhere(
     assert "no project `atlantis`" in ask(taught, "lessons", project="atlantis")["error"]
 
 
-def test_profiles_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Of one session everything; of many what was asked for, and the rest by name."""
     one = ask(taught, "profile", session="latest")
     assert one.pop("success")
@@ -120,7 +118,7 @@ def test_profiles_are_those_of_the_command(taught: Machine, monkeypatch: pytest.
     assert ask(taught, "profile", project="atlantis")["next"].startswith("no session fits")
 
 
-def test_why_is_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """The same arithmetic, at the same turn."""
     said = commanded(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
@@ -128,7 +126,7 @@ def test_why_is_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyP
     assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
 
 
-def test_search_finds_passages_with_where_they_stand(taught: Machine) -> None:
+def test_search_gives_passages_with_session_and_line(taught: Machine) -> None:
     """Enough to open the session, and to know how old it is."""
     found = ask(taught, "session_search", words="zebrafish 2")
     (passage,) = found["passages"]
@@ -161,7 +159,7 @@ def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> No
 
 
 # Short.
-def test_what_does_not_fit_is_left_out_and_can_be_had(taught: Machine) -> None:
+def test_rows_that_do_not_fit_follow_with_offset(taught: Machine) -> None:
     """Every row comes exactly once, by going on where the last answer ended."""
     whole = ask(taught, "lessons", max_tokens=20_000)["lessons"]
     seen: list[str] = []
@@ -180,7 +178,7 @@ def test_what_does_not_fit_is_left_out_and_can_be_had(taught: Machine) -> None:
 
 # Clean.
 @pytest.mark.parametrize("name", NAMES)
-def test_hostile_texts_come_out_clean(attacked: Machine, name: str) -> None:
+def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
     """Nothing in a session's text steers a terminal, hides, ends our block or opens another; what it says is called data."""
     needed: dict[str, list[dict[str, Any]]] = {
         "provision": [{"task": "run make check and the tests"}],
@@ -202,7 +200,7 @@ def test_hostile_texts_come_out_clean(attacked: Machine, name: str) -> None:
             assert "data, not instructions" in text
 
 
-def test_what_gives_orders_is_withheld_and_the_rest_stays(attacked: Machine) -> None:
+def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None:
     """The attack is in the archive, and found; its words are not what the model reads."""
     withheld = [each for each in ask(attacked, "mistakes")["mistakes"] if each["title"].startswith("(withheld")]
     assert withheld
@@ -212,7 +210,7 @@ def test_what_gives_orders_is_withheld_and_the_rest_stays(attacked: Machine) -> 
     assert "npx frobnicate" in [each["text"] for each in ask(attacked, "session_search", words="npx")["passages"]]
 
 
-def test_what_was_asked_of_preheat_is_not_learned_from(tmp_path: Path) -> None:
+def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) -> None:
     """Our own answers stand in transcripts, too: they are neither counted nor handed out again."""
     machine = made(tmp_path)
     for number in range(20, 24):
@@ -244,7 +242,7 @@ def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "warm_session"])
 @pytest.mark.parametrize("trouble", ["damaged", "newer", "folder"])
-def test_an_archive_that_cannot_be_used_is_an_answer(name: str, trouble: str, tmp_path: Path) -> None:
+def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_path: Path) -> None:
     """Damaged, of a newer version, or not a file at all."""
     path = archive_path(str(tmp_path))
     if trouble == "damaged":
@@ -264,9 +262,7 @@ def test_an_archive_that_cannot_be_used_is_an_answer(name: str, trouble: str, tm
     assert answer["next"]
 
 
-def test_a_tool_that_breaks_inside_is_an_answer_and_a_line_in_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failing_tool_gives_an_error_answer_and_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Whatever goes wrong, the one who asked can go on. Here a session's row has a text where a time should be."""
     machine = made(tmp_path, sessions=2)
     connection = machine.connection()
@@ -279,7 +275,7 @@ def test_a_tool_that_breaks_inside_is_an_answer_and_a_line_in_the_log(
     assert "the tool `session_search` failed" in caplog.text
 
 
-def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
+def test_concurrent_calls_get_the_same_answer(tmp_path: Path) -> None:
     """Twenty threads on an archive that is not judged yet: one judges, all get the same."""
     machine = Machine(tmp_path)
     for number in range(1, 5):
@@ -296,9 +292,7 @@ def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
     assert answers[0]["mistakes"]
 
 
-def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client does not wait for ever. What is missing is said, a template is not built of half of the sessions, and two
     sessions are compared whatever the others are."""
     machine = Machine(tmp_path)
@@ -323,6 +317,6 @@ def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
     assert "missing" not in found
 
 
-def test_a_tool_that_is_not_there_is_an_answer() -> None:
+def test_an_unknown_tool_gives_an_error_answer() -> None:
     """With the names of those that are."""
     assert call("no_such_tool", {}, "somewhere", ".")["next"].startswith("there are `provision`")

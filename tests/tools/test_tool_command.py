@@ -31,7 +31,7 @@ def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | Non
     )
 
 
-def test_lists_the_tools_with_a_line_each(taught: Machine) -> None:
+def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
     """And as JSON with what a host needs to offer them to a model."""
     listed = spawn(taught)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [tool.name for tool in TOOLS]
@@ -41,7 +41,7 @@ def test_lists_the_tools_with_a_line_each(taught: Machine) -> None:
     assert [each["name"] for each in whole if not each["reads_only"]] == ["warm_session"]
 
 
-def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machine) -> None:
+def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> None:
     """Both are the same; the answer is one JSON object and nothing else."""
     given = '{"words": "pytest", "project": "shop"}'
     behind, piped, asked = (
@@ -65,7 +65,7 @@ def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machin
         (("lessons", '{"project": "atlantis"}'), "no project `atlantis` is known"),
     ],
 )
-def test_what_fails_is_an_answer_and_exit_code_one(taught: Machine, words: tuple[str, ...], error: str) -> None:
+def test_a_failure_is_an_answer_with_exit_code_1(taught: Machine, words: tuple[str, ...], error: str) -> None:
     """A program reads the answer in any case; a script sees it by the code."""
     done = spawn(taught, *words)
     assert done.returncode == 1
@@ -84,7 +84,7 @@ def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_pat
     assert "is not a folder" in refused.stderr
 
 
-def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -> None:
+def test_an_open_empty_pipe_is_not_waited_for(taught: Machine) -> None:
     """As agents' shells have it: the tool runs without arguments after a moment."""
     reading, writing = os.pipe()
     try:
@@ -101,7 +101,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -
     assert json.loads(done.stdout)["success"] is True
 
 
-def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> None:
+def test_a_dash_waits_for_arguments(taught: Machine) -> None:
     """With `-` it waits as long as it takes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "preheat", "tool", "lessons", "-"],
@@ -114,7 +114,9 @@ def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> Non
     assert json.loads(out)["found"] >= 1
 
 
-def test_a_newcomer_is_told_to_sync(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+def test_without_an_archive_the_answer_advises_to_sync(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
     """Nothing is there yet, and nothing is made by asking."""
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     assert main(["tool", "mistakes", "{}"]) == 1
