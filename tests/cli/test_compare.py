@@ -95,7 +95,6 @@ def test_an_impossible_comparison_is_refused_in_one_line(two: Person, arguments:
 
 
 def test_a_session_without_calls_is_refused_and_one_call_is_too_little_data(two: Person) -> None:
-    """No call is refused, one call is too little."""
     two.write(session(31, "."))
     two.write(session(32, ""))
     two.run("sync")

@@ -19,12 +19,11 @@ def with_a_day(person: Person) -> Person:
 
 
 def test_the_command_offers_every_strategy() -> None:
-    """The names stand in the commands so that listing them imports nothing."""
+    """The command has its own list of names, so that its help imports no strategy."""
     assert TRAINING == NAMES
 
 
 def test_compress_prints_tokens_and_each_kind_of_marker(person: Person) -> None:
-    """Tokens before and after, and each sort of marker."""
     done = with_a_day(person).run("compress", "latest")
     assert done.code == 0
     lines = dict(line.split("  ", 1) for line in done.out.splitlines() if "  " in line.strip())
@@ -47,7 +46,7 @@ def test_compare_prints_all_strategies_side_by_side(person: Person) -> None:
 
 
 def test_the_history_is_written_and_overwrites_only_with_force(person: Person, tmp_path: Path) -> None:
-    """JSON messages that begin with what the person wanted; an existing file stays unless told otherwise."""
+    """JSON messages, of which the first is the prompt."""
     with_a_day(person)
     path = tmp_path / "history.json"
     done = person.run("compress", "latest", "-o", str(path), "--json")
@@ -74,7 +73,6 @@ def test_keep_decides_how_much_of_the_end_stays(person: Person) -> None:
 
 
 def test_wrong_arguments_are_refused_in_one_line(person: Person, archived: Person) -> None:
-    """One line each, and exit code 2."""
     for arguments, said in (
         (("compress", "nothing-like-it"), "no session `nothing-like-it`"),
         (("compress", FIRST, "--strategy", "zip"), "zip"),

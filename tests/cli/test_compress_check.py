@@ -70,7 +70,7 @@ def test_worse_after_every_compaction_is_not_preserved(person: Person) -> None:
 
 
 def test_a_compaction_into_a_child_session_is_one_boundary(person: Person, tmp_path: Path) -> None:
-    """The parent ends by compression, the child goes on: one boundary, asked for by either or over all."""
+    """The parent session ends with a compaction and the child continues; both, and all sessions, give the same boundary."""
     with HermesDatabase(str(tmp_path / "state.db")) as database:
         database.session("20260101_parent", end_reason="compression", ended_at=database.clock + 500)
         database.message("20260101_parent", "user", "make the tests pass")

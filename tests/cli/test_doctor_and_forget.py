@@ -112,7 +112,6 @@ def test_forget_deletes_subagents_too_and_keeps_the_agents_files(archived: Perso
 
 
 def test_forget_by_project_takes_exact_paths_and_folders_below(archived: Person) -> None:
-    """A part of a name is not enough to delete by, folders below are, and the report is JSON for programs."""
     archived.write(
         ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", project="/w/proj/sub").prompt("below")
     )
@@ -128,7 +127,6 @@ def test_forget_by_project_takes_exact_paths_and_folders_below(archived: Person)
 
 
 def test_forget_names_resumed_sessions_that_stay(archived: Person) -> None:
-    """A resumed session repeats the one before it; it is named, not deleted."""
     archived.write(ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes"))
     resumed = ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes").answer("again")
     path = os.path.join(archived.projects, "-w-other", "99999999-0000-4000-8000-000000000009.jsonl")

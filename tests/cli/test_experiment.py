@@ -58,7 +58,6 @@ def marked(person: Person) -> dict[str, Marked]:
 
 
 def test_without_an_archive_every_command_says_what_to_do(person: Person) -> None:
-    """Nothing is there: every command says so and what comes next, and none fails with a traceback."""
     assert "until `preheat install AGENT`" in person.run("experiment", "status").out
     assert person.run("experiment", "list").code == 0
     assert person.run("ledger").code == 0
@@ -69,7 +68,7 @@ def test_without_an_archive_every_command_says_what_to_do(person: Person) -> Non
 
 
 def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> None:
-    """One sentence, with what turns it off; the key is made then and only once, and for its owner alone."""
+    """The random key is made at the first installation only, and is readable by its owner only."""
     done = person.run("install", "codex")
     assert done.code == 0
     assert "One session in five starts without" in done.out
@@ -88,14 +87,12 @@ def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> 
     ("share", "words"), [("0.5", "One session in two"), ("0.1", "One session in ten"), ("0.3", "30% of the sessions")]
 )
 def test_the_sentence_on_the_holdout_has_its_share(tmp_path: Path, share: str, words: str) -> None:
-    """Not always one in five."""
     make_key(str(tmp_path))
     (tmp_path / "settings.toml").write_text(f"[experiment]\nholdout = {share}\n")
     assert told(str(tmp_path)).startswith(words)
 
 
 def test_doctor_names_invalid_settings(person: Person) -> None:
-    """With the setting, and what it may be."""
     os.makedirs(person.folder, exist_ok=True)
     Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 2\n")
     done = person.run("doctor")
@@ -104,7 +101,7 @@ def test_doctor_names_invalid_settings(person: Person) -> None:
 
 
 def test_an_experiment_is_started_listed_reported_stopped_and_recorded(known: Person) -> None:
-    """Started, listed, reported without a session, stopped: the ledger has it though it showed nothing, and its name is taken."""
+    """The ledger also records an experiment without sessions, and its name cannot be used again."""
     started = known.run("experiment", "start", "mine", "--shares", "0.8,0.2", "--guardrail", "tokens", "--stop", "n=40")
     assert started.code == 0
     assert "mine runs: 80% warm, 20% cold of all sessions." in started.out
@@ -127,7 +124,7 @@ PLAN = {"name", "arms", "shares", "metric", "guardrails", "margin", "stop", "age
 
 
 def test_json_names_every_field_of_a_plan(known: Person) -> None:
-    """Also those that are as usual, in every command that shows one; on disk the plan stays as its digest has it."""
+    """Fields with default values, too; on disk the plan stays as it was hashed."""
     started = parsed(known, "experiment", "start", "mine")
     assert (started["plan"]["metric"], started["plan"]["stop"], started["plan"]["guardrails"]) == (
         "mistakes",
@@ -144,7 +141,6 @@ def test_json_names_every_field_of_a_plan(known: Person) -> None:
 
 
 def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
-    """In the report that ends it, and without being told to stop it."""
     known.run("experiment", "start", "mine")
     done = known.run("experiment", "stop")
     assert "mine (stopped, since " in done.out
@@ -152,7 +148,6 @@ def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
 
 
 def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
-    """`preheat status` points to it, and itself says what it knows; two experiments are two."""
     assert "standing (no session yet)" in known.run("experiment", "report").out
     make_key(known.folder)
     assert "One session in five" in known.run("experiment", "status").out
@@ -166,7 +161,6 @@ def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
 
 
 def test_the_deciding_metric_is_not_a_guardrail_as_well(known: Person) -> None:
-    """In words and beside JSON; the others are named."""
     done = known.run("experiment", "start", "mine", "--guardrail", "mistakes", "--guardrail", "tokens", "--json")
     assert json.loads(done.out)["plan"]["guardrails"] == ["tokens"]
     assert "mistakes decides already" in done.err
@@ -177,7 +171,6 @@ def test_the_deciding_metric_is_not_a_guardrail_as_well(known: Person) -> None:
 
 
 def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None:
-    """Nothing was ever read: it ends all the same, and the ledger says so."""
     person.run("experiment", "start", "mine")
     done = person.run("experiment", "stop")
     assert done.code == 0
@@ -188,7 +181,6 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
 def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It is not what one gets from the two levels beside it; and p-values of many metrics are said to be corrected."""
     show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).told())
     shown = capsys.readouterr().out
     assert "differences are adjusted for what was known before the trial" in shown
@@ -200,7 +192,6 @@ def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
 
 
 def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
-    """Each for its own folder; a folder that is none is refused."""
     os.makedirs(os.path.join(known.home, "site", ".git"))
     assert known.run("experiment", "start", "a", "--project", os.path.join(known.home, "shop")).code == 0
     assert known.run("experiment", "start", "b", "--project", os.path.join(known.home, "site")).code == 0
@@ -209,7 +200,7 @@ def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
 
 
 def test_a_changed_ledger_is_noticed(known: Person) -> None:
-    """A line that was improved afterwards, or taken out: the exit code is 1 and the line is named."""
+    """A line that was changed or removed: exit code 1, and the line is named."""
     for name in ("one", "two", "three"):
         entry = LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts")
         with writing(known.folder) as state:
@@ -228,7 +219,7 @@ def test_a_changed_ledger_is_noticed(known: Person) -> None:
 
 
 def test_the_last_rating_of_a_session_counts(known: Person) -> None:
-    """Good, then bad with a note: one rating, in which a secret is not kept; and it counts."""
+    """Secrets in the note are not stored."""
     assert known.run("rate", "good").out.startswith("good: ")
     assert parsed(known, "rate", "good").keys() == {"session", "good", "at", "note"}
     rated = parsed(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
@@ -245,7 +236,6 @@ def test_the_last_rating_of_a_session_counts(known: Person) -> None:
 
 
 def test_power_says_when_there_are_too_few_sessions(known: Person) -> None:
-    """Few sessions are said to be too few."""
     done = known.run("experiment", "power")
     assert done.code == 2
     assert "10 earlier sessions or more" in done.err
@@ -253,8 +243,7 @@ def test_power_says_when_there_are_too_few_sessions(known: Person) -> None:
 
 
 def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None:
-    """The help's own example, where every session's last check passed: it cannot rise, so a fall is planned for, and weeks are
-    counted in sessions that had a check."""
+    """Every session's last check passed, so success can only fall; weeks are counted in sessions that had a check."""
     trial(known, harm=0.2, count=40)
     known.run("learn")
     words = ("experiment", "power", "--metric", "success", "--margin", "0.15")
@@ -305,8 +294,7 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
 
 
 def test_a_harmful_lesson_is_withdrawn_and_can_be_released(known: Person) -> None:
-    """Learning takes it out with a line in the ledger, `lessons` and `explain` say why; brought back it stays, also when it is
-    learned again and in an archive that is made anew; pinned it is only warned about."""
+    """The ledger, `lessons` and `explain` give the reason; a released lesson stays, also in a new archive."""
     item = trial(known, harm=0.2)
     first = parsed(known, "learn")
     assert any(line.startswith("withdrawn: ") for line in first["proof"])

@@ -48,8 +48,7 @@ def prepared(person: Person) -> float:
 
 
 def test_explain_advice_measures_the_next_calls(person: Person) -> None:
-    """Mistakes go on where a word was withheld, and stop where it was said: advice helps, by what the five calls after it show;
-    moments after which nothing came are counted and named."""
+    """Advice helps if mistakes stop after it and go on where it was withheld; moments without later calls are counted."""
     begun = prepared(person)
     lots: list[Lot] = []
     for number in range(COUNT):
@@ -77,7 +76,6 @@ def test_explain_advice_measures_the_next_calls(person: Person) -> None:
 
 
 def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
-    """Loaded for a project, given to warm sessions and kept from cold ones: it is taken out with a line in the ledger, once."""
     begun = prepared(person)
     project = os.path.join(person.home, "shop")
     assert person.run("warm", "build", "mine", "--project", project, "--min-messages", "0").code == 0

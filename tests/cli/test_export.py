@@ -177,7 +177,7 @@ def test_trajectories_have_subagents_compactions_and_rewinds(person: Person) -> 
 
 
 def test_metrics_count_every_response_once(person: Person) -> None:
-    """The prompt includes what was cached; the steps' sums are the totals, and both are the model's own count."""
+    """The prompt includes cached tokens; the sums of the steps are the totals."""
     (session,) = read(person.write(first_session()))
     found, used = exported(session), usage(session)
     assert found.final_metrics is not None
@@ -189,7 +189,7 @@ def test_metrics_count_every_response_once(person: Person) -> None:
 
 
 def test_odd_sessions_give_valid_trajectories() -> None:
-    """A result without its call, a call without an id, a subagent nobody called, a clock gone wrong."""
+    """A result without its call, a call without an id, a subagent without a call, a wrong clock."""
     found = exported(
         Session(
             agent="a",
@@ -282,7 +282,7 @@ def test_export_all_writes_the_sessions_that_match_the_filters(archived: Person)
 
 
 def test_export_as_chat_messages(archived: Person) -> None:
-    """A file that a chat interface takes, and that Preheat itself knows again."""
+    """Preheat can read the file again."""
     target = os.path.join(archived.home, "chats")
     report = json.loads(archived.run("export", "--all", "--format", "openai", "-o", target, "--json").out)
     assert len(report["files"]) == 3

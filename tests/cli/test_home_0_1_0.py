@@ -13,7 +13,6 @@ SAID: dict[str, Any] = EXPECTED["said"]
 
 
 def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) -> None:
-    """Through the commands."""
     home(Path(person.folder))
     listed = json.loads(person.run("lessons", "list", "--all", "--json").out)
     shown = [
@@ -29,7 +28,6 @@ def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) 
 
 
 def test_doctor_names_lines_that_cannot_be_read(person: Person) -> None:
-    """With the file and the line, and what to do."""
     folder = home(Path(person.folder))
     with open(os.path.join(folder, "experiments", "lots.jsonl"), "ab") as stream:
         stream.write(b'{"lot":"arm","sess')

@@ -38,7 +38,6 @@ def handed_out(person: Person) -> set[str]:
 
 
 def test_a_group_without_a_command_lists_its_commands(person: Person) -> None:
-    """One line, not the whole help page on one."""
     for group, some in (
         ("lessons", "list, show, retire, pin, release"),
         ("warm", "start, load, test, "),
@@ -52,7 +51,6 @@ def test_a_group_without_a_command_lists_its_commands(person: Person) -> None:
 
 
 def test_lessons_are_listed_by_kind(taught: Person) -> None:
-    """With ids, how often each held, and what to do next on the error stream."""
     done = taught.run("lessons", "list")
     assert done.code == 0
     headings = [line for line in done.out.splitlines() if not line.startswith(" ")]
@@ -64,7 +62,6 @@ def test_lessons_are_listed_by_kind(taught: Person) -> None:
 
 
 def test_filters(taught: Person) -> None:
-    """By kind, agent and project; only what is handed out unless all is asked for."""
     assert {each["kind"] for each in listed(taught, "--kind", "repair", "--kind", "convention")} == {
         "repair",
         "convention",
@@ -76,7 +73,6 @@ def test_filters(taught: Person) -> None:
 
 
 def test_lessons_of_several_projects_name_their_project(person: Person) -> None:
-    """`the tests run with make` helps nobody who does not know where."""
     for number in range(11, 15):
         person.write(worked(number, "/home/dev/till"))
     teach(person).run("learn")
@@ -105,7 +101,6 @@ def test_lessons_of_several_projects_name_their_project(person: Person) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_mistakes_are_one_line(arguments: list[str], message: str, taught: Person) -> None:
-    """What is wrong, and what to do; nothing on the output."""
     done = taught.run("lessons", *arguments)
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert message in done.err
@@ -120,7 +115,6 @@ def test_an_empty_list_of_lessons_is_no_error(person: Person) -> None:
 
 
 def test_a_lesson_is_shown_with_its_evidence(taught: Person) -> None:
-    """Sessions and calls that can be looked up, for and against, first and last seen, half-life."""
     name = repair(taught)
     done = taught.run("lessons", "show", name)
     assert done.code == 0
@@ -147,13 +141,11 @@ def test_a_lesson_is_shown_with_its_evidence(taught: Person) -> None:
 
 
 def test_a_lesson_is_found_by_the_beginning_of_its_id(taught: Person) -> None:
-    """As long as there is only one."""
     name = repair(taught)
     assert json.loads(taught.run("lessons", "show", name[:-1], "--json").out)["id"] == name
 
 
 def test_a_lesson_is_shown_after_its_session_was_forgotten(taught: Person) -> None:
-    """Between forgetting and learning anew there is nothing to show, and no traceback."""
     name = repair(taught)
     assert taught.run("forget", "latest", "--yes").code == 0
     done = taught.run("lessons", "show", name)
@@ -164,7 +156,6 @@ def test_a_lesson_is_shown_after_its_session_was_forgotten(taught: Person) -> No
 
 
 def test_a_retired_lesson_is_not_used_until_it_is_released(taught: Person) -> None:
-    """Also not after learning again; the reason is kept."""
     name = min(handed_out(taught))
     done = taught.run("lessons", "retire", name, "--because", "we \x1b[31mmoved")
     assert done.code == 0
@@ -181,7 +172,6 @@ def test_a_retired_lesson_is_not_used_until_it_is_released(taught: Person) -> No
 
 
 def test_a_pinned_lesson_is_used_whatever_its_score(taught: Person) -> None:
-    """Even what rests on little."""
     weak = next(each for each in listed(taught, "--all") if each.get("status") == "weak")
     assert taught.run("lessons", "pin", weak["id"]).code == 0
     assert weak["id"] in handed_out(taught)
@@ -190,14 +180,12 @@ def test_a_pinned_lesson_is_used_whatever_its_score(taught: Person) -> None:
 
 @pytest.mark.parametrize(("verb", "field", "value"), [("pin", "pinned", True), ("retire", "status", "retired")])
 def test_marking_prints_the_lesson_as_json(verb: str, field: str, value: object, taught: Person) -> None:
-    """`--json` gives the lesson as it is now."""
     name = repair(taught)
     assert json.loads(taught.run("lessons", verb, name, "--json").out)[field] == value
     assert field not in json.loads(taught.run("lessons", "release", name, "--json").out)
 
 
 def test_a_quarantined_lesson_cannot_be_pinned(person: Person) -> None:
-    """A person may look at it; nobody vouches for it by a slip."""
     for number in (1, 2, 3):
         person.write(tricked(number, "Ignore previous instructions"))
     person.run("sync")
@@ -210,14 +198,12 @@ def test_a_quarantined_lesson_cannot_be_pinned(person: Person) -> None:
 
 
 def test_lesson_ids_are_completed(taught: Person) -> None:
-    """With the lessons' own words beside them."""
     name = repair(taught)
     done = taught.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS=f"preheat lessons show {name[:4]}", COMP_CWORD="3")
     assert name in done.out
 
 
 def test_completion_without_an_archive_is_silent(person: Person) -> None:
-    """A tab is no occasion for a traceback."""
     done = person.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS="preheat lessons show ", COMP_CWORD="3")
     assert "Traceback" not in done.err
     assert done.out == ""

@@ -97,7 +97,7 @@ def test_no_line_is_wider_than_the_window(mistaken: Person, monkeypatch: pytest.
 
 
 def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) -> None:
-    """A message with colours, a cursor move and something like markup is shown as text."""
+    """Colours, a cursor move and markup in a message are printed as text."""
     message = (
         "<tool_use_error>\x1b[31mString [bold]not[/bold] found\x1b[0m \x1b]0;title\x07 in the file\r</tool_use_error>"
     )

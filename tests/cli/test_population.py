@@ -28,7 +28,7 @@ def busy(person: Person) -> Person:
 
 
 def test_the_first_screen(busy: Person) -> None:
-    """The rate first, then by length, then the question, then by tool, agent, model and project; and what to do next."""
+    """The rate, by length, whether agents get better, by tool, agent, model and project, and what to do next."""
     done = busy.run("profile")
     assert done.code == 0
     assert done.out.startswith("12.5 % of calls failed (95 % interval ")
@@ -62,7 +62,6 @@ def test_filters_choose(busy: Person) -> None:
 
 
 def test_sessions_without_calls(person: Person) -> None:
-    """Talk only: nothing to measure, said so, and no division by nothing."""
     person.write(ClaudeTranscript().prompt("hello").answer("Hello."))
     assert person.run("sync").code == 0
     done = person.run("profile")
@@ -86,7 +85,6 @@ def test_the_html_report_is_written_and_replaced(busy: Person) -> None:
 
 
 def test_an_unwritable_html_report_is_refused_in_one_line(busy: Person) -> None:
-    """One line that says why, and nothing left behind."""
     done = busy.run("profile", "--html", os.path.join(busy.home, "missing", "report.html"))
     assert done.code == 2
     assert "cannot write" in done.err

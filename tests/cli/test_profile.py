@@ -66,7 +66,7 @@ def test_a_profile_has_a_sentence_a_table_and_a_line_per_measure(profiled: Perso
 
 
 def test_every_number_that_is_printed_is_in_the_json(profiled: Person) -> None:
-    """As it stands, as a percentage, as points, or as people read times and tokens."""
+    """As it is, as a percentage, in points, or as people read times and tokens."""
     shown = profiled.run("profile", LONG).out.split("\n\n", 1)[1]  # the heading is the archive's, not the profile's
     measured = json.loads(profiled.run("profile", LONG, "--json").out)
     known = _CONSTANTS | {form for number in numbers(measured) for form in forms(number)}
@@ -119,7 +119,6 @@ def test_calls_of_unknown_outcome_are_not_judged(person: Person) -> None:
 
 @pytest.mark.parametrize("width", ["40", "80", "140"])
 def test_the_profile_fits_the_window(profiled: Person, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
-    """The lines of measures are wrapped under their label; nothing crashes where there is no room."""
     monkeypatch.setenv("COLUMNS", width)
     lines = profiled.run("profile", LONG).out.splitlines()
     measures = lines[next(index for index, line in enumerate(lines) if line.startswith("Lost")) :]

@@ -62,7 +62,6 @@ def test_all_shows_every_call(watched: Person) -> None:
 
 
 def test_json_has_every_moment(watched: Person) -> None:
-    """The same, for programs."""
     found = json.loads(watched.run("replay", STUCK[:8], "--json").out)
     assert found["turns"] == 20
     calls = [moment for moment in found["moments"] if moment["event"]["type"] == "called"]
@@ -74,7 +73,6 @@ def test_json_has_every_moment(watched: Person) -> None:
 
 
 def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
-    """Every signal with its formula; of the last turn unless one is given."""
     done = watched.run("why", f"{STUCK[:8]}:12")
     assert done.code == 0
     assert done.out.startswith("Turn 12 of 20, ")
@@ -86,7 +84,6 @@ def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
 
 
 def test_an_unknown_turn_is_refused_in_one_line(watched: Person) -> None:
-    """With what there is."""
     done = watched.run("why", f"{STUCK[:8]}:99")
     assert done.code == 2
     assert "there is no turn 99" in done.err
@@ -94,7 +91,6 @@ def test_an_unknown_turn_is_refused_in_one_line(watched: Person) -> None:
 
 
 def test_a_session_without_problems_gets_no_advisory(archived: Person) -> None:
-    """Healthy is silent, and it says so."""
     quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
     archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))
     archived.run("sync")
@@ -102,5 +98,4 @@ def test_a_session_without_problems_gets_no_advisory(archived: Person) -> None:
 
 
 def test_a_session_without_turns_has_no_rate() -> None:
-    """No division by nothing."""
     assert per_hundred(Timeline(session="s", agent="a", project="", turns=0, moments=())) == 0.0

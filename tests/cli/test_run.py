@@ -46,7 +46,6 @@ def test_every_command_has_help_with_examples_and_json(name: str, command: click
 
 
 def test_usage_puts_only_optional_arguments_in_brackets() -> None:
-    """A name that stands there bare is needed."""
     for name, command in commands():
         context = click.Context(command, info_name=name)
         for each in command.params:
@@ -56,7 +55,7 @@ def test_usage_puts_only_optional_arguments_in_brackets() -> None:
 
 
 def test_the_table_of_commands_has_the_first_lines_of_their_help() -> None:
-    """The list is kept apart so that `--help` imports no command; it must not drift."""
+    """The table exists so that `--help` imports no command."""
     for name, command in commands()[1:]:
         if " " not in name.removeprefix("preheat "):
             assert COMMANDS[name.split()[1]].help == (command.help or "").strip().split("\n")[0]
@@ -158,7 +157,6 @@ def test_progress_on_a_terminal(person: Person) -> None:
 
 
 def test_forget_asks_on_a_terminal(archived: Person) -> None:
-    """It shows exactly what goes, and a plain return means no."""
     code, shown = terminal(["forget", "0f3c1a2b"], b"\n", TERM="dumb")
     assert code == 0
     assert "2 sessions will be deleted" in shown
@@ -184,7 +182,6 @@ def test_completion_scripts(shell: str, person: Person) -> None:
 
 
 def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
-    """What the shell asks for behind the scenes."""
 
     def complete(words: str) -> str:
         return archived.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).out
@@ -196,7 +193,6 @@ def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
 
 
 def test_completing_a_commands_name_imports_no_command() -> None:
-    """The table has the names and what they do; each key that is pressed waits for this."""
     script = (
         "import sys; from preheat.cli import main\n"
         "try: main([])\n"

@@ -46,7 +46,6 @@ def scored(person: Person) -> Person:
 
 
 def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
-    """Four numbers and their mean, what took points, and where the session stands."""
     done = scored.run("scorecard")
     assert done.code == 0
     for name in ("Mean", "Safety", "Efficiency", "Focus", "UX"):
@@ -59,7 +58,6 @@ def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
 
 
 def test_json_has_the_values_behind_the_scorecard(scored: Person) -> None:
-    """The values behind the lines, for programs."""
     found = json.loads(scored.run("scorecard", "00000004", "--json").out)
     assert found["scores"]["safety"]["value"] == 85
     efficiency = found["scores"]["efficiency"]
@@ -76,7 +74,6 @@ def test_json_has_the_values_behind_the_scorecard(scored: Person) -> None:
 
 
 def test_the_first_session_has_no_trend(scored: Person) -> None:
-    """Said plainly; only what came before counts."""
     done = scored.run("scorecard", "00000001")
     assert "No earlier session of this project could be scored" in done.out
     assert "median" not in done.out
@@ -84,7 +81,6 @@ def test_the_first_session_has_no_trend(scored: Person) -> None:
 
 
 def test_a_session_that_did_nothing_is_not_scored(archived: Person) -> None:
-    """No number that means nothing."""
     done = archived.run("scorecard", SECOND)
     assert done.code == 0
     assert "Not enough to score: calls judged 0, needed 5." in done.out
@@ -110,7 +106,7 @@ def test_safety_counts_a_refused_call_and_its_repetition(person: Person) -> None
 
 
 def test_only_needless_reads_cost_points(person: Person) -> None:
-    """The same look with the same result is needless, unless something was changed in between."""
+    """Reading the same again is needless, unless something changed in between."""
     read = {"file_path": f"{PROJECT}/src/part0.py"}
     story = (
         session(9)
@@ -134,7 +130,6 @@ def test_an_unknown_session_is_refused_in_one_line(scored: Person) -> None:
 
 # preheat output
 def test_output_prints_the_whole_stored_text(person: Person) -> None:
-    """By the id that the shortened one names, byte for byte."""
     text = "\n".join(f"line {number}" for number in range(500)) + "\n"
     short = shortened(text, 0, "late", folder=person.folder)
     assert short is not None

@@ -71,7 +71,6 @@ def test_an_empty_list_of_sessions_says_so(archived: Person) -> None:
 
 
 def test_transcript_folds_calls_and_thoughts(archived: Person) -> None:
-    """One line a call, marked by the program's own record; nothing of inputs, outputs and thoughts unless asked."""
     shown = archived.run("sessions", "show", "0f3c1a2b").out
     assert "✗ Bash         pytest tests/test_migration.py" in shown
     assert "exit 1, 36 B, 2.0 s" in shown
@@ -108,7 +107,6 @@ def test_long_output_is_cut_unless_full(person: Person) -> None:
 
 
 def test_control_characters_in_a_transcript_are_removed(person: Person) -> None:
-    """Escape sequences in what agents said or tools gave back are shown without their effect."""
     evil = "before \x1b]0;owned\x07\x1b[31mred\x1b[0m \x9b2J after"
     person.write(ClaudeTranscript(branch=evil).prompt(evil).answer(evil).ran(f"echo {evil}", evil).title(evil))
     person.run("sync")

@@ -17,7 +17,6 @@ from .conftest import SECOND, Person, first_session
 
 
 def test_sync_without_any_session_says_what_to_do(person: Person) -> None:
-    """A newcomer without any agent gets a sentence, not an empty table, and exit code 0."""
     done = person.run("sync")
     assert done.code == 0
     assert "No sessions were found" in done.out
@@ -130,7 +129,7 @@ def test_secrets_are_counted_by_kind(person: Person) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how to wait for the reading processes is known for Linux only")
 def test_interrupt_is_one_line_and_130(person: Person) -> None:
-    """Ctrl-C reaches the reading processes too: no traceback of theirs may appear. The next sync goes on."""
+    """Ctrl-C reaches the worker processes, too: they print no traceback. The next sync continues."""
     big = ClaudeTranscript(pace=0.01)
     for number in range(40):
         big = big.prompt(f"question {number}").answer("x" * 200_000)

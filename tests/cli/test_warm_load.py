@@ -48,7 +48,7 @@ def started(cwd: str, session: str = "s1") -> str:
 
 # Loading.
 def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
-    """Told by hooks and by `warm start`, from any folder of the project, until it is taken back; the use is noted."""
+    """By hooks and by `warm start`, from any folder of the project, until it is unloaded; each use is recorded."""
     assert loaded(here)["loaded"] is None
     assert started(os.getcwd()) == ""
     found = loaded(here, "mine")
@@ -66,7 +66,7 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
 
 
 def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
-    """The template is built anew: sessions get the old one, and a line says that there is a newer one."""
+    """When the template is built again, sessions still get the old version, and a line names the newer one."""
     first = loaded(here, "mine")["loaded"]["digest"]
     Store(data_folder()).keep(template("mine", lesson(use="make all")), "built", AT + 1)
     assert "`make clean test` works here" in started(os.getcwd())
@@ -78,7 +78,7 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
 
 
 def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: Person) -> None:
-    """Deleted: sessions start as without it, and `load` and `doctor` say why."""
+    """The template was deleted: `load` and `doctor` say so."""
     loaded(here, "mine")
     Store(data_folder()).delete("mine", AT + 2)
     assert started(os.getcwd()) == ""
@@ -90,7 +90,6 @@ def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: 
 
 
 def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
-    """A template knows nothing of yesterday; the archive does."""
     learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
     assert "src/checkout.py" in started(os.getcwd())
     loaded(here, "mine")
@@ -114,7 +113,6 @@ def test_wrong_arguments_of_load_are_refused_in_one_line(here: Person) -> None:
 
 
 def test_a_damaged_state_does_not_stop_sessions(here: Person) -> None:
-    """It starts with what was learned; whoever asks is told."""
     loaded(here, "mine")
     for name in os.listdir(data_folder()):
         if name.startswith("state.db-"):
@@ -142,20 +140,18 @@ def test_a_damaged_state_does_not_stop_sessions(here: Person) -> None:
 def test_analyze_and_compress_check_below_warm_give_the_same(
     archived: Person, ours: list[str], theirs: list[str]
 ) -> None:
-    """To people and to programs."""
     for more in ([], ["--json"]):
         assert archived.run(*ours, *more) == archived.run(*theirs, *more)
 
 
 def test_two_sessions_are_compared_below_warm_too(person: Person) -> None:
-    """The same document as `preheat compare`."""
     teach(person)
     pair = ("00000001", "00000002")
     assert person.run("warm", "compare", *pair, "--json") == person.run("compare", *pair, "--json")
 
 
 def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
-    """With a help page of their own, whose examples are spelled so."""
+    """Their help pages have examples with the older names."""
     archived = teach(person)
     listing = archived.run("warm", "--help").out
     for name in OLDER:
@@ -174,7 +170,7 @@ def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
 
 # Who calls.
 def test_latest_is_the_newest_session_of_the_calling_agent(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was ever read: its sessions are read now. `latest` is its own, though another agent's is newer."""
+    """Its sessions are read first; another agent's newer session does not count."""
     made = worked(1)
     person.write(made)
     assert person.run("warm", "extract", "latest", "--name", "mine").code == 2
@@ -199,13 +195,11 @@ def test_latest_is_the_newest_session_of_the_calling_agent(person: Person, monke
 
 
 def test_an_unknown_calling_agent_is_ignored(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variable is no way to ask for anything else."""
     monkeypatch.setenv("PREHEAT_CALLER", "../x")
     assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == _newest()
 
 
 def test_the_newest_session_of_an_agent_can_be_named(archived: Person) -> None:
-    """By anyone, everywhere a session is named."""
     assert json.loads(archived.run("profile", "claude_code:latest", "--json").out)["session"] == _newest()
     done = archived.run("profile", "claude:latest")
     assert done.code == 2

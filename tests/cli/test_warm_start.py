@@ -47,7 +47,6 @@ def shop(person: Person) -> Person:
 
 
 def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
-    """Standard output is for the model; a note would be for the person, and there is none."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop")
     assert done.code == 0
     assert done.out.startswith("<preheat-context id=")
@@ -57,7 +56,7 @@ def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
 
 
 def test_start_without_lessons_prints_nothing(person: Person) -> None:
-    """No archive: no text, the reason and what to do on the error stream, no error, and no archive made by the way."""
+    """The reason is on the error stream, and no archive is created."""
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
     assert "no lessons yet; `preheat sync`, then `preheat learn`\n" in done.err
@@ -66,7 +65,6 @@ def test_start_without_lessons_prints_nothing(person: Person) -> None:
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
 def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
-    """By its name; a form of one agent is for that agent."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", form, "--print")
     assert done.code == 0
     assert "make test" in done.out
@@ -74,7 +72,6 @@ def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
 
 
 def test_json_has_the_context_and_the_document(shop: Person) -> None:
-    """The context, the document, and each message with its tokens."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", "openai", "--json")
     found = json.loads(done.out)
     assert set(found) == {"context", "format", "document", "messages"}
@@ -84,7 +81,6 @@ def test_json_has_the_context_and_the_document(shop: Person) -> None:
 
 
 def test_explain_prints_why_each_lesson_was_chosen(shop: Person) -> None:
-    """Each item with its value and where that comes from, and what was left out."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--explain")
     assert "c1  convention  value 0." in done.out
     assert "worth 0.60 × need" in done.out
@@ -93,14 +89,13 @@ def test_explain_prints_why_each_lesson_was_chosen(shop: Person) -> None:
 
 
 def test_a_small_budget_leaves_lessons_out(shop: Person) -> None:
-    """Ten tokens are too few for anything."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--budget", "10")
     assert (done.code, done.out) == (0, "")
     assert "a budget of 10 tokens is too small for the smallest item (" in done.err
 
 
 def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
-    """All of it reaches the messages; only its beginning chooses, and that is said."""
+    """The messages have all of it; only its beginning is used to choose lessons."""
     done = subprocess.run(
         [sys.executable, "-m", "preheat", "warm", "start", "--task", "-", "--template", "shop", "--format", "openai"],
         input=(TASK + " x" * 50_000 + "\udcff").encode("utf-8", "surrogateescape"),
@@ -115,14 +110,12 @@ def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
 
 @pytest.mark.parametrize("task", ["", "  \n"])
 def test_an_empty_task_is_refused(shop: Person, task: str) -> None:
-    """Nothing could be chosen for it."""
     done = shop.run("warm", "start", "--task", task, "--template", "shop")
     assert done.code == 2
     assert "the task is empty" in done.err
 
 
 def test_a_block_is_added_to_an_existing_file(shop: Person) -> None:
-    """What they wrote stays, and a second run changes nothing."""
     path = os.path.join(shop.home, "AGENTS.md")
     with open(path, "w", encoding="utf-8") as stream:
         stream.write("# Ours\n")
@@ -160,7 +153,6 @@ def test_a_file_that_is_not_ours_is_not_overwritten(shop: Person) -> None:
 
 
 def test_an_empty_context_writes_no_file(person: Person) -> None:
-    """No empty file is left behind, and the reason is told."""
     path = os.path.join(person.home, "context.txt")
     done = person.run("warm", "start", "--task", TASK, "-o", path)
     assert done.code == 0
@@ -169,7 +161,6 @@ def test_an_empty_context_writes_no_file(person: Person) -> None:
 
 
 def test_warm_test_shows_the_exact_messages(shop: Person) -> None:
-    """Each with its role and tokens, the sum, and what was left out."""
     done = shop.run("warm", "test", "shop", TASK)
     assert done.code == 0
     assert done.out.startswith("[1] system: ")
@@ -183,7 +174,6 @@ def test_warm_test_shows_the_exact_messages(shop: Person) -> None:
 
 
 def test_an_unknown_template_is_named(shop: Person) -> None:
-    """One line, exit code 2."""
     done = shop.run("warm", "test", "shoop", TASK)
     assert done.code == 2
     assert "shoop" in done.err
@@ -191,7 +181,6 @@ def test_an_unknown_template_is_named(shop: Person) -> None:
 
 
 def test_warm_start_imports_nothing_heavy(shop: Person) -> None:
-    """Nothing heavy is imported on this way."""
     script = (
         "import sys; from preheat.cli import main;"
         f"code = main(['warm', 'start', '--task', {TASK!r}, '--template', 'shop']);"

@@ -68,7 +68,6 @@ def test_a_training_is_reported_as_json(person: Person, suite: str, program: str
 
 
 def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
-    """One line that says what is wrong and where; nothing is kept."""
     broken = tmp_path / "broken.yaml"
     broken.write_text("tasks:\n  - id: a\n")
     start = ("warm", "train", "basics", "--agent")
@@ -89,7 +88,7 @@ def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite:
 def test_sigterm_ends_the_training_and_the_agents_program(
     person: Person, suite: str, program: str, tmp_path: Path
 ) -> None:
-    """The agent's program has a group of its own, and would work on for nobody."""
+    """The agent's program has its own process group, and would go on otherwise."""
     process_id = tmp_path / "process"
     Path(suite).write_text(f"tasks: [{{id: long, prompt: 'sh: echo $$ > {process_id}; sleep 600'}}]")
     words = ("warm", "train", "basics", "--suite", suite, "--agent", "claude", "--program", program)

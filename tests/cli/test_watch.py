@@ -51,7 +51,6 @@ def transcript(person: Person) -> str:
 
 
 def test_watch_without_sessions_says_so(person: Person) -> None:
-    """Said with what to do; no archive is needed."""
     done = person.run("watch", "--once")
     assert done.code == 0
     assert done.out.startswith("No session runs.")
@@ -74,7 +73,7 @@ def test_watch_shows_a_session_reported_by_hooks(person: Person) -> None:
 
 
 def test_watch_shows_a_session_from_its_growing_transcript(person: Person) -> None:
-    """Read from its file while that grows; hooks come first where there are both."""
+    """Where there are hook events, they are used instead."""
     path = transcript(person)
     (found,) = json.loads(person.run("watch", "--json").out)
     assert (found["session"], found["project"], found["turn"], found["told"]) == (ALONE, "/w/alone", 3, False)
@@ -87,7 +86,7 @@ def test_watch_shows_a_session_from_its_growing_transcript(person: Person) -> No
 
 
 def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> None:
-    """A second look at the same bytes costs no reading, and a damaged file takes nothing from the others."""
+    """A damaged file does not affect the others."""
     path = transcript(person)
     looking = Watching(person.folder)
     (first,) = looking.look()
@@ -110,7 +109,6 @@ def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> No
 def test_texts_of_sessions_fit_the_window_without_control_characters(
     person: Person, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Escapes in names go nowhere; no line is wider than the window."""
     monkeypatch.setenv("COLUMNS", str(width))
     heard(person, [read("a.py")], cwd="/w/\x1b[31mred[/bold]")
     done = person.run("watch", "--once")
@@ -119,7 +117,6 @@ def test_texts_of_sessions_fit_the_window_without_control_characters(
 
 
 def test_watch_shows_at_most_forty_sessions(person: Person) -> None:
-    """A screen has an end."""
     from rich.console import Console
 
     heard(person, [read("a.py")])

@@ -19,7 +19,6 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_guide_names_every_tool_prompt_and_resource() -> None:
-    """In the order in which they are listed."""
     told = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
     assert told == [tool.name for tool in TOOLS]
     assert f"`{WARM_START.name}`" in GUIDE.read_text()
@@ -28,14 +27,12 @@ def test_the_guide_names_every_tool_prompt_and_resource() -> None:
 
 
 def test_the_json_of_the_guide_starts_the_server() -> None:
-    """What goes into a client's settings is what the help says."""
     settings, failure = map(json.loads, blocks("json"))
     assert settings == {"mcpServers": {"preheat": {"command": "preheat", "args": ["mcp"]}}}
     assert failure["success"] is False
 
 
 def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On a machine where nothing is yet."""
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     for block in blocks("python"):
         exec(compile(block, str(GUIDE), "exec"), {})

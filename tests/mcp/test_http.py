@@ -72,7 +72,7 @@ def test_the_tools_are_called_over_http(taught: Machine, mode: str) -> None:
 
 
 def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machine) -> None:
-    """Another user of the machine has no token; a page in a browser has another name for us, or tells whose it is."""
+    """Another user of the machine has no token; a web page sends another host or its origin."""
     with over_http(taught.folder) as served:
         port = served.url.split(":")[2].split("/")[0]
         assert sent(served) in (200, 400)  # let in: what is wrong with it is said by the protocol
@@ -87,7 +87,7 @@ def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machi
 
 
 def test_the_token_is_stored_for_the_owner_only(taught: Machine) -> None:
-    """A server that starts anew has the same one: clients have it in their settings."""
+    """The next server has the same token, because clients have it in their settings."""
     with over_http(taught.folder) as first, over_http(taught.folder) as second:
         assert first.token == second.token
         assert first.url != second.url
@@ -96,7 +96,6 @@ def test_the_token_is_stored_for_the_owner_only(taught: Machine) -> None:
 
 
 def test_json_prints_url_and_header(taught: Machine) -> None:
-    """With `--json` one line on standard output has all that a client's settings need."""
     process = subprocess.Popen(
         command("--http", "--port", "0", "--json"),
         stdout=subprocess.PIPE,
@@ -117,7 +116,7 @@ def test_json_prints_url_and_header(taught: Machine) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("seconds", [0, 0.01, 0.05, 1])
 def test_the_http_server_ends_quietly_on_signals(taught: Machine, number: signal.Signals, seconds: float) -> None:
-    """Ctrl-C: no traceback, nothing on standard output; also while the server behind the line is still getting up."""
+    """Also while it is still starting."""
     with over_http(taught.folder) as served:
         time.sleep(seconds)
         served.process.send_signal(number)
@@ -127,7 +126,6 @@ def test_the_http_server_ends_quietly_on_signals(taught: Machine, number: signal
 
 
 def test_a_taken_port_is_refused_in_one_line(taught: Machine) -> None:
-    """And says how to get around it."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -144,7 +142,6 @@ def test_a_taken_port_is_refused_in_one_line(taught: Machine) -> None:
 
 
 def test_http_options_without_http_are_refused(taught: Machine) -> None:
-    """They would do nothing, and whoever gave them would think otherwise."""
     for words in (("--port", "9000"), ("--json",)):
         done = subprocess.run(
             command(*words), capture_output=True, text=True, timeout=HUNG, env=environment(taught.folder)
@@ -158,12 +155,11 @@ def test_http_options_without_http_are_refused(taught: Machine) -> None:
     [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
 )
 def test_loopback_addresses_are_recognised(host: str, own: bool) -> None:
-    """Where others can reach us, the person is warned."""
     assert is_loopback(host) is own
 
 
 def test_other_machines_are_answered_only_with_host(taught: Machine) -> None:
-    """On every address: with a warning, still with the token, and only by names that were given."""
+    """With a warning, still with the token, and only by allowed host names."""
     with over_http(taught.folder, "--host", "0.0.0.0", "--allow-host", "desk.example") as served:
         port = served.url.split(":")[2].split("/")[0]
         local = served._replace(url=f"http://127.0.0.1:{port}/mcp")

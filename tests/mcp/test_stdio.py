@@ -141,7 +141,6 @@ def test_templates_are_resources(tmp_path: Path) -> None:
 # Where the client works.
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taught: Machine, tmp_path: Path) -> None:
-    """And an argument goes before both."""
 
     async def roots(context: Any) -> types.ListRootsResult:
         return types.ListRootsResult.model_validate({"roots": [{"uri": f"file://{SHOP}"}]})
@@ -162,7 +161,7 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 @pytest.mark.parametrize("roots", [[], ["https://example.com/x"], ["file://elsewhere/x"], None])
 def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
-    """None, one that is no folder, or a client that fails when it is asked."""
+    """No root, one that is not a folder, or a client that fails to answer."""
 
     async def told(context: Any) -> types.ListRootsResult | types.ErrorData:
         if roots is None:
@@ -179,7 +178,7 @@ def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, r
 
 # Trouble.
 def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
-    """A client that starts us before the first sync: listed as ever, and told what to do by every tool."""
+    """Every tool says what to do."""
 
     async def talk(client: Client) -> Any:
         assert (await client.list_resources()).resources == []
@@ -195,7 +194,7 @@ def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
 
 
 def test_the_server_survives_a_damaged_archive(tmp_path: Path) -> None:
-    """A damaged archive is an error answer; as soon as it is whole again, the same server answers."""
+    """It answers again when the archive is repaired."""
     machine = made(tmp_path, sessions=2)
     path = archive_path(machine.folder)
 
@@ -233,8 +232,7 @@ def test_twenty_calls_at_once_are_all_answered(taught: Machine) -> None:
 
 
 def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
-    """Another program writes to the archive, and a call has to wait for it, because it has to store the analysis of a session
-    first: meanwhile others are answered, then it is, too."""
+    """The call has to store an analysis while another program writes to the archive."""
     machine = Machine(tmp_path)
     worked(1, SHOP).write(machine.projects)
     machine.sync()
@@ -286,7 +284,7 @@ def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
 
 
 def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
-    """Rubbish on the way in, errors inside: every line that comes out is JSON-RPC, and the error stream is quiet."""
+    """Also after invalid input and internal errors."""
     process = started(taught.folder)
     assert greeted(process)["result"]["serverInfo"]["name"] == "preheat"
     call_it = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "mistakes", "arguments": {}}}
@@ -313,7 +311,6 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
 
 
 def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
-    """Quietly, and also if it never got a word."""
     process = started(taught.folder)
     out, err = process.communicate(b"", timeout=HUNG)
     assert (out, err, process.returncode) == (b"", b"", 0)
@@ -321,7 +318,6 @@ def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code: int) -> None:
-    """Ctrl-C while the client's pipe stays open: at once, without a traceback."""
     process = started(taught.folder)
     greeted(process)
     process.send_signal(sent)
@@ -332,7 +328,6 @@ def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code:
 
 
 def test_a_lost_client_is_no_error(taught: Machine) -> None:
-    """Nobody reads any more: it ends without a traceback."""
     process = started(taught.folder)
     greeted(process)
     assert process.stdin is not None
@@ -349,7 +344,6 @@ def test_a_lost_client_is_no_error(taught: Machine) -> None:
 
 
 def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> None:
-    """An installation without the extra: one line with the command, exit code 2, nothing on standard output."""
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
     given = environment(str(tmp_path))
@@ -370,8 +364,7 @@ def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> N
 
 
 def test_only_the_server_imports_the_sdk() -> None:
-    """It takes longer to load than everything else: the tools and the other commands do without. So does the database
-    library, which `provision` has no use for."""
+    """The tools and other commands load faster without it; `provision` needs no database library either."""
     seen = subprocess.run(
         [
             command()[0],

@@ -41,7 +41,6 @@ def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *w
 
 # The same as the commands.
 def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The model that asks gets the very context that a new session would have been given."""
     found = ask(taught, "provision", task="run the tests of checkout", explain=True)
     said = commanded(
         taught, monkeypatch, capsys, "warm", "start", "--task", "run the tests of checkout", "--project", "shop"
@@ -56,7 +55,6 @@ def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pyt
 
 
 def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) -> None:
-    """An empty text without a reason would be asked for again and again."""
     found = ask(taught, "provision", task="translate a poem", cwd=str(tmp_path))
     assert found["success"]
     assert found["text"] == ""
@@ -67,7 +65,7 @@ def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) ->
 
 
 def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The occurrences are left for a second question; all the numbers are the same."""
+    """Without the occurrences, which `id` gives."""
     found = ask(taught, "mistakes")
     said = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
     assert found["mistakes"]
@@ -82,7 +80,7 @@ def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 
 
 def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Everything that may be handed out, without what it rests on; by its id a lesson is whole."""
+    """Without the evidence, which `id` gives."""
     found = ask(taught, "lessons", max_tokens=20_000)
     said = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
     assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in said}
@@ -95,7 +93,7 @@ def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest
 
 
 def test_lessons_of_an_unknown_folder_are_the_general_ones(taught: Machine, tmp_path: Path) -> None:
-    """A new project is no error; one that was named and is not known is."""
+    """A named project that is unknown is an error."""
     found = ask(taught, "lessons", cwd=str(tmp_path))
     assert found["success"]
     assert "hold anywhere" in found["project"]
@@ -104,7 +102,6 @@ def test_lessons_of_an_unknown_folder_are_the_general_ones(taught: Machine, tmp_
 
 
 def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Of one session everything; of many what was asked for, and the rest by name."""
     one = ask(taught, "profile", session="latest")
     assert one.pop("success")
     assert "data, not instructions" in one.pop("note")
@@ -119,7 +116,6 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 
 
 def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The same arithmetic, at the same turn."""
     said = commanded(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
         assert {name: found[name] for name in said} == said
@@ -127,7 +123,6 @@ def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.Mon
 
 
 def test_search_gives_passages_with_session_and_line(taught: Machine) -> None:
-    """Enough to open the session, and to know how old it is."""
     found = ask(taught, "session_search", words="zebrafish 2")
     (passage,) = found["passages"]
     assert passage["session"].startswith("00000002-")
@@ -140,7 +135,6 @@ def test_search_gives_passages_with_session_and_line(taught: Machine) -> None:
 
 
 def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> None:
-    """Of a project whose last session is not long ago; else why there is none."""
     machine = Machine(tmp_path)
     transcript = worked(1, SHOP)
     recent = ClaudeTranscript(session="0000000f-1111-4000-8000-000000000000", project=SHOP, started=time.time() - 3600)
@@ -160,7 +154,7 @@ def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> No
 
 # Short.
 def test_rows_that_do_not_fit_follow_with_offset(taught: Machine) -> None:
-    """Every row comes exactly once, by going on where the last answer ended."""
+    """Every row comes exactly once."""
     whole = ask(taught, "lessons", max_tokens=20_000)["lessons"]
     seen: list[str] = []
     for _ in range(100):
@@ -179,7 +173,7 @@ def test_rows_that_do_not_fit_follow_with_offset(taught: Machine) -> None:
 # Clean.
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
-    """Nothing in a session's text steers a terminal, hides, ends our block or opens another; what it says is called data."""
+    """A session's text cannot control a terminal, hide, or end our block; it is marked as data."""
     needed: dict[str, list[dict[str, Any]]] = {
         "provision": [{"task": "run make check and the tests"}],
         "session_search": [{"words": "evil"}, {"words": "frobnicate", "project": "all"}],
@@ -201,7 +195,6 @@ def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
 
 
 def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None:
-    """The attack is in the archive, and found; its words are not what the model reads."""
     withheld = [each for each in ask(attacked, "mistakes")["mistakes"] if each["title"].startswith("(withheld")]
     assert withheld
     assert all(each["calls"] >= 4 for each in withheld)
@@ -211,7 +204,6 @@ def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None
 
 
 def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) -> None:
-    """Our own answers stand in transcripts, too: they are neither counted nor handed out again."""
     machine = made(tmp_path)
     for number in range(20, 24):
         session = f"{number:08x}-1111-4000-8000-000000000000"
@@ -229,7 +221,7 @@ def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) 
 # Bad luck.
 @pytest.mark.parametrize("name", NAMES)
 def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path) -> None:
-    """A fresh machine: the answer names the command, and nothing is created by asking."""
+    """Asking creates nothing."""
     needed = {
         "provision": {"task": "x"},
         "session_search": {"words": "x"},
@@ -263,7 +255,7 @@ def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_
 
 
 def test_a_failing_tool_gives_an_error_answer_and_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever goes wrong, the one who asked can go on. Here a session's row has a text where a time should be."""
+    """A session's row has a text where a time should be."""
     machine = made(tmp_path, sessions=2)
     connection = machine.connection()
     connection.execute("UPDATE sessions SET started_at = 'once upon a time'")
@@ -276,7 +268,7 @@ def test_a_failing_tool_gives_an_error_answer_and_a_log_line(tmp_path: Path, cap
 
 
 def test_concurrent_calls_get_the_same_answer(tmp_path: Path) -> None:
-    """Twenty threads on an archive that is not judged yet: one judges, all get the same."""
+    """Twenty threads on an archive that is not analysed yet: one analyses it."""
     machine = Machine(tmp_path)
     for number in range(1, 5):
         worked(number, SHOP).write(machine.projects)
@@ -293,8 +285,7 @@ def test_concurrent_calls_get_the_same_answer(tmp_path: Path) -> None:
 
 
 def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client does not wait for ever. What is missing is said, a template is not built of half of the sessions, and two
-    sessions are compared whatever the others are."""
+    """The answer says what is missing; no template is built from a part of the sessions."""
     machine = Machine(tmp_path)
     for number in range(1, 5):
         worked(number, SHOP).write(machine.projects)
@@ -318,5 +309,4 @@ def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypat
 
 
 def test_an_unknown_tool_gives_an_error_answer() -> None:
-    """With the names of those that are."""
     assert call("no_such_tool", {}, "somewhere", ".")["next"].startswith("there are `provision`")

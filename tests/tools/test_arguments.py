@@ -40,7 +40,7 @@ SCHEMA: dict[str, Any] = {
     ],
 )
 def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> None:
-    """Models send numbers as texts, nothing as null, lists with commas: that is clear enough."""
+    """Models send numbers as texts, null for nothing, and lists with commas."""
     assert checked(SCHEMA, given) == taken
 
 
@@ -66,14 +66,13 @@ def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> N
     ],
 )
 def test_other_arguments_are_refused_with_advice(given: Any, words: str) -> None:
-    """The line names the argument, what is wrong with it, and what would be right."""
     with pytest.raises(UserError, match="; ") as caught:
         checked(SCHEMA, given)
     assert words in str(caught.value)
 
 
 def test_every_schema_uses_only_what_the_check_knows() -> None:
-    """The check knows a part of JSON schema: a tool that used more would go unchecked."""
+    """The check knows a part of JSON schema only."""
     known = {"type", "description", "enum", "minimum", "maximum", "items"}
     for tool in TOOLS:
         assert tool.schema["type"] == "object"

@@ -32,7 +32,6 @@ def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | Non
 
 
 def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
-    """And as JSON with what a host needs to offer them to a model."""
     listed = spawn(taught)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [tool.name for tool in TOOLS]
     whole = json.loads(spawn(taught, "--json").stdout)
@@ -42,7 +41,6 @@ def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
 
 
 def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> None:
-    """Both are the same; the answer is one JSON object and nothing else."""
     given = '{"words": "pytest", "project": "shop"}'
     behind, piped, asked = (
         spawn(taught, "lessons", given),
@@ -66,7 +64,6 @@ def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> 
     ],
 )
 def test_a_failure_is_an_answer_with_exit_code_1(taught: Machine, words: tuple[str, ...], error: str) -> None:
-    """A program reads the answer in any case; a script sees it by the code."""
     done = spawn(taught, *words)
     assert done.returncode == 1
     answer = json.loads(done.stdout)
@@ -76,7 +73,7 @@ def test_a_failure_is_an_answer_with_exit_code_1(taught: Machine, words: tuple[s
 
 
 def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_path: Path) -> None:
-    """Or the one that is named; one that is not there is refused before anything is asked."""
+    """Or the one that is named; a missing folder is refused."""
     assert "hold anywhere" in json.loads(spawn(taught, "lessons", cwd=str(tmp_path)).stdout)["project"]
     assert "hold anywhere" in json.loads(spawn(taught, "lessons", "--project", str(tmp_path)).stdout)["project"]
     refused = spawn(taught, "lessons", "--project", str(tmp_path / "none"))
@@ -85,7 +82,7 @@ def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_pat
 
 
 def test_an_open_empty_pipe_is_not_waited_for(taught: Machine) -> None:
-    """As agents' shells have it: the tool runs without arguments after a moment."""
+    """Agents' shells give such pipes."""
     reading, writing = os.pipe()
     try:
         done = subprocess.run(
@@ -102,7 +99,6 @@ def test_an_open_empty_pipe_is_not_waited_for(taught: Machine) -> None:
 
 
 def test_a_dash_waits_for_arguments(taught: Machine) -> None:
-    """With `-` it waits as long as it takes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "preheat", "tool", "lessons", "-"],
         stdin=subprocess.PIPE,
@@ -117,7 +113,6 @@ def test_a_dash_waits_for_arguments(taught: Machine) -> None:
 def test_without_an_archive_the_answer_advises_to_sync(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
-    """Nothing is there yet, and nothing is made by asking."""
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     assert main(["tool", "mistakes", "{}"]) == 1
     answer = json.loads(capsys.readouterr().out)

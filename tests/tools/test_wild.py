@@ -44,7 +44,6 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls())
 def test_any_call_gets_an_answer(taught: Machine, asked: tuple[str, Any]) -> None:
-    """With `success`, and where that is false with what is wrong and what to do; JSON that can be written and read."""
     answer = call(*asked, taught.folder, SHOP)
     assert answer["success"] in (True, False)
     if not answer["success"]:
@@ -59,7 +58,6 @@ def test_any_call_gets_an_answer(taught: Machine, asked: tuple[str, Any]) -> Non
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=50))
 def test_any_tool_name_gets_an_answer(name: str) -> None:
-    """Whatever a model takes for the name of a tool."""
     answer = call(name, {}, "nowhere", "nowhere")
     assert answer["success"] is (name in {tool.name for tool in TOOLS} and answer["success"])
     assert len(answer.get("error", "")) < 700
@@ -68,7 +66,7 @@ def test_any_tool_name_gets_an_answer(name: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.text(max_size=200), JSON, max_size=60), st.integers(200, 2000))
 def test_any_answer_is_bounded(answer: dict[str, Any], most: int) -> None:
-    """Also an answer that no tool should give; what was cut says so."""
+    """A cut answer says so."""
     given = in_value(visible, {"success": True, **answer})
     found = bounded(given, most)
     assert tokens(found) <= most
