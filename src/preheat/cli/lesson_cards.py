@@ -126,7 +126,7 @@ def _expiry(lesson: Lesson, now: float) -> str:
 def _describe_evidence(lesson: Lesson) -> str:
     total = lesson.support.calls_for + lesson.support.calls_against
     shown = len(lesson.evidence)
-    return f"It rests on (the newest {shown} of {total:,}):" if total > shown else "It rests on:"
+    return f"Evidence (the newest {shown} of {total:,}):" if total > shown else "Evidence:"
 
 
 def _show_example(screen: Console, lesson: Lesson) -> None:

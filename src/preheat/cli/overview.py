@@ -58,7 +58,7 @@ def _show_overview(held: Holdings | None, agents: list[AgentNews], step: tuple[s
     ]
     if held and held.sessions:
         more = [
-            ["  preheat sessions search WORDS", "find what was said or run"],
+            ["  preheat sessions search WORDS", "search messages and commands"],
             ["  preheat mistakes", "repeated mistakes, and what fixes them"],
             ["  preheat learn", "learn what works in your projects"],
             ['  preheat warm start --task "…"', "what a new session should know"],

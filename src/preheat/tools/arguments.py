@@ -16,10 +16,10 @@ _MAX_LENGTH = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def checked(schema: Mapping[str, Any], given: Any) -> dict[str, Any]:
+def checked(schema: Mapping[str, Any], raw: Any) -> dict[str, Any]:
     """The arguments, converted to the types of the schema. Raises UserError."""
     known: Mapping[str, Any] = schema.get("properties", {})
-    arguments = _object(given, known)
+    arguments = _object(raw, known)
     found: dict[str, Any] = {}
     for name, value in arguments.items():
         if name not in known:
@@ -33,17 +33,17 @@ def checked(schema: Mapping[str, Any], given: Any) -> dict[str, Any]:
     return found
 
 
-def _object(given: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(given, str) and given.strip():  # some programs send the arguments as text
+def _object(raw: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(raw, str) and raw.strip():  # some programs send the arguments as text
         try:
-            given = msgspec.json.decode(given.encode("utf-8", "replace"))
+            raw = msgspec.json.decode(raw.encode("utf-8", "replace"))
         except (msgspec.DecodeError, RecursionError) as error:
             raise UserError(f"the arguments are not JSON ({error}); {_list_arguments(known)}") from error
-    if given is None or given == "":
+    if raw is None or raw == "":
         return {}
-    if not isinstance(given, dict):
-        raise UserError(f"the arguments must be one JSON object, not {_kind(given)}; {_list_arguments(known)}")
-    return {str(name): value for name, value in given.items()}
+    if not isinstance(raw, dict):
+        raise UserError(f"the arguments must be one JSON object, not {_kind(raw)}; {_list_arguments(known)}")
+    return {str(name): value for name, value in raw.items()}
 
 
 def _advice(name: str, known: Mapping[str, Any]) -> str:
