@@ -128,7 +128,7 @@ def test_a_lesson_is_shown_with_its_evidence(taught: Person) -> None:
         "first seen",
         "half-life",
         "status",
-        "It rests on",
+        "Evidence",
     ):
         assert f"  {word}" in done.out
     assert "not measured" in done.out
