@@ -30,8 +30,8 @@ if TYPE_CHECKING:
   preheat compress 0f3c1a2b --json | jq .messages
 
 Strategies: `markers` keeps what the agent had found out; `mask` replaces older results by a line each; `headtail` keeps the
-beginning and the end; `none` is the history as it is. --keep counts calls at the end, results, messages at each end.
-Tokens are estimated.""",
+beginning and the end; `none` is the history as it is. --keep counts calls (`markers`), results (`mask`) or messages at
+each end (`headtail`). Tokens are estimated.""",
 )
 @click.argument("session", type=SessionName())
 @click.option(

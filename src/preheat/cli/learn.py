@@ -26,7 +26,7 @@ _LOOK_AGAIN = 15.0
 class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
     """A learner by its name, however written, or a part of it."""
 
-    name = "task"
+    name = "learner"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         wanted, names = _plain(str(value)), home().learners()
@@ -52,14 +52,15 @@ def _plain(name: str) -> str:
     cls=Examples,
     epilog="""\
   preheat learn                               everything new since the last time
-  preheat learn --task repairs                one of the ten learners alone
+  preheat learn --learner repairs             one of the ten learners alone
   preheat learn --when-idle --quiet           for a timer: waits until the machine is idle
   preheat lessons list --project .            what was learned here
 
 Only sessions that are new or have grown are read; a run can be stopped at any time, and the next one continues. No model is
 called, and nothing leaves this machine. Run `preheat sync` first, or let your agent's hooks do it.""",
 )
-@click.option("--task", "tasks", type=Task(), multiple=True, help="Run only this learner (repeatable).")
+@click.option("--learner", "learners", type=Task(), multiple=True, help="Run only this learner (repeatable).")
+@click.option("--task", "tasks", type=Task(), multiple=True, hidden=True)  # the name in version 0.1
 @click.option("--when-idle", is_flag=True, help="Wait until the machine is idle, and run at low priority.")
 @click.option(
     "--wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="MINUTES",
@@ -67,7 +68,9 @@ called, and nothing leaves this machine. Run `preheat sync` first, or let your a
 )  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Print nothing if all goes well.")
 @json_option
-def learn_command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool) -> int:
+def learn_command(
+    learners: tuple[str, ...], tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool
+) -> int:
     """Learn from the sessions in the archive: what works, what does not, what fixes it.
 
     Runs ten learners in order, each only on what is new.
@@ -76,7 +79,7 @@ def learn_command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: b
         _wait_until_idle(wait * 60)
     preheat = archived()
     with Display() as progress:
-        report = preheat.learn(*tasks, progress=progress)
+        report = preheat.learn(*learners, *tasks, progress=progress)
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if as_json:
