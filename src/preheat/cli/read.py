@@ -6,7 +6,6 @@ from collections import Counter
 import click
 
 from preheat.cli.command import Examples, json_option
-from preheat.cli.heading import heading_lines
 from preheat.cli.home import home
 from preheat.cli.options import AgentName
 from preheat.cli.screen import console, print_json, say
@@ -50,6 +49,7 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
     if as_json:
         print_json(sessions)
     else:
+        from preheat.cli.heading import heading_lines  # noqa: PLC0415 - shares its module with what loads rich
         from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich takes longer than a completion
 
         screen = console()

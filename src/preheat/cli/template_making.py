@@ -3,16 +3,18 @@
 Knows nothing of how it was made.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preheat.amounts import by_reason
-from preheat.app.templates.building import Made
 from preheat.cli.screen import console, hint, say
 from preheat.cli.template_names import by_kind
 from preheat.cli.text import count
 
+if TYPE_CHECKING:  # what takes SQLAlchemy to load
+    from preheat.app.templates.building import Made
 
-def made_value(made: Made) -> dict[str, Any]:
+
+def made_value(made: "Made") -> dict[str, Any]:
     """The template and what was left out, for JSON."""
     template = made.built.template
     return {
@@ -25,7 +27,7 @@ def made_value(made: Made) -> dict[str, Any]:
     }
 
 
-def say_made(made: Made, verb: str) -> None:
+def say_made(made: "Made", verb: str) -> None:
     """Print what was made, from which sessions, and what was left out."""
     screen, template = console(), made.built.template
     version = f"`{template.name}` {made.kept.short}"

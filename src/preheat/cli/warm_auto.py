@@ -1,12 +1,11 @@
 """`preheat warm auto`: a template for each project, from its best sessions. What makes one of the best is in
 `preheat.templates.choice`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from preheat.amounts import by_reason
-from preheat.app.templates.building import Group, Made
 from preheat.app.templates.library import Best
 from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
@@ -15,6 +14,9 @@ from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.template_making import made_value, say_made
 from preheat.cli.template_names import filter_of
 from preheat.cli.text import count
+
+if TYPE_CHECKING:  # what takes SQLAlchemy to load
+    from preheat.app.templates.building import Group, Made
 
 _SHOWN = 5
 
@@ -76,7 +78,7 @@ def auto_command(
     return 0
 
 
-def _group_json(group: Group) -> dict[str, Any]:
+def _group_json(group: "Group") -> dict[str, Any]:
     return {
         "project": group.project,
         "enough": group.enough,
@@ -88,7 +90,7 @@ def _group_json(group: Group) -> dict[str, Any]:
     }
 
 
-def _show_best(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> None:
+def _show_best(groups: "list[Group]", made: "list[Made]", rule: Best, dry_run: bool) -> None:
     screen = console()
     results = iter(made)
     for group in groups:
