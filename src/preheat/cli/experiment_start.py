@@ -23,8 +23,8 @@ from preheat.model.experiment_report import StartedExperiment
   preheat experiment start here --project . --arms warm,note   does the form matter, or the facts?
 
 Arms: warm (what Preheat chose), cold (nothing at the start), placebo (as many tokens, true but useless), note (the same
-lessons as prose). Metrics: {", ".join(METRICS)}. Margins are in the metric's own unit: 0.01 of {METRICS[0]} is one
-mistake in a hundred calls.""",
+lessons as prose). Metrics: {", ".join(METRICS)}.
+Margins are in the metric's own unit: 0.01 of {METRICS[0]} is one mistake in a hundred calls.""",
 )
 @click.argument("name")
 @click.option(
