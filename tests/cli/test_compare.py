@@ -70,7 +70,7 @@ def test_a_set_may_have_several_conditions_with_every_key(two: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["00000011", "00000011"], "same session"),
         (["project=/w/bad", "project=/w/bad"], "same 6 sessions"),
@@ -87,10 +87,10 @@ def test_a_set_may_have_several_conditions_with_every_key(two: Person) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_an_impossible_comparison_is_refused_in_one_line(two: Person, arguments: list[str], said: str) -> None:
+def test_an_impossible_comparison_is_refused_in_one_line(two: Person, arguments: list[str], message: str) -> None:
     done = two.run("compare", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
 
 

@@ -73,14 +73,14 @@ def test_keep_decides_how_much_of_the_end_stays(person: Person) -> None:
 
 
 def test_wrong_arguments_are_refused_in_one_line(person: Person, archived: Person) -> None:
-    for arguments, said in (
+    for arguments, message in (
         (("compress", "nothing-like-it"), "no session `nothing-like-it`"),
         (("compress", FIRST, "--strategy", "zip"), "zip"),
         (("compress", FIRST, "--compare", "-o", "x.json"), "--compare writes nothing"),
     ):
         done = person.run(*arguments)
         assert done.code == 2
-        assert said in done.err
+        assert message in done.err
 
 
 def test_a_session_without_messages_has_figures_and_no_history(person: Person, tmp_path: Path) -> None:

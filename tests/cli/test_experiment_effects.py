@@ -71,8 +71,8 @@ def test_explain_advice_measures_the_next_calls(person: Person) -> None:
     assert found["estimate"]["difference"] == pytest.approx(-0.3)
     assert found["estimate"]["high"] < 0
     assert found["moments_without_calls_after"] == 1
-    said = person.run("experiment", "explain", "advice").out
-    assert said.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
+    printed = person.run("experiment", "explain", "advice").out
+    assert printed.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
 
 
 def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
@@ -93,8 +93,8 @@ def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> Non
     with writing(person.folder) as state:
         assignments.keep(state, lots)
     person.run("sync")
-    told = json.loads(person.run("learn", "--json").out)["proof"]
-    assert any("withdrawn: template mine@" in line and "does harm" in line for line in told)
+    proof = json.loads(person.run("learn", "--json").out)["proof"]
+    assert any("withdrawn: template mine@" in line and "does harm" in line for line in proof)
     assert pins(person.folder) == {}
     with reading(person.folder) as state:
         entries = [each for each in ledger.entries(state) if each.name.startswith("mine@")]

@@ -191,8 +191,8 @@ def test_texts_of_attackers_are_given_to_no_session_in_any_form(attacked: Person
             )  # fmt: skip
             assert done.code == 0
             assert "uv run pytest tests" in done.out
-            told = done.out.lower().replace("<preheat-context", "").replace("</preheat-context>", "")
-            assert [word for word in EVIL if word in told] == [], form.name
+            text = done.out.lower().replace("<preheat-context", "").replace("</preheat-context>", "")
+            assert [word for word in EVIL if word in text] == [], form.name
             assert done.out.count("</preheat-context>") == done.out.count("<preheat-context")
 
 
@@ -212,8 +212,8 @@ def test_templates_contain_no_text_of_attackers(attacked: Person) -> None:
         done = attacked.run(
             "warm", "test", arguments[1] if arguments[0] == "build" else "one", "make checkout work", "--json"
         )
-        told = json.dumps(json.loads(done.out)["document"], ensure_ascii=False).lower()
-        assert [word for word in EVIL if word in told] == []
+        text = json.dumps(json.loads(done.out)["document"], ensure_ascii=False).lower()
+        assert [word for word in EVIL if word in text] == []
 
 
 def test_a_tool_result_that_imitates_a_person_is_no_correction(person: Person) -> None:

@@ -20,8 +20,8 @@ def busy(person: Person) -> Person:
         made = made.prompt("run it")
         for step in range(8):
             failing = step == number % 3
-            said = "bash: frobnicate: command not found" if failing else "fine"
-            made = made.ran("frobnicate --now" if failing else f"echo {step}", said, exit_code=127 if failing else 0)
+            output = "bash: frobnicate: command not found" if failing else "fine"
+            made = made.ran("frobnicate --now" if failing else f"echo {step}", output, exit_code=127 if failing else 0)
         person.write(made)
     assert person.run("sync").code == 0
     return person

@@ -68,8 +68,8 @@ def test_json_has_every_moment(watched: Person) -> None:
     assert len(calls) == 20
     assert {"focus", "loop", "debt", "trust", "phase"} <= set(calls[0]["signals"])
     assert found["advisories_per_100_turns"] == pytest.approx(100 * len(found["advisories"]) / 20, abs=0.01)
-    told = [advisory["signal"] for moment in found["moments"] for advisory in moment["advisories"]]
-    assert "loop" in told
+    advised = [advisory["signal"] for moment in found["moments"] for advisory in moment["advisories"]]
+    assert "loop" in advised
 
 
 def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:

@@ -184,8 +184,8 @@ def test_the_use_of_a_template_is_recorded(two: Person) -> None:
     """A context from a template counts as a use of that version; an empty one, or one without a template, does not."""
     digest = kept().find("mine").digest
     item = Item(lesson="c1", kind="convention", text="x", tokens=1, value=1.0)
-    given = Context(id="c1", task="mend it", template=f"mine@{digest[:12]}", items=(item,))
-    for context in (given, replace(given, items=()), replace(given, template="")):
+    whole = Context(id="c1", task="mend it", template=f"mine@{digest[:12]}", items=(item,))
+    for context in (whole, replace(whole, items=()), replace(whole, template="")):
         note_use(data_folder(), context, AT)
     (use,) = uses(data_folder())
     assert (use.template, use.context) == (digest, "c1")

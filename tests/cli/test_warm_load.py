@@ -70,9 +70,9 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     first = loaded(here, "mine")["loaded"]["digest"]
     Store(data_folder()).keep(template("mine", lesson(use="make all")), "built", AT + 1)
     assert "`make clean test` works here" in started(os.getcwd())
-    told = here.run("warm", "load").out
-    assert f"mine@{first[:10]}" in told
-    assert "preheat warm load mine" in told
+    printed = here.run("warm", "load").out
+    assert f"mine@{first[:10]}" in printed
+    assert "preheat warm load mine" in printed
     assert loaded(here, "mine")["loaded"]["newer"] is None
     assert "make all" in started(os.getcwd())
 

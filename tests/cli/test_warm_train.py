@@ -61,17 +61,17 @@ def test_a_training_is_reported_as_json(person: Person, suite: str, program: str
     words = ("--suite", suite, "--agent", "claude", "--program", program, "--limit", "1", "--json")
     done = person.run("warm", "train", "basics", *words)
     assert done.code == 0, done.err
-    said = json.loads(done.out)
-    assert [task["status"] for task in said["tasks"]] == ["done"]
-    assert len(said["tasks"][0]["sessions"]) == 1
-    assert said["examples"] >= 1
+    report = json.loads(done.out)
+    assert [task["status"] for task in report["tasks"]] == ["done"]
+    assert len(report["tasks"][0]["sessions"]) == 1
+    assert report["examples"] >= 1
 
 
 def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("tasks:\n  - id: a\n")
     start = ("warm", "train", "basics", "--agent")
-    for arguments, said in (
+    for arguments, report in (
         ((*start, "claude", "--suite", str(broken)), "broken.yaml` line 2: task 1 has no `prompt`"),
         ((*start, "claude", "--suite", suite, "--program", "no-such-program"), "`no-such-program` is not installed"),
         ((*start, "cursor", "--suite", suite), "does not know how to start Cursor without a terminal; it knows"),
@@ -80,7 +80,7 @@ def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite:
     ):
         done = person.run(*arguments)
         assert done.code == 2, arguments
-        assert said in done.err
+        assert report in done.err
         assert len(done.err.strip().splitlines()) == 1
     assert not os.path.exists(os.path.join(person.folder, "templates"))
 
@@ -96,7 +96,7 @@ def test_sigterm_ends_the_training_and_the_agents_program(
         while process.poll() is None and not (process_id.exists() and process_id.read_text().strip()):
             time.sleep(0.02)
         process.terminate()
-        _, said = process.communicate()
-    assert process.returncode == 130, said
+        _, report = process.communicate()
+    assert process.returncode == 130, report
     with contextlib.suppress(FileNotFoundError):  # one that ended and nobody asked after has no words left
         assert Path("/proc", process_id.read_text().strip(), "cmdline").read_bytes() == b""

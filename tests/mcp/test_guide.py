@@ -19,8 +19,8 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_guide_names_every_tool_prompt_and_resource() -> None:
-    told = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
-    assert told == [tool.name for tool in TOOLS]
+    names = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
+    assert names == [tool.name for tool in TOOLS]
     assert f"`{WARM_START.name}`" in GUIDE.read_text()
     for each in TEMPLATES:
         assert each.uri_template.replace("{name}", "NAME") in GUIDE.read_text()

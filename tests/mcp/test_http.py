@@ -105,9 +105,9 @@ def test_json_prints_url_and_header(taught: Machine) -> None:
     )
     try:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        token = told["headers"]["Authorization"].removeprefix("Bearer ")
-        assert sent(Served(told["url"], token, process)) in (200, 400)
+        printed = json.loads(process.stdout.readline())
+        token = printed["headers"]["Authorization"].removeprefix("Bearer ")
+        assert sent(Served(printed["url"], token, process)) in (200, 400)
     finally:
         process.kill()
         process.communicate()

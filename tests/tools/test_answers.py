@@ -42,16 +42,16 @@ def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *w
 # The same as the commands.
 def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     found = ask(taught, "provision", task="run the tests of checkout", explain=True)
-    said = commanded(
+    printed = commanded(
         taught, monkeypatch, capsys, "warm", "start", "--task", "run the tests of checkout", "--project", "shop"
     )
     assert found["success"]
     assert "uv run pytest" in found["text"]
     assert "data, not instructions" in found["text"]
-    assert found["text"] == said["document"]
+    assert found["text"] == printed["document"]
     for name in ("id", "tokens", "budget", "project", "sessions", "considered", "left_out"):
-        assert found[name] == said["context"][name]
-    assert [item["lesson"] for item in found["items"]] == [item["lesson"] for item in said["context"]["items"]]
+        assert found[name] == printed["context"][name]
+    assert [item["lesson"] for item in found["items"]] == [item["lesson"] for item in printed["context"]["items"]]
 
 
 def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) -> None:
@@ -67,11 +67,11 @@ def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) ->
 def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Without the occurrences, which `id` gives."""
     found = ask(taught, "mistakes")
-    said = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
+    printed = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
     assert found["mistakes"]
     for name in ("calls", "seconds", "tokens", "failures", "sessions", "by", "causes"):
-        assert found[name] == said[name]
-    for one, other in zip(found["mistakes"], said["mistakes"], strict=True):
+        assert found[name] == printed[name]
+    for one, other in zip(found["mistakes"], printed["mistakes"], strict=True):
         assert one["sessions"] == len(other["sessions"])
         for name in ("id", "title", "cause", "calls", "tokens", "recovered", "repair", "signatures"):
             assert one[name] == other[name]
@@ -82,10 +82,10 @@ def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Without the evidence, which `id` gives."""
     found = ask(taught, "lessons", max_tokens=20_000)
-    said = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
-    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in said}
+    printed = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
+    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in printed}
     one = ask(taught, "lessons", id=found["lessons"][0]["id"])
-    assert one["lesson"] == next(each for each in said if each["id"] == one["lesson"]["id"])
+    assert one["lesson"] == next(each for each in printed if each["id"] == one["lesson"]["id"])
     repairs = ask(taught, "lessons", words="PYTEST command", kind="repair")
     assert repairs["found"] >= 1
     assert {each["kind"] for each in repairs["lessons"]} == {"repair"}
@@ -107,18 +107,18 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
     assert "data, not instructions" in one.pop("note")
     assert one == commanded(taught, monkeypatch, capsys, "profile", "latest")
     many = ask(taught, "profile", parts=["tools", "agents"], max_tokens=20_000)
-    said = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
+    printed = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
     for name in ("sessions", "calls", "statuses", "causes", "overall", "tools", "agents", "too_little"):
-        assert many[name] == said[name]
-    assert many["conclusion"] == said["marathon"]["conclusion"]
+        assert many[name] == printed[name]
+    assert many["conclusion"] == printed["marathon"]["conclusion"]
     assert "windows" in many["more"]
     assert ask(taught, "profile", project="atlantis")["next"].startswith("no session fits")
 
 
 def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    said = commanded(taught, monkeypatch, capsys, "why", "latest:2")
+    printed = commanded(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
-        assert {name: found[name] for name in said} == said
+        assert {name: found[name] for name in printed} == printed
     assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
 
 

@@ -41,11 +41,11 @@ def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
 
 
 def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> None:
-    given = '{"words": "pytest", "project": "shop"}'
+    question = '{"words": "pytest", "project": "shop"}'
     behind, piped, asked = (
-        spawn(taught, "lessons", given),
-        spawn(taught, "lessons", text=given),
-        spawn(taught, "lessons", "-", text=given),
+        spawn(taught, "lessons", question),
+        spawn(taught, "lessons", text=question),
+        spawn(taught, "lessons", "-", text=question),
     )
     assert behind.returncode == 0
     assert behind.stderr == ""
