@@ -112,7 +112,7 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
         assert many[name] == printed[name]
     assert many["conclusion"] == printed["marathon"]["conclusion"]
     assert "windows" in many["more"]
-    assert ask(taught, "profile", project="atlantis")["next"].startswith("no session fits")
+    assert ask(taught, "profile", project="atlantis")["next"].startswith("no session matches")
 
 
 def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -296,10 +296,10 @@ def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypat
     for name in ("mistakes", "profile"):
         early = ask(machine, name)
         assert early["success"]
-        assert early["missing"].startswith("of all sessions 4 wait to be judged")
+        assert early["missing"].startswith("4 sessions are not analysed")
     assert "next" not in ask(machine, "mistakes")  # that nothing is repeated is not known
     built = call("warm_session", {"action": "build", "name": "shop", "min_messages": 1}, machine.folder, SHOP)
-    assert (built["success"], built["error"]) == (False, "of all sessions 4 wait to be judged")
+    assert (built["success"], built["error"]) == (False, "4 sessions are not analysed yet")
     assert "ask the same again" in built["next"]
     assert ask(machine, "warm_session", action="compare", session_id="00000001", compare_with="00000002")["success"]
     monkeypatch.undo()
