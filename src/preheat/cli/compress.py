@@ -11,7 +11,7 @@ from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived, home
 from preheat.cli.options import SessionName
 from preheat.cli.screen import as_json as json_text
-from preheat.cli.screen import console, hint, print_json, print_table
+from preheat.cli.screen import console, hint, plain_table, print_json, print_table
 from preheat.cli.text import printable, size
 from preheat.errors import UserError
 from preheat.model.compression import STRATEGIES
@@ -99,9 +99,7 @@ def figures(found: "Compressed") -> dict[str, Any]:
 
 
 def _show(found: "list[Compressed]") -> None:
-    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table = plain_table(padding=(0, 3, 0, 0))
     table.add_column("")
     for each in found:
         table.add_column(each.strategy, justify="right")

@@ -29,11 +29,10 @@ def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
 
     Ratings are compared between the arms of experiments like other metrics; they change nothing else.
     """
-    from preheat.app.experiments.comparisons import LONGEST_NOTE  # noqa: PLC0415 - comparisons take longer to load than a completion
 
     found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:
-        hint(f"The note is longer than {LONGEST_NOTE:,} characters; the first {LONGEST_NOTE:,} are kept.")
+        hint(f"The note is too long; the first {len(found.rating.note):,} characters are kept.")
     if as_json:
         print_json(whole(found.rating))
         return 0

@@ -14,6 +14,7 @@ from preheat.cli.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 PIPED_WIDTH = 160
 """Output that is not for a terminal always has this width, so that it does not change with the window."""
@@ -50,6 +51,13 @@ def say(screen: "Console", text: str = "", style: str = "") -> None:
     from rich.text import Text  # noqa: PLC0415 - rich takes longer than a completion
 
     screen.print(Text(text, style), soft_wrap=True)
+
+
+def plain_table(**options: Any) -> "Table":
+    """A table without a box, for a command whose module must not load rich."""
+    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
+
+    return Table(box=None, pad_edge=False, **options)
 
 
 def print_table(screen: "Console", table: "RenderableType") -> None:

@@ -8,7 +8,7 @@ from preheat.app.templates.library import TemplateSummary
 from preheat.cli.command import Examples, json_option
 from preheat.cli.guard import PROBLEMS
 from preheat.cli.home import home
-from preheat.cli.screen import clean, console, hint, print_json, print_table, say
+from preheat.cli.screen import clean, console, hint, plain_table, print_json, print_table, say
 from preheat.cli.template_names import describe_use
 from preheat.cli.text import day, one_line
 
@@ -65,17 +65,14 @@ def _summary_json(found: TemplateSummary) -> dict[str, Any]:
 
 
 def _show_summaries(rows: list[TemplateSummary]) -> None:
-    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
-    from rich.text import Text  # noqa: PLC0415 - rich, too
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", expand=True)
+    table = plain_table(padding=(0, 2, 0, 0), header_style="bold", expand=True)
     for name, right in (("name", False), ("version", False), ("lessons", True), ("tokens", True), ("created", False)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
     table.add_column("use", no_wrap=True)
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
     for row in rows:
         if not row.problem:
-            table.add_row(*(Text(cell) for cell in _cells(row)))
+            table.add_row(*_cells(row))
     screen = console()
     if table.row_count:
         print_table(screen, table)

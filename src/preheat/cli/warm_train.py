@@ -13,7 +13,7 @@ from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.lab_progress import RunProgress
 from preheat.cli.options import AgentName
-from preheat.cli.screen import console, hint, print_json, print_table
+from preheat.cli.screen import console, hint, plain_table, print_json, print_table
 from preheat.cli.text import count, printable
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ def _training_json(name: str, outcome: "Outcome", strategy: str) -> dict[str, An
 
 
 def _show_training(name: str, outcome: "Outcome", keep_work: bool) -> None:
-    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table = plain_table(padding=(0, 3, 0, 0))
     for title in ("task", "", "seconds", "session"):
         table.add_column(title, justify="right" if title == "seconds" else "left")
     for ran in outcome.ran:
