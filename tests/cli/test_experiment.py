@@ -228,7 +228,7 @@ def test_the_last_rating_of_a_session_counts(known: Person) -> None:
     assert not one.good
     assert "AKIA" not in one.note
     done = known.run("rate", "bad", "--note", "x" * 1990 + " AKIAIOSFODNN7EXAMPLE")
-    assert "the first 2,000 are kept" in done.err
+    assert "the first 2,000 characters" in done.err
     (one,) = rated_sessions(known)
     assert "AKIA" not in one.note
     everything = b"".join(path.read_bytes() for path in Path(known.folder).rglob("state.db*"))
