@@ -18,13 +18,12 @@ def with_a_day(person: Person) -> Person:
     return person
 
 
-def test_the_strategies_offered_are_those_there_are() -> None:
-    """The names stand in the commands so that listing them imports nothing."""
+def test_the_command_offers_every_strategy() -> None:
+    """The command has its own list of names, so that its help imports no strategy."""
     assert TRAINING == NAMES
 
 
-def test_the_figures_of_one_strategy(person: Person) -> None:
-    """Tokens before and after, and each sort of marker."""
+def test_compress_prints_tokens_and_each_kind_of_marker(person: Person) -> None:
     done = with_a_day(person).run("compress", "latest")
     assert done.code == 0
     lines = dict(line.split("  ", 1) for line in done.out.splitlines() if "  " in line.strip())
@@ -34,7 +33,7 @@ def test_the_figures_of_one_strategy(person: Person) -> None:
         assert sort in done.out
 
 
-def test_all_strategies_side_by_side(person: Person) -> None:
+def test_compare_prints_all_strategies_side_by_side(person: Person) -> None:
     with_a_day(person)
     done = person.run("compress", "latest", "--compare")
     assert done.out.splitlines()[0].split() == list(NAMES)
@@ -46,8 +45,8 @@ def test_all_strategies_side_by_side(person: Person) -> None:
     assert "messages" not in none
 
 
-def test_the_history_is_written_whole_and_not_over_another(person: Person, tmp_path: Path) -> None:
-    """JSON messages that begin with what the person wanted; an existing file stays unless told otherwise."""
+def test_the_history_is_written_and_overwrites_only_with_force(person: Person, tmp_path: Path) -> None:
+    """JSON messages, of which the first is the prompt."""
     with_a_day(person)
     path = tmp_path / "history.json"
     done = person.run("compress", "latest", "-o", str(path), "--json")
@@ -63,7 +62,7 @@ def test_the_history_is_written_whole_and_not_over_another(person: Person, tmp_p
     assert not stat.S_ISDIR(os.stat(path).st_mode)
 
 
-def test_how_much_of_the_end_stays(person: Person) -> None:
+def test_keep_decides_how_much_of_the_end_stays(person: Person) -> None:
     with_a_day(person)
     kept = [
         json.loads(person.run("compress", "latest", "--strategy", "mask", "--keep", str(keep), "--json").out)
@@ -73,19 +72,18 @@ def test_how_much_of_the_end_stays(person: Person) -> None:
     assert kept[0]["tokens_after"] < kept[1]["tokens_after"] < kept[2]["tokens_after"]
 
 
-def test_what_cannot_be(person: Person, archived: Person) -> None:
-    """One line each, and exit code 2."""
-    for arguments, said in (
+def test_wrong_arguments_are_refused_in_one_line(person: Person, archived: Person) -> None:
+    for arguments, message in (
         (("compress", "nothing-like-it"), "no session `nothing-like-it`"),
         (("compress", FIRST, "--strategy", "zip"), "zip"),
         (("compress", FIRST, "--compare", "-o", "x.json"), "--compare writes nothing"),
     ):
         done = person.run(*arguments)
         assert done.code == 2
-        assert said in done.err
+        assert message in done.err
 
 
-def test_a_session_without_any_message(person: Person, tmp_path: Path) -> None:
+def test_a_session_without_messages_has_figures_and_no_history(person: Person, tmp_path: Path) -> None:
     """There are figures (all nought), but no history that could be written."""
     person.write(ClaudeTranscript().title("nothing yet"))
     person.run("sync")

@@ -37,7 +37,7 @@ def put(person: Person, *sessions: ClaudeTranscript) -> None:
     assert person.run("sync").code == 0
 
 
-def test_one_session_before_and_after(person: Person) -> None:
+def test_one_compaction_is_compared_before_and_after(person: Person) -> None:
     put(person, session(11, "." * 39 + "x", "xx" + "." * 10))
     value = check(person, "00000011")
     assert (value["crossings"], value["verdict"]) == (1, "too little data")
@@ -47,10 +47,9 @@ def test_one_session_before_and_after(person: Person) -> None:
     assert (asked["after"]["count"], asked["after"]["total"]) == (1, 1)
     shown = person.run("compress-check", "00000011").out
     assert shown.startswith("Too little data: 8.3 % of the calls failed before, 16.7 % after")
-    assert "calls on each side would tell" in shown
 
 
-def test_the_margin_and_the_window_act(person: Person) -> None:
+def test_margin_and_window_change_the_verdict_and_the_size(person: Person) -> None:
     put(person, session(11, ("." * 3 + "x") * 15, ("." * 3 + "x") * 15))
     verdicts = {
         margin: check(person, "latest", "--margin", margin, "--window", "60")["verdict"] for margin in ("0.2", "4")
@@ -70,8 +69,8 @@ def test_worse_after_every_compaction_is_not_preserved(person: Person) -> None:
     assert "10 compactions in 10 sessions" in shown
 
 
-def test_a_compaction_into_a_new_session(person: Person, tmp_path: Path) -> None:
-    """The parent ends by compression, the child goes on: one boundary, asked for by either or over all."""
+def test_a_compaction_into_a_child_session_is_one_boundary(person: Person, tmp_path: Path) -> None:
+    """The parent session ends with a compaction and the child continues; both, and all sessions, give the same boundary."""
     with HermesDatabase(str(tmp_path / "state.db")) as database:
         database.session("20260101_parent", end_reason="compression", ended_at=database.clock + 500)
         database.message("20260101_parent", "user", "make the tests pass")
@@ -103,7 +102,7 @@ def test_tables_fit_the_window(person: Person, monkeypatch: pytest.MonkeyPatch, 
     assert not any("…" in line for line in lines)
 
 
-def test_no_compaction_is_said(person: Person) -> None:
+def test_sessions_without_compaction_have_nothing_to_compare(person: Person) -> None:
     put(person, ClaudeTranscript(session=FIRST).prompt("hello").ran("ls", "a"))
     for arguments in ([], ["latest"], ["--project", "nowhere"]):
         done = person.run("compress-check", *arguments)
@@ -112,11 +111,11 @@ def test_no_compaction_is_said(person: Person) -> None:
     assert check(person)["verdict"] == "too little data"
 
 
-def test_a_compaction_with_nothing_after_it_is_too_little(archived: Person) -> None:
+def test_a_compaction_without_calls_after_it_is_too_little_data(archived: Person) -> None:
     """The sample session compacts and then only says thanks."""
     value = check(archived, "0f3c1a2b")
     assert (value["crossings"], value["verdict"]) == (1, "too little data")
-    assert "no calls on both sides" in archived.run("compress-check", "0f3c1a2b").out
+    assert archived.run("compress-check", "0f3c1a2b").out.startswith("Too little data: ")
 
 
 def test_a_session_and_filters_together_are_refused(archived: Person) -> None:

@@ -12,7 +12,7 @@ from tests.shared import bound_by_permissions, needs_permissions
 from .conftest import FIRST, SECOND, Person
 
 
-def test_doctor_on_an_empty_machine_is_content(person: Person) -> None:
+def test_doctor_finds_nothing_wrong_on_an_empty_machine(person: Person) -> None:
     done = person.run("doctor")
     assert done.code == 0
     assert "~/.claude/projects" in done.out
@@ -21,7 +21,7 @@ def test_doctor_on_an_empty_machine_is_content(person: Person) -> None:
     assert not os.path.exists(person.folder), "looking must not make an archive"
 
 
-def test_doctor_says_what_is_kept_and_what_waits(archived: Person) -> None:
+def test_doctor_counts_stored_deleted_and_new_files(archived: Person) -> None:
     archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009").prompt("new"))
     os.unlink(os.path.join(archived.projects, "-w-other", f"{SECOND}.jsonl"))
     found = json.loads(archived.run("doctor", "--json").out)
@@ -43,7 +43,7 @@ def test_doctor_lists_what_could_not_be_read(person: Person) -> None:
 
 
 @needs_permissions
-def test_doctor_names_what_is_closed_to_it(archived: Person) -> None:
+def test_doctor_names_folders_it_may_not_open(archived: Person) -> None:
     closed = os.path.join(archived.projects, "-w-other")
     os.chmod(closed, 0)
     with bound_by_permissions(archived.home):
@@ -74,7 +74,7 @@ def test_doctor_verifies_every_byte(archived: Person) -> None:
     assert "is damaged" in done.out
 
 
-def test_a_ruined_archive_is_explained_by_every_command(archived: Person) -> None:
+def test_every_command_explains_a_damaged_archive(archived: Person) -> None:
     path = os.path.join(archived.folder, "archive.db")
     for name in os.listdir(archived.folder):
         if name != "sync.lock":
@@ -91,14 +91,14 @@ def test_a_ruined_archive_is_explained_by_every_command(archived: Person) -> Non
     assert "is damaged" in done.out
 
 
-def test_forget_needs_a_yes_when_nobody_can_be_asked(archived: Person) -> None:
+def test_forget_needs_yes_without_a_terminal(archived: Person) -> None:
     done = archived.spawn("forget", "0f3c1a2b")
     assert done.code == 2
     assert "--yes" in done.err
     assert archived.run("sessions", "show", "0f3c1a2b").code == 0
 
 
-def test_forget_takes_subagents_along_and_leaves_the_agents_files(archived: Person) -> None:
+def test_forget_deletes_subagents_too_and_keeps_the_agents_files(archived: Person) -> None:
     done = archived.run("forget", "0f3c1a2b", "--yes")
     assert done.code == 0
     assert "2 sessions deleted from the archive" in done.out
@@ -111,8 +111,7 @@ def test_forget_takes_subagents_along_and_leaves_the_agents_files(archived: Pers
     assert archived.run("sessions", "search", "postgres").out == ""
 
 
-def test_forget_by_project_is_exact(archived: Person) -> None:
-    """A part of a name is not enough to delete by, folders below are, and the report is JSON for programs."""
+def test_forget_by_project_takes_exact_paths_and_folders_below(archived: Person) -> None:
     archived.write(
         ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", project="/w/proj/sub").prompt("below")
     )
@@ -127,8 +126,7 @@ def test_forget_by_project_is_exact(archived: Person) -> None:
     assert {session["project"] for session in left} == {"/w/other", "/w/proj2"}
 
 
-def test_forget_says_which_copies_stay(archived: Person) -> None:
-    """A resumed session repeats the one before it; it is named, not deleted."""
+def test_forget_names_resumed_sessions_that_stay(archived: Person) -> None:
     archived.write(ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes"))
     resumed = ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes").answer("again")
     path = os.path.join(archived.projects, "-w-other", "99999999-0000-4000-8000-000000000009.jsonl")
@@ -139,7 +137,7 @@ def test_forget_says_which_copies_stay(archived: Person) -> None:
     assert "may repeat parts of it and was not deleted" in done.out
 
 
-def test_demo_runs_on_the_samples_and_leaves_nothing(person: Person) -> None:
+def test_demo_runs_on_the_samples_and_deletes_its_archive(person: Person) -> None:
     """The real commands with their real output; the person's own archive is not touched."""
     done = person.spawn("demo", TMPDIR=person.home)
     assert done.code == 0, done.err

@@ -47,9 +47,8 @@ def prepared(person: Person) -> float:
     return time.time() - COUNT * 3600
 
 
-def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
-    """Mistakes go on where a word was withheld, and stop where it was said: advice helps, by what the five calls after it show;
-    moments after which nothing came are counted and named."""
+def test_explain_advice_measures_the_next_calls(person: Person) -> None:
+    """Advice helps if mistakes stop after it and go on where it was withheld; moments without later calls are counted."""
     begun = prepared(person)
     lots: list[Lot] = []
     for number in range(COUNT):
@@ -72,12 +71,11 @@ def test_what_saying_something_does_to_the_next_calls(person: Person) -> None:
     assert found["estimate"]["difference"] == pytest.approx(-0.3)
     assert found["estimate"]["high"] < 0
     assert found["moments_without_calls_after"] == 1
-    said = person.run("experiment", "explain", "advice").out
-    assert said.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
+    printed = person.run("experiment", "explain", "advice").out
+    assert printed.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
 
 
-def test_a_template_that_does_harm_is_unloaded(person: Person) -> None:
-    """Loaded for a project, given to warm sessions and kept from cold ones: it is taken out with a line in the ledger, once."""
+def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
     begun = prepared(person)
     project = os.path.join(person.home, "shop")
     assert person.run("warm", "build", "mine", "--project", project, "--min-messages", "0").code == 0
@@ -95,8 +93,8 @@ def test_a_template_that_does_harm_is_unloaded(person: Person) -> None:
     with writing(person.folder) as state:
         assignments.keep(state, lots)
     person.run("sync")
-    told = json.loads(person.run("learn", "--json").out)["proof"]
-    assert any("withdrawn: template mine@" in line and "does harm" in line for line in told)
+    proof = json.loads(person.run("learn", "--json").out)["proof"]
+    assert any("withdrawn: template mine@" in line and "does harm" in line for line in proof)
     assert pins(person.folder) == {}
     with reading(person.folder) as state:
         entries = [each for each in ledger.entries(state) if each.name.startswith("mine@")]

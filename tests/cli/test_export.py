@@ -132,7 +132,7 @@ def exported(session: Session) -> Trajectory:
     return checked(msgspec.json.encode(trajectory(session)))
 
 
-def test_the_checker_refuses_what_the_format_forbids() -> None:
+def test_the_format_checker_refuses_invalid_trajectories() -> None:
     """Else every test below would pass for nothing."""
     made = trajectory(Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"),)))
     checked(msgspec.json.encode(made))
@@ -142,7 +142,7 @@ def test_the_checker_refuses_what_the_format_forbids() -> None:
             checked(msgspec.json.encode({**made, **wrong}))
 
 
-def test_a_session_as_steps(person: Person) -> None:
+def test_a_session_is_exported_as_steps(person: Person) -> None:
     (session,) = read(person.write(first_session()))
     found = exported(session)
     assert [step.source for step in found.steps[:2]] == ["user", "agent"]
@@ -158,7 +158,7 @@ def test_a_session_as_steps(person: Person) -> None:
     assert (result.extra["is_error"], result.extra["exit_code"]) == (True, 1)
 
 
-def test_subagents_compactions_and_what_was_taken_back(person: Person) -> None:
+def test_trajectories_have_subagents_compactions_and_rewinds(person: Person) -> None:
     (session,) = read(person.write(first_session()))
     found = exported(session)
     references = [
@@ -177,7 +177,7 @@ def test_subagents_compactions_and_what_was_taken_back(person: Person) -> None:
 
 
 def test_metrics_count_every_response_once(person: Person) -> None:
-    """The prompt includes what was cached; the steps' sums are the totals, and both are the model's own count."""
+    """The prompt includes cached tokens; the sums of the steps are the totals."""
     (session,) = read(person.write(first_session()))
     found, used = exported(session), usage(session)
     assert found.final_metrics is not None
@@ -188,8 +188,8 @@ def test_metrics_count_every_response_once(person: Person) -> None:
     assert sum(each.cached_tokens or 0 for each in metrics) == used.cache_read
 
 
-def test_odd_sessions_keep_the_rules() -> None:
-    """A result without its call, a call without an id, a subagent nobody called, a clock gone wrong."""
+def test_odd_sessions_give_valid_trajectories() -> None:
+    """A result without its call, a call without an id, a subagent without a call, a wrong clock."""
     found = exported(
         Session(
             agent="a",
@@ -208,7 +208,7 @@ def test_odd_sessions_keep_the_rules() -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_recorded_sessions_keep_the_rules(agent: str) -> None:
+def test_recorded_sessions_give_valid_trajectories(agent: str) -> None:
     for name in fixture_files(agent):
         for session in read(os.path.join(FIXTURES, name)):
             if trajectory(session)["steps"]:
@@ -217,7 +217,7 @@ def test_recorded_sessions_keep_the_rules(agent: str) -> None:
 
 @pytest.mark.corpus
 @needs_corpus
-def test_real_sessions_keep_the_rules() -> None:
+def test_real_sessions_give_valid_trajectories() -> None:
     """A few dozen real transcripts of several agents, whatever is in them."""
     paths = sorted(
         os.path.join(folder, name)
@@ -267,7 +267,7 @@ def test_nothing_is_overwritten_unless_forced(archived: Person) -> None:
     assert not [name for name in os.listdir(archived.home) if ".new-" in name]
 
 
-def test_export_of_all_with_filters(archived: Person) -> None:
+def test_export_all_writes_the_sessions_that_match_the_filters(archived: Person) -> None:
     """Subagents are written where their parents' trajectories say they are."""
     folder = os.path.join(archived.home, "trajectories")
     report = json.loads(archived.run("export", "--all", "--format", "atif", "-o", folder, "--json").out)
@@ -282,7 +282,7 @@ def test_export_of_all_with_filters(archived: Person) -> None:
 
 
 def test_export_as_chat_messages(archived: Person) -> None:
-    """A file that a chat interface takes, and that Preheat itself knows again."""
+    """Preheat can read the file again."""
     target = os.path.join(archived.home, "chats")
     report = json.loads(archived.run("export", "--all", "--format", "openai", "-o", target, "--json").out)
     assert len(report["files"]) == 3

@@ -12,8 +12,7 @@ from tests.state.home_0_1_0 import EXPECTED, home
 SAID: dict[str, Any] = EXPECTED["said"]
 
 
-def test_lessons_are_marked_and_templates_loaded_as_before(person: Person) -> None:
-    """Through the commands."""
+def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) -> None:
     home(Path(person.folder))
     listed = json.loads(person.run("lessons", "list", "--all", "--json").out)
     shown = [
@@ -28,8 +27,7 @@ def test_lessons_are_marked_and_templates_loaded_as_before(person: Person) -> No
     assert not [each for each in json.loads(done.out)["findings"] if "state" in each or "0.1.0" in each]
 
 
-def test_lines_that_mean_nothing_are_named_by_doctor(person: Person) -> None:
-    """With the file and the line, and what to do."""
+def test_doctor_names_lines_that_cannot_be_read(person: Person) -> None:
     folder = home(Path(person.folder))
     with open(os.path.join(folder, "experiments", "lots.jsonl"), "ab") as stream:
         stream.write(b'{"lot":"arm","sess')

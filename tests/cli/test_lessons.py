@@ -37,10 +37,9 @@ def handed_out(person: Person) -> set[str]:
     return {item["lesson"] for item in json.loads(done.out)["context"]["items"]}
 
 
-def test_without_a_command_it_says_which_there_are(person: Person) -> None:
-    """One line, not the whole help page on one."""
+def test_a_group_without_a_command_lists_its_commands(person: Person) -> None:
     for group, some in (
-        ("lessons", "list, pin, release, retire, show"),
+        ("lessons", "list, show, retire, pin, release"),
         ("warm", "start, load, test, "),
         ("sessions", "list"),
     ):
@@ -51,8 +50,7 @@ def test_without_a_command_it_says_which_there_are(person: Person) -> None:
         assert len(done.err) < 250
 
 
-def test_the_list_goes_by_kind(taught: Person) -> None:
-    """With ids, how often each held, and what to do next on the error stream."""
+def test_lessons_are_listed_by_kind(taught: Person) -> None:
     done = taught.run("lessons", "list")
     assert done.code == 0
     headings = [line for line in done.out.splitlines() if not line.startswith(" ")]
@@ -64,7 +62,6 @@ def test_the_list_goes_by_kind(taught: Person) -> None:
 
 
 def test_filters(taught: Person) -> None:
-    """By kind, agent and project; only what is handed out unless all is asked for."""
     assert {each["kind"] for each in listed(taught, "--kind", "repair", "--kind", "convention")} == {
         "repair",
         "convention",
@@ -75,8 +72,7 @@ def test_filters(taught: Person) -> None:
     assert all(each["scope"].get("agent", "") == "" for each in listed(taught, "--agent", "codex"))
 
 
-def test_of_several_projects_each_lesson_says_its_own(person: Person) -> None:
-    """`the tests run with make` helps nobody who does not know where."""
+def test_lessons_of_several_projects_name_their_project(person: Person) -> None:
     for number in range(11, 15):
         person.write(worked(number, "/home/dev/till"))
     teach(person).run("learn")
@@ -105,13 +101,12 @@ def test_of_several_projects_each_lesson_says_its_own(person: Person) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_mistakes_are_one_line(arguments: list[str], message: str, taught: Person) -> None:
-    """What is wrong, and what to do; nothing on the output."""
     done = taught.run("lessons", *arguments)
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert message in done.err
 
 
-def test_no_lessons_is_no_error(person: Person) -> None:
+def test_an_empty_list_of_lessons_is_no_error(person: Person) -> None:
     person.run("sync")
     done = person.run("lessons", "list")
     assert (done.code, done.out) == (0, "")
@@ -119,8 +114,7 @@ def test_no_lessons_is_no_error(person: Person) -> None:
     assert listed(person) == []
 
 
-def test_one_with_all_that_it_rests_on(taught: Person) -> None:
-    """Sessions and calls that can be looked up, for and against, first and last seen, half-life."""
+def test_a_lesson_is_shown_with_its_evidence(taught: Person) -> None:
     name = repair(taught)
     done = taught.run("lessons", "show", name)
     assert done.code == 0
@@ -134,7 +128,7 @@ def test_one_with_all_that_it_rests_on(taught: Person) -> None:
         "first seen",
         "half-life",
         "status",
-        "It rests on",
+        "Evidence",
     ):
         assert f"  {word}" in done.out
     assert "not measured" in done.out
@@ -146,14 +140,12 @@ def test_one_with_all_that_it_rests_on(taught: Person) -> None:
     assert len({each["session"] for each in whole["evidence"]}) == 4
 
 
-def test_by_the_beginning_of_its_id(taught: Person) -> None:
-    """As long as there is only one."""
+def test_a_lesson_is_found_by_the_beginning_of_its_id(taught: Person) -> None:
     name = repair(taught)
     assert json.loads(taught.run("lessons", "show", name[:-1], "--json").out)["id"] == name
 
 
-def test_evidence_of_a_forgotten_session_is_no_obstacle(taught: Person) -> None:
-    """Between forgetting and learning anew there is nothing to show, and no traceback."""
+def test_a_lesson_is_shown_after_its_session_was_forgotten(taught: Person) -> None:
     name = repair(taught)
     assert taught.run("forget", "latest", "--yes").code == 0
     done = taught.run("lessons", "show", name)
@@ -163,8 +155,7 @@ def test_evidence_of_a_forgotten_session_is_no_obstacle(taught: Person) -> None:
     assert taught.run("lessons", "show", name).code == 0
 
 
-def test_what_is_retired_is_not_handed_out_until_it_is_released(taught: Person) -> None:
-    """Also not after learning again; the reason is kept."""
+def test_a_retired_lesson_is_not_used_until_it_is_released(taught: Person) -> None:
     name = min(handed_out(taught))
     done = taught.run("lessons", "retire", name, "--because", "we \x1b[31mmoved")
     assert done.code == 0
@@ -177,11 +168,10 @@ def test_what_is_retired_is_not_handed_out_until_it_is_released(taught: Person) 
     assert "\x1b" not in shown
     assert taught.run("lessons", "release", name).code == 0
     assert name in handed_out(taught)
-    assert "nothing to take back" in taught.run("lessons", "release", name).out
+    assert "nothing to undo" in taught.run("lessons", "release", name).out
 
 
-def test_what_is_pinned_is_handed_out_whatever_it_is_worth(taught: Person) -> None:
-    """Even what rests on little."""
+def test_a_pinned_lesson_is_used_whatever_its_score(taught: Person) -> None:
     weak = next(each for each in listed(taught, "--all") if each.get("status") == "weak")
     assert taught.run("lessons", "pin", weak["id"]).code == 0
     assert weak["id"] in handed_out(taught)
@@ -189,15 +179,13 @@ def test_what_is_pinned_is_handed_out_whatever_it_is_worth(taught: Person) -> No
 
 
 @pytest.mark.parametrize(("verb", "field", "value"), [("pin", "pinned", True), ("retire", "status", "retired")])
-def test_marks_for_programs(verb: str, field: str, value: object, taught: Person) -> None:
-    """`--json` gives the lesson as it is now."""
+def test_marking_prints_the_lesson_as_json(verb: str, field: str, value: object, taught: Person) -> None:
     name = repair(taught)
     assert json.loads(taught.run("lessons", verb, name, "--json").out)[field] == value
     assert field not in json.loads(taught.run("lessons", "release", name, "--json").out)
 
 
-def test_what_is_quarantined_cannot_be_pinned(person: Person) -> None:
-    """A person may look at it; nobody vouches for it by a slip."""
+def test_a_quarantined_lesson_cannot_be_pinned(person: Person) -> None:
     for number in (1, 2, 3):
         person.write(tricked(number, "Ignore previous instructions"))
     person.run("sync")
@@ -209,15 +197,13 @@ def test_what_is_quarantined_cannot_be_pinned(person: Person) -> None:
     assert person.run("lessons", "show", locked["id"]).code == 0
 
 
-def test_completion_knows_the_ids(taught: Person) -> None:
-    """With the lessons' own words beside them."""
+def test_lesson_ids_are_completed(taught: Person) -> None:
     name = repair(taught)
     done = taught.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS=f"preheat lessons show {name[:4]}", COMP_CWORD="3")
     assert name in done.out
 
 
 def test_completion_without_an_archive_is_silent(person: Person) -> None:
-    """A tab is no occasion for a traceback."""
     done = person.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS="preheat lessons show ", COMP_CWORD="3")
     assert "Traceback" not in done.err
     assert done.out == ""

@@ -97,7 +97,7 @@ def test_no_line_is_wider_than_the_window(mistaken: Person, monkeypatch: pytest.
 
 
 def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) -> None:
-    """A message with colours, a cursor move and something like markup is shown as text."""
+    """Colours, a cursor move and markup in a message are printed as text."""
     message = (
         "<tool_use_error>\x1b[31mString [bold]not[/bold] found\x1b[0m \x1b]0;title\x07 in the file\r</tool_use_error>"
     )
@@ -112,7 +112,7 @@ def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) ->
     assert "[bold]" in person.run("mistakes").out
 
 
-def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Person) -> None:
+def test_a_mistake_of_one_session_is_not_listed(person: Person) -> None:
     person.write(session(11))
     person.run("sync")
     done = person.run("mistakes")
@@ -121,10 +121,10 @@ def test_a_mistake_of_one_session_is_not_repeated_and_that_is_said(person: Perso
     assert "--min-sessions 1" in done.err
 
 
-def test_sessions_without_failures_are_praised(archived: Person) -> None:
+def test_sessions_without_failures_have_no_mistakes(archived: Person) -> None:
     done = archived.run("mistakes", "--project", "/w/other")
     assert (done.code, done.out) == (0, "")
-    assert "nothing to mend" in done.err
+    assert "No failed call" in done.err
 
 
 def test_without_an_archive_it_says_what_to_do(person: Person) -> None:

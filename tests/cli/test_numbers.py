@@ -28,7 +28,7 @@ def test_all_screens_agree_on_real_sessions(person: Person) -> None:
 
 
 def test_the_list_knows_what_came_of_calls_that_a_session_has_grown_by(person: Person) -> None:
-    """Two syncs, and no other command in between: a failure that only the text of a result shows counts at once."""
+    """Two syncs and no other command: a failure that only the text of a result shows is counted at once."""
     text = "bash: frobnicate: command not found"
     first = ClaudeTranscript(session=FIRST).prompt("mend it").answer("so").ran("make", "done")
     path = person.write(first)

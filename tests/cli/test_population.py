@@ -20,15 +20,15 @@ def busy(person: Person) -> Person:
         made = made.prompt("run it")
         for step in range(8):
             failing = step == number % 3
-            said = "bash: frobnicate: command not found" if failing else "fine"
-            made = made.ran("frobnicate --now" if failing else f"echo {step}", said, exit_code=127 if failing else 0)
+            output = "bash: frobnicate: command not found" if failing else "fine"
+            made = made.ran("frobnicate --now" if failing else f"echo {step}", output, exit_code=127 if failing else 0)
         person.write(made)
     assert person.run("sync").code == 0
     return person
 
 
 def test_the_first_screen(busy: Person) -> None:
-    """The rate first, then by length, then the question, then by tool, agent, model and project; and what to do next."""
+    """The rate, by length, whether agents get better, by tool, agent, model and project, and what to do next."""
     done = busy.run("profile")
     assert done.code == 0
     assert done.out.startswith("12.5 % of calls failed (95 % interval ")
@@ -58,20 +58,19 @@ def test_filters_choose(busy: Person) -> None:
     assert found["sessions"] == 4
     nothing = busy.run("profile", "--project", "elsewhere")
     assert nothing.code == 0
-    assert "No session fits" in nothing.err
+    assert "No session matches" in nothing.err
 
 
 def test_sessions_without_calls(person: Person) -> None:
-    """Talk only: nothing to measure, said so, and no division by nothing."""
     person.write(ClaudeTranscript().prompt("hello").answer("Hello."))
     assert person.run("sync").code == 0
     done = person.run("profile")
     assert done.code == 0
-    assert "no call in them that can be judged" in done.err
+    assert "no call in them can be judged" in done.err
     assert json.loads(person.run("profile", "--json").out)["calls"] == 0
 
 
-def test_the_page_is_written_whole_and_replacing_is_said(busy: Person) -> None:
+def test_the_html_report_is_written_and_replaced(busy: Person) -> None:
     path = os.path.join(busy.home, "report.html")
     first = busy.run("profile", "--html", path)
     assert "Wrote" in first.err
@@ -85,8 +84,7 @@ def test_the_page_is_written_whole_and_replacing_is_said(busy: Person) -> None:
     assert not [name for name in os.listdir(busy.home) if name.endswith(".new")]
 
 
-def test_a_page_that_cannot_be_written(busy: Person) -> None:
-    """One line that says why, and nothing left behind."""
+def test_an_unwritable_html_report_is_refused_in_one_line(busy: Person) -> None:
     done = busy.run("profile", "--html", os.path.join(busy.home, "missing", "report.html"))
     assert done.code == 2
     assert "cannot write" in done.err

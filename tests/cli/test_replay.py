@@ -52,7 +52,7 @@ def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
     assert "preheat why" in done.err
 
 
-def test_everything_is_shown_on_request(watched: Person) -> None:
+def test_all_shows_every_call(watched: Person) -> None:
     """Quiet calls are counted unless `--all` asks for them."""
     few, all_of_it = watched.run("replay", STUCK[:8]).out, watched.run("replay", STUCK[:8], "--all").out
     assert re.search(r"… \d+ calls?$", few, re.MULTILINE)
@@ -62,19 +62,17 @@ def test_everything_is_shown_on_request(watched: Person) -> None:
 
 
 def test_json_has_every_moment(watched: Person) -> None:
-    """The same, for programs."""
     found = json.loads(watched.run("replay", STUCK[:8], "--json").out)
     assert found["turns"] == 20
     calls = [moment for moment in found["moments"] if moment["event"]["type"] == "called"]
     assert len(calls) == 20
     assert {"focus", "loop", "debt", "trust", "phase"} <= set(calls[0]["signals"])
     assert found["advisories_per_100_turns"] == pytest.approx(100 * len(found["advisories"]) / 20, abs=0.01)
-    told = [advisory["signal"] for moment in found["moments"] for advisory in moment["advisories"]]
-    assert "loop" in told
+    advised = [advisory["signal"] for moment in found["moments"] for advisory in moment["advisories"]]
+    assert "loop" in advised
 
 
 def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
-    """Every signal with its formula; of the last turn unless one is given."""
     done = watched.run("why", f"{STUCK[:8]}:12")
     assert done.code == 0
     assert done.out.startswith("Turn 12 of 20, ")
@@ -85,22 +83,19 @@ def test_why_prints_the_numbers_of_a_turn(watched: Person) -> None:
     assert (found["turn"], found["turns"], len(found["readings"])) == (12, 20, 8)
 
 
-def test_a_turn_that_is_not_there_is_told(watched: Person) -> None:
-    """With what there is."""
+def test_an_unknown_turn_is_refused_in_one_line(watched: Person) -> None:
     done = watched.run("why", f"{STUCK[:8]}:99")
     assert done.code == 2
     assert "there is no turn 99" in done.err
     assert "20" in done.err
 
 
-def test_nobody_is_advised_in_a_quiet_session(archived: Person) -> None:
-    """Healthy is silent, and it says so."""
+def test_a_session_without_problems_gets_no_advisory(archived: Person) -> None:
     quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
     archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))
     archived.run("sync")
-    assert "2 turns: silence throughout" in archived.run("replay", "cccccccc").out
+    assert "2 turns: no advisory" in archived.run("replay", "cccccccc").out
 
 
 def test_a_session_without_turns_has_no_rate() -> None:
-    """No division by nothing."""
     assert per_hundred(Timeline(session="s", agent="a", project="", turns=0, moments=())) == 0.0

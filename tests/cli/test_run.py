@@ -33,7 +33,7 @@ def commands() -> list[tuple[str, click.Command]]:
 
 
 @pytest.mark.parametrize(("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else "")
-def test_every_command_teaches_itself(name: str, command: click.Command, person: Person) -> None:
+def test_every_command_has_help_with_examples_and_json(name: str, command: click.Command, person: Person) -> None:
     """`--help` has a sentence, examples that begin with `preheat`, and `--json` (groups show a list of commands instead)."""
     done = person.run(*name.split()[1:], "--help")
     assert done.code == 0
@@ -45,8 +45,7 @@ def test_every_command_teaches_itself(name: str, command: click.Command, person:
         assert "--json" in done.out
 
 
-def test_usage_puts_in_brackets_what_may_be_left_out_and_nothing_else() -> None:
-    """A name that stands there bare is needed."""
+def test_usage_puts_only_optional_arguments_in_brackets() -> None:
     for name, command in commands():
         context = click.Context(command, info_name=name)
         for each in command.params:
@@ -55,11 +54,11 @@ def test_usage_puts_in_brackets_what_may_be_left_out_and_nothing_else() -> None:
                 assert shown.startswith("[") is not each.required, (name, shown)
 
 
-def test_the_list_of_commands_says_what_each_says_itself() -> None:
-    """The list is kept apart so that `--help` imports no command; it must not drift."""
+def test_the_table_of_commands_has_the_first_lines_of_their_help() -> None:
+    """The table exists so that `--help` imports no command."""
     for name, command in commands()[1:]:
         if " " not in name.removeprefix("preheat "):
-            assert COMMANDS[name.split()[1]] == (command.help or "").strip().split("\n")[0]
+            assert COMMANDS[name.split()[1]].help == (command.help or "").strip().split("\n")[0]
 
 
 def test_help_imports_no_command_and_nothing_heavy(person: Person) -> None:
@@ -80,7 +79,7 @@ def test_help_imports_no_command_and_nothing_heavy(person: Person) -> None:
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_mistakes_are_one_line_without_a_traceback(arguments: list[str], person: Person) -> None:
+def test_usage_errors_are_one_line_without_a_traceback(arguments: list[str], person: Person) -> None:
     done = person.run(*arguments)
     assert done.code == 2
     assert done.out == ""
@@ -88,11 +87,11 @@ def test_mistakes_are_one_line_without_a_traceback(arguments: list[str], person:
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_mistyped_command_is_guessed(person: Person) -> None:
+def test_a_mistyped_command_gets_a_suggestion(person: Person) -> None:
     assert "did you mean `sessions`?" in person.run("sesions").err
 
 
-def test_version(person: Person) -> None:
+def test_version_is_printed(person: Person) -> None:
     assert person.spawn("--version") == (0, "preheat 0.1.0\n", "")
 
 
@@ -158,7 +157,6 @@ def test_progress_on_a_terminal(person: Person) -> None:
 
 
 def test_forget_asks_on_a_terminal(archived: Person) -> None:
-    """It shows exactly what goes, and a plain return means no."""
     code, shown = terminal(["forget", "0f3c1a2b"], b"\n", TERM="dumb")
     assert code == 0
     assert "2 sessions will be deleted" in shown
@@ -169,7 +167,7 @@ def test_forget_asks_on_a_terminal(archived: Person) -> None:
     assert "2 sessions deleted from the archive" in shown
 
 
-def test_output_for_a_terminal_without_unicode(archived: Person) -> None:
+def test_marks_are_ascii_on_a_terminal_without_unicode(archived: Person) -> None:
     done = archived.spawn("sessions", "show", "0f3c1a2b", PYTHONIOENCODING="ascii")
     assert done.code == 0
     assert "x Bash" in done.out
@@ -184,7 +182,6 @@ def test_completion_scripts(shell: str, person: Person) -> None:
 
 
 def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
-    """What the shell asks for behind the scenes."""
 
     def complete(words: str) -> str:
         return archived.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).out
@@ -196,7 +193,6 @@ def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
 
 
 def test_completing_a_commands_name_imports_no_command() -> None:
-    """The table has the names and what they do; each key that is pressed waits for this."""
     script = (
         "import sys; from preheat.cli import main\n"
         "try: main([])\n"
@@ -211,7 +207,7 @@ def test_completing_a_commands_name_imports_no_command() -> None:
     assert done.stdout.endswith("none\n")
 
 
-def test_plain_preheat_on_an_empty_machine_is_friendly(person: Person) -> None:
+def test_plain_preheat_on_an_empty_machine_suggests_the_demo(person: Person) -> None:
     done = person.run()
     assert done.code == 0
     assert "No agent's sessions were found" in done.out

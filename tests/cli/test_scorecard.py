@@ -46,7 +46,6 @@ def scored(person: Person) -> Person:
 
 
 def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
-    """Four numbers and their mean, what took points, and where the session stands."""
     done = scored.run("scorecard")
     assert done.code == 0
     for name in ("Mean", "Safety", "Efficiency", "Focus", "UX"):
@@ -58,8 +57,7 @@ def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
     assert "`preheat replay 00000004`" in done.err
 
 
-def test_json_says_the_same(scored: Person) -> None:
-    """The values behind the lines, for programs."""
+def test_json_has_the_values_behind_the_scorecard(scored: Person) -> None:
     found = json.loads(scored.run("scorecard", "00000004", "--json").out)
     assert found["scores"]["safety"]["value"] == 85
     efficiency = found["scores"]["efficiency"]
@@ -76,7 +74,6 @@ def test_json_says_the_same(scored: Person) -> None:
 
 
 def test_the_first_session_has_no_trend(scored: Person) -> None:
-    """Said plainly; only what came before counts."""
     done = scored.run("scorecard", "00000001")
     assert "No earlier session of this project could be scored" in done.out
     assert "median" not in done.out
@@ -84,14 +81,13 @@ def test_the_first_session_has_no_trend(scored: Person) -> None:
 
 
 def test_a_session_that_did_nothing_is_not_scored(archived: Person) -> None:
-    """No number that means nothing."""
     done = archived.run("scorecard", SECOND)
     assert done.code == 0
     assert "Not enough to score: calls judged 0, needed 5." in done.out
     assert json.loads(archived.run("scorecard", SECOND, "--json").out)["mean"] is None
 
 
-def test_a_refusal_and_what_comes_after_it(person: Person) -> None:
+def test_safety_counts_a_refused_call_and_its_repetition(person: Person) -> None:
     """A refused call costs half; the same thing done after all is a bypass."""
     story = session(9)
     story = story.answer("I publish.").call("Bash", {"command": "npm publish"})
@@ -109,8 +105,8 @@ def test_a_refusal_and_what_comes_after_it(person: Person) -> None:
     assert found["scores"]["safety"]["value"] == 100 - 15 - 7.5 - 20
 
 
-def test_needless_looks_are_counted_and_needed_ones_are_not(person: Person) -> None:
-    """The same look with the same result is needless, unless something was changed in between."""
+def test_only_needless_reads_cost_points(person: Person) -> None:
+    """Reading the same again is needless, unless something changed in between."""
     read = {"file_path": f"{PROJECT}/src/part0.py"}
     story = (
         session(9)
@@ -126,15 +122,14 @@ def test_needless_looks_are_counted_and_needed_ones_are_not(person: Person) -> N
     assert json.loads(person.run("scorecard", "latest", "--json").out)["facts"]["repeated"] == 1
 
 
-def test_a_mistake_is_told_in_one_line(scored: Person) -> None:
+def test_an_unknown_session_is_refused_in_one_line(scored: Person) -> None:
     done = scored.run("scorecard", "nosuch")
     assert (done.code, done.out) == (2, "")
     assert "no session `nosuch`" in done.err
 
 
 # preheat output
-def test_the_whole_output_comes_back(person: Person) -> None:
-    """By the id that the shortened one names, byte for byte."""
+def test_output_prints_the_whole_stored_text(person: Person) -> None:
     text = "\n".join(f"line {number}" for number in range(500)) + "\n"
     short = shortened(text, 0, "late", folder=person.folder)
     assert short is not None
@@ -145,7 +140,7 @@ def test_the_whole_output_comes_back(person: Person) -> None:
 
 
 @pytest.mark.parametrize("name", ["0123456789ab", "../archive"])
-def test_an_output_that_is_not_there_is_told(person: Person, name: str) -> None:
+def test_an_unknown_output_is_refused_in_one_line(person: Person, name: str) -> None:
     done = person.run("output", name)
     assert (done.code, done.out) == (2, "")
     assert name in done.err

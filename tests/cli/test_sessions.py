@@ -55,7 +55,7 @@ def test_relative_dates_count_back_from_now(archived: Person) -> None:
     assert keys(archived, "--since", "1w") == {"99999999-0000-4000-8000-000000000009"}
 
 
-def test_here_is_a_project(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dot_means_the_project_of_this_folder(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = os.path.join(archived.home, "here")
     os.makedirs(folder)
     archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", project=folder).prompt("hi"))
@@ -64,14 +64,13 @@ def test_here_is_a_project(archived: Person, monkeypatch: pytest.MonkeyPatch) ->
     assert keys(archived, "--project", ".") == {"99999999-0000-4000-8000-000000000009"}
 
 
-def test_nothing_fits_is_said(archived: Person) -> None:
+def test_an_empty_list_of_sessions_says_so(archived: Person) -> None:
     done = archived.run("sessions", "list", "--project", "nowhere")
     assert (done.code, done.out) == (0, "")
-    assert "No session fits" in done.err
+    assert "No session matches" in done.err
 
 
 def test_transcript_folds_calls_and_thoughts(archived: Person) -> None:
-    """One line a call, marked by the program's own record; nothing of inputs, outputs and thoughts unless asked."""
     shown = archived.run("sessions", "show", "0f3c1a2b").out
     assert "✗ Bash         pytest tests/test_migration.py" in shown
     assert "exit 1, 36 B, 2.0 s" in shown
@@ -81,18 +80,18 @@ def test_transcript_folds_calls_and_thoughts(archived: Person) -> None:
     assert "be careful" in shown
     assert "compacted (auto, 120,000 tokens before)" in shown
     assert f"-> subagent: preheat sessions show {FIRST}:agent-abc123" in shown
-    assert "Came out of this session" in shown
+    assert "Started from this session" in shown
 
 
-def test_transcript_marks_what_was_taken_back(archived: Person) -> None:
+def test_transcript_marks_rewound_messages(archived: Person) -> None:
     lines = archived.run("sessions", "show", "0f3c1a2b").out.splitlines()
     place = lines.index("  I use sqlite.")
     assert lines[place - 1].endswith("Assistant (taken back)")
     assert not lines[lines.index("  I use postgres.") - 1].endswith("(taken back)")
-    assert any("went back" in line for line in lines)
+    assert any("rewound" in line for line in lines)
 
 
-def test_unfolding(archived: Person) -> None:
+def test_calls_and_full_show_inputs_outputs_and_thoughts(archived: Person) -> None:
     calls, full = (archived.run("sessions", "show", "0f3c1a2b", option).out for option in ("--calls", "--full"))
     assert "> E   no such table: users" in calls
     assert '<   "command": "pytest tests/test_migration.py"' in calls
@@ -107,8 +106,7 @@ def test_long_output_is_cut_unless_full(person: Person) -> None:
     assert "the end" in person.run("sessions", "show", "latest", "--full").out
 
 
-def test_nothing_in_a_transcript_can_steer_the_terminal(person: Person) -> None:
-    """Escape sequences in what agents said or tools gave back are shown without their effect."""
+def test_control_characters_in_a_transcript_are_removed(person: Person) -> None:
     evil = "before \x1b]0;owned\x07\x1b[31mred\x1b[0m \x9b2J after"
     person.write(ClaudeTranscript(branch=evil).prompt(evil).answer(evil).ran(f"echo {evil}", evil).title(evil))
     person.run("sync")
@@ -133,12 +131,12 @@ def test_show_json_is_the_whole_session_and_raw_the_stored_bytes(archived: Perso
     assert archived.spawn("sessions", "show", "0f3c1a2b", "--raw").out.encode() == first_session().data()
 
 
-def test_a_subagent_goes_by_its_own_name(archived: Person) -> None:
+def test_a_subagents_session_has_its_own_id(archived: Person) -> None:
     assert "There are none." in archived.run("sessions", "show", "agent-abc123").out
     assert f"subagent of {FIRST}" in archived.run("sessions", "show", "agent-abc123").out
 
 
-def test_ambiguous_and_unknown_names(person: Person) -> None:
+def test_ambiguous_and_unknown_ids_are_refused(person: Person) -> None:
     for number in (1, 2):
         person.write(ClaudeTranscript(session=f"abcdef0{number}-0000-4000-8000-000000000000").prompt("hi"))
     person.run("sync")
@@ -180,7 +178,7 @@ def test_read_says_what_is_in_a_file(person: Person) -> None:
     assert not os.path.exists(person.folder), "reading must not make an archive"
 
 
-def test_read_names_damage_and_exits_1(person: Person) -> None:
+def test_read_names_damaged_lines_and_exits_1(person: Person) -> None:
     path = person.write(ClaudeTranscript().prompt("hello").line(b"{broken").line(b"\xff\xfe"))
     done = person.run("read", path)
     assert done.code == 1
@@ -196,7 +194,7 @@ def test_read_json_and_transcript(person: Person) -> None:
     assert "no such table" in person.run("read", path, "--transcript", "--full").out
 
 
-def test_a_file_name_that_is_no_text(person: Person) -> None:
+def test_a_file_name_that_is_not_valid_text_is_escaped(person: Person) -> None:
     """Any bytes are a file name on some systems; they are shown escaped, also in JSON."""
     folder = os.path.join(person.projects, "-w-proj")
     os.makedirs(folder)

@@ -16,8 +16,7 @@ from tests.waiting import HUNG, until
 from .conftest import SECOND, Person, first_session
 
 
-def test_nothing_there_is_said_with_what_to_do_next(person: Person) -> None:
-    """A newcomer without any agent gets a sentence, not an empty table, and exit code 0."""
+def test_sync_without_any_session_says_what_to_do(person: Person) -> None:
     done = person.run("sync")
     assert done.code == 0
     assert "No sessions were found" in done.out
@@ -34,7 +33,7 @@ def test_summary_counts_by_agent(person: Person) -> None:
     assert "Read " in done.out
 
 
-def test_second_sync_says_nothing_new_the_same_way_on_both_paths(person: Person) -> None:
+def test_a_second_sync_prints_the_same_on_the_quick_and_the_full_path(person: Person) -> None:
     """The quick path (own process) and the long one print the same sentence and the same JSON shape."""
     person.write(first_session())
     assert person.run("sync").code == 0
@@ -79,7 +78,7 @@ def test_many_problems_are_capped(person: Person) -> None:
     assert lines[-1] == "and 5 more; `preheat doctor` lists them"
 
 
-def test_a_folder_is_walked_and_strangers_are_counted(person: Person) -> None:
+def test_sync_of_a_folder_counts_files_that_are_no_sessions(person: Person) -> None:
     folder = os.path.join(person.home, "backup")
     first_session().write(folder)
     for name in ("notes.txt", "empty.jsonl"):
@@ -87,11 +86,11 @@ def test_a_folder_is_walked_and_strangers_are_counted(person: Person) -> None:
             stream.write("" if name.startswith("empty") else "not a session")
     done = person.run("sync", folder)
     assert done.code == 0
-    assert "2 other files passed over" in done.out
+    assert "2 other files" in done.out
     assert json.loads(person.run("sync", folder, "--json").out)["unrecognised_files"] == 2
 
 
-def test_a_named_stranger_is_an_error(person: Person) -> None:
+def test_sync_of_a_file_that_is_no_session_is_an_error(person: Person) -> None:
     path = os.path.join(person.home, "notes.txt")
     with open(path, "w") as stream:
         stream.write("not a session")
@@ -115,7 +114,7 @@ def test_an_unreadable_file_in_a_folder_is_named_and_the_rest_is_read(person: Pe
     assert "Claude Code" in done.out
 
 
-def test_agent_names_are_taken_as_people_write_them(person: Person) -> None:
+def test_agent_names_are_accepted_in_any_spelling(person: Person) -> None:
     person.write(first_session())
     assert json.loads(person.run("sync", "--agent", "Claude Code", "--json").out)["agents"]["claude_code"]["read"] == 1
     done = person.run("sync", "--agent", "nobody")
@@ -125,12 +124,12 @@ def test_agent_names_are_taken_as_people_write_them(person: Person) -> None:
 
 def test_secrets_are_counted_by_kind(person: Person) -> None:
     person.write(ClaudeTranscript().prompt("the token is ghp_" + "a1B2c3D4e5" * 4))
-    assert "Took out 1 secret before storing: github-token 1." in person.run("sync").out
+    assert "1 secret before storing: github-token 1." in person.run("sync").out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how to wait for the reading processes is known for Linux only")
 def test_interrupt_is_one_line_and_130(person: Person) -> None:
-    """Ctrl-C reaches the reading processes too: no traceback of theirs may appear. The next sync goes on."""
+    """Ctrl-C reaches the worker processes, too: they print no traceback. The next sync continues."""
     big = ClaudeTranscript(pace=0.01)
     for number in range(40):
         big = big.prompt(f"question {number}").answer("x" * 200_000)

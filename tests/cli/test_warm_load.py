@@ -48,7 +48,7 @@ def started(cwd: str, session: str = "s1") -> str:
 
 # Loading.
 def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
-    """Told by hooks and by `warm start`, from any folder of the project, until it is taken back; the use is noted."""
+    """By hooks and by `warm start`, from any folder of the project, until it is unloaded; each use is recorded."""
     assert loaded(here)["loaded"] is None
     assert started(os.getcwd()) == ""
     found = loaded(here, "mine")
@@ -66,31 +66,30 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
 
 
 def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
-    """The template is built anew: sessions get the old one, and a line says that there is a newer one."""
+    """When the template is built again, sessions still get the old version, and a line names the newer one."""
     first = loaded(here, "mine")["loaded"]["digest"]
     Store(data_folder()).keep(template("mine", lesson(use="make all")), "built", AT + 1)
     assert "`make clean test` works here" in started(os.getcwd())
-    told = here.run("warm", "load").out
-    assert f"mine@{first[:10]}" in told
-    assert "preheat warm load mine" in told
+    printed = here.run("warm", "load").out
+    assert f"mine@{first[:10]}" in printed
+    assert "preheat warm load mine" in printed
     assert loaded(here, "mine")["loaded"]["newer"] is None
     assert "make all" in started(os.getcwd())
 
 
-def test_one_that_went_leaves_sessions_with_what_was_learned(here: Person) -> None:
-    """Deleted: sessions start as without it, and `load` and `doctor` say why."""
+def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: Person) -> None:
+    """The template was deleted: `load` and `doctor` say so."""
     loaded(here, "mine")
     Store(data_folder()).delete("mine", AT + 2)
     assert started(os.getcwd()) == ""
-    assert "but not now" in here.run("warm", "load").out
+    assert "cannot be used" in here.run("warm", "load").out
     assert loaded(here)["loaded"]["problem"]
     done = here.run("doctor", "--json")
     assert done.code == 1
     assert any("`preheat warm load --none`" in line for line in json.loads(done.out)["findings"])
 
 
-def test_where_the_last_session_stopped_is_told_besides(here: Person) -> None:
-    """A template knows nothing of yesterday; the archive does."""
+def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
     learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
     assert "src/checkout.py" in started(os.getcwd())
     loaded(here, "mine")
@@ -100,12 +99,12 @@ def test_where_the_last_session_stopped_is_told_besides(here: Person) -> None:
     assert f"`{WRONG}` fails here" not in text
 
 
-def test_wrong_use_is_one_line(here: Person) -> None:
+def test_wrong_arguments_of_load_are_refused_in_one_line(here: Person) -> None:
     """An unknown name, both ways at once, a folder that is none."""
     for arguments, word in (
         (["nope"], "no template `nope`"),
         (["mine", "--none"], "not both"),
-        (["mine", "--project", "nowhere"], "is no folder"),
+        (["mine", "--project", "nowhere"], "is not a folder"),
     ):
         done = here.run("warm", "load", *arguments)
         assert (done.code, done.out) == (2, "")
@@ -113,8 +112,7 @@ def test_wrong_use_is_one_line(here: Person) -> None:
         assert word in done.err
 
 
-def test_a_damaged_state_holds_no_session_up(here: Person) -> None:
-    """It starts with what was learned; whoever asks is told."""
+def test_a_damaged_state_does_not_stop_sessions(here: Person) -> None:
     loaded(here, "mine")
     for name in os.listdir(data_folder()):
         if name.startswith("state.db-"):
@@ -139,21 +137,21 @@ def test_a_damaged_state_holds_no_session_up(here: Person) -> None:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_they_give_the_same(archived: Person, ours: list[str], theirs: list[str]) -> None:
-    """To people and to programs."""
+def test_analyze_and_compress_check_below_warm_give_the_same(
+    archived: Person, ours: list[str], theirs: list[str]
+) -> None:
     for more in ([], ["--json"]):
         assert archived.run(*ours, *more) == archived.run(*theirs, *more)
 
 
 def test_two_sessions_are_compared_below_warm_too(person: Person) -> None:
-    """The same document as `preheat compare`."""
     teach(person)
     pair = ("00000001", "00000002")
     assert person.run("warm", "compare", *pair, "--json") == person.run("compare", *pair, "--json")
 
 
 def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
-    """With a help page of their own, whose examples are spelled so."""
+    """Their help pages have examples with the older names."""
     archived = teach(person)
     listing = archived.run("warm", "--help").out
     for name in OLDER:
@@ -171,8 +169,8 @@ def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
 
 
 # Who calls.
-def test_an_agent_that_calls_means_its_own_newest_session(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was ever read: its sessions are read now. `latest` is its own, though another agent's is newer."""
+def test_latest_is_the_newest_session_of_the_calling_agent(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sessions are read first; another agent's newer session does not count."""
     made = worked(1)
     person.write(made)
     assert person.run("warm", "extract", "latest", "--name", "mine").code == 2
@@ -196,14 +194,12 @@ def test_an_agent_that_calls_means_its_own_newest_session(person: Person, monkey
     assert "gemini:latest" in done.err
 
 
-def test_an_unknown_caller_is_none(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variable is no way to ask for anything else."""
+def test_an_unknown_calling_agent_is_ignored(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_CALLER", "../x")
     assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == _newest()
 
 
 def test_the_newest_session_of_an_agent_can_be_named(archived: Person) -> None:
-    """By anyone, everywhere a session is named."""
     assert json.loads(archived.run("profile", "claude_code:latest", "--json").out)["session"] == _newest()
     done = archived.run("profile", "claude:latest")
     assert done.code == 2

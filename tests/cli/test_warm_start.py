@@ -47,7 +47,6 @@ def shop(person: Person) -> Person:
 
 
 def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
-    """Standard output is for the model; a note would be for the person, and there is none."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop")
     assert done.code == 0
     assert done.out.startswith("<preheat-context id=")
@@ -56,25 +55,23 @@ def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
     assert done.err == ""
 
 
-def test_where_nothing_is_known_nothing_is_printed(person: Person) -> None:
-    """No archive: no text, the reason and what to do on the error stream, no error, and no archive made by the way."""
+def test_start_without_lessons_prints_nothing(person: Person) -> None:
+    """The reason is on the error stream, and no archive is created."""
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
-    assert done.err == "preheat: nothing handed out: no lessons yet; `preheat sync`, then `preheat learn`\n"
+    assert "no lessons yet; `preheat sync`, then `preheat learn`\n" in done.err
     assert not os.path.exists(person.folder)
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
 def test_every_form_can_be_asked_for(shop: Person, form: str) -> None:
-    """By its name; a form of one agent is for that agent."""
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", form, "--print")
     assert done.code == 0
     assert "make test" in done.out
     assert ("make upload" in done.out) == (not form.startswith("hermes"))
 
 
-def test_json_has_all_of_it(shop: Person) -> None:
-    """The context, the document, and each message with its tokens."""
+def test_json_has_the_context_and_the_document(shop: Person) -> None:
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--format", "openai", "--json")
     found = json.loads(done.out)
     assert set(found) == {"context", "format", "document", "messages"}
@@ -83,8 +80,7 @@ def test_json_has_all_of_it(shop: Person) -> None:
     assert all(each["tokens"] > 0 for each in found["messages"])
 
 
-def test_explain_says_why(shop: Person) -> None:
-    """Each item with its value and where that comes from, and what was left out."""
+def test_explain_prints_why_each_lesson_was_chosen(shop: Person) -> None:
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--explain")
     assert "c1  convention  value 0." in done.out
     assert "worth 0.60 × need" in done.out
@@ -92,15 +88,14 @@ def test_explain_says_why(shop: Person) -> None:
     assert "<preheat" not in done.out
 
 
-def test_a_small_budget_is_said(shop: Person) -> None:
-    """Ten tokens are too few for anything."""
+def test_a_small_budget_leaves_lessons_out(shop: Person) -> None:
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop", "--budget", "10")
     assert (done.code, done.out) == (0, "")
     assert "a budget of 10 tokens is too small for the smallest item (" in done.err
 
 
 def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
-    """All of it reaches the messages; only its beginning chooses, and that is said."""
+    """The messages have all of it; only its beginning is used to choose lessons."""
     done = subprocess.run(
         [sys.executable, "-m", "preheat", "warm", "start", "--task", "-", "--template", "shop", "--format", "openai"],
         input=(TASK + " x" * 50_000 + "\udcff").encode("utf-8", "surrogateescape"),
@@ -115,26 +110,24 @@ def test_the_task_may_come_from_a_pipe_and_be_long(shop: Person) -> None:
 
 @pytest.mark.parametrize("task", ["", "  \n"])
 def test_an_empty_task_is_refused(shop: Person, task: str) -> None:
-    """Nothing could be chosen for it."""
     done = shop.run("warm", "start", "--task", task, "--template", "shop")
     assert done.code == 2
     assert "the task is empty" in done.err
 
 
-def test_a_block_is_put_into_a_file_of_people(shop: Person) -> None:
-    """What they wrote stays, and a second run changes nothing."""
+def test_a_block_is_added_to_an_existing_file(shop: Person) -> None:
     path = os.path.join(shop.home, "AGENTS.md")
     with open(path, "w", encoding="utf-8") as stream:
         stream.write("# Ours\n")
     arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "agents-md", "--output", path)
-    assert shop.run(*arguments).out.startswith(f"Wrote `{path}`: 3 items")
+    assert shop.run(*arguments).out.startswith(f"Wrote `{path}`: 3 lessons")
     once = read(path)
     assert once.startswith("# Ours\n\n<!-- preheat:begin")
     assert shop.run(*arguments).code == 0
     assert read(path) == once
 
 
-def test_a_skill_is_a_folder(shop: Person) -> None:
+def test_a_skill_is_written_as_a_folder(shop: Person) -> None:
     """Below the one that is named, and replaced by the next run."""
     folder = os.path.join(shop.home, "skills")
     arguments = ("warm", "start", "--task", TASK, "--template", "shop", "--format", "skill", "-o", folder)
@@ -159,8 +152,7 @@ def test_a_file_that_is_not_ours_is_not_overwritten(shop: Person) -> None:
     assert os.listdir(shop.home).count("prefill.json") == 1
 
 
-def test_nothing_to_say_writes_nothing(person: Person) -> None:
-    """No empty file is left behind, and the reason is told."""
+def test_an_empty_context_writes_no_file(person: Person) -> None:
     path = os.path.join(person.home, "context.txt")
     done = person.run("warm", "start", "--task", TASK, "-o", path)
     assert done.code == 0
@@ -168,8 +160,7 @@ def test_nothing_to_say_writes_nothing(person: Person) -> None:
     assert not os.path.exists(path)
 
 
-def test_test_shows_the_exact_messages(shop: Person) -> None:
-    """Each with its role and tokens, the sum, and what was left out."""
+def test_warm_test_shows_the_exact_messages(shop: Person) -> None:
     done = shop.run("warm", "test", "shop", TASK)
     assert done.code == 0
     assert done.out.startswith("[1] system: ")
@@ -183,15 +174,13 @@ def test_test_shows_the_exact_messages(shop: Person) -> None:
 
 
 def test_an_unknown_template_is_named(shop: Person) -> None:
-    """One line, exit code 2."""
     done = shop.run("warm", "test", "shoop", TASK)
     assert done.code == 2
     assert "shoop" in done.err
     assert done.err.count("\n") == 1
 
 
-def test_a_session_does_not_wait_for_what_it_does_not_need(shop: Person) -> None:
-    """Nothing heavy is imported on this way."""
+def test_warm_start_imports_nothing_heavy(shop: Person) -> None:
     script = (
         "import sys; from preheat.cli import main;"
         f"code = main(['warm', 'start', '--task', {TASK!r}, '--template', 'shop']);"

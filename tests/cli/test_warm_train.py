@@ -52,27 +52,26 @@ def test_a_training_is_shown_task_by_task(person: Person, suite: str, program: s
     assert done.code == 1, done.err
     assert "build   done" in done.out
     assert "wrong   not verified" in done.out
-    assert "Made shorter: " in done.out
+    assert "Compressed: " in done.out
     assert "Kept `basics@" in done.out
     assert "1/2 build: done" in done.err
 
 
-def test_the_same_for_programs(person: Person, suite: str, program: str) -> None:
+def test_a_training_is_reported_as_json(person: Person, suite: str, program: str) -> None:
     words = ("--suite", suite, "--agent", "claude", "--program", program, "--limit", "1", "--json")
     done = person.run("warm", "train", "basics", *words)
     assert done.code == 0, done.err
-    said = json.loads(done.out)
-    assert [task["status"] for task in said["tasks"]] == ["done"]
-    assert len(said["tasks"][0]["sessions"]) == 1
-    assert said["examples"] >= 1
+    report = json.loads(done.out)
+    assert [task["status"] for task in report["tasks"]] == ["done"]
+    assert len(report["tasks"][0]["sessions"]) == 1
+    assert report["examples"] >= 1
 
 
-def test_what_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
-    """One line that says what is wrong and where; nothing is kept."""
+def test_a_wrong_training_is_refused_before_anything_runs(person: Person, suite: str, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("tasks:\n  - id: a\n")
     start = ("warm", "train", "basics", "--agent")
-    for arguments, said in (
+    for arguments, report in (
         ((*start, "claude", "--suite", str(broken)), "broken.yaml` line 2: task 1 has no `prompt`"),
         ((*start, "claude", "--suite", suite, "--program", "no-such-program"), "`no-such-program` is not installed"),
         ((*start, "cursor", "--suite", suite), "does not know how to start Cursor without a terminal; it knows"),
@@ -81,13 +80,15 @@ def test_what_is_refused_before_anything_runs(person: Person, suite: str, tmp_pa
     ):
         done = person.run(*arguments)
         assert done.code == 2, arguments
-        assert said in done.err
+        assert report in done.err
         assert len(done.err.strip().splitlines()) == 1
     assert not os.path.exists(os.path.join(person.folder, "templates"))
 
 
-def test_asked_to_end_it_takes_the_program_with_it(person: Person, suite: str, program: str, tmp_path: Path) -> None:
-    """The agent's program has a group of its own, and would work on for nobody."""
+def test_sigterm_ends_the_training_and_the_agents_program(
+    person: Person, suite: str, program: str, tmp_path: Path
+) -> None:
+    """The agent's program has its own process group, and would go on otherwise."""
     process_id = tmp_path / "process"
     Path(suite).write_text(f"tasks: [{{id: long, prompt: 'sh: echo $$ > {process_id}; sleep 600'}}]")
     words = ("warm", "train", "basics", "--suite", suite, "--agent", "claude", "--program", program)
@@ -95,7 +96,7 @@ def test_asked_to_end_it_takes_the_program_with_it(person: Person, suite: str, p
         while process.poll() is None and not (process_id.exists() and process_id.read_text().strip()):
             time.sleep(0.02)
         process.terminate()
-        _, said = process.communicate()
-    assert process.returncode == 130, said
+        _, report = process.communicate()
+    assert process.returncode == 130, report
     with contextlib.suppress(FileNotFoundError):  # one that ended and nobody asked after has no words left
         assert Path("/proc", process_id.read_text().strip(), "cmdline").read_bytes() == b""

@@ -50,15 +50,14 @@ def transcript(person: Person) -> str:
     return person.write(story)
 
 
-def test_nothing_runs(person: Person) -> None:
-    """Said with what to do; no archive is needed."""
+def test_watch_without_sessions_says_so(person: Person) -> None:
     done = person.run("watch", "--once")
     assert done.code == 0
     assert done.out.startswith("No session runs.")
     assert json.loads(person.run("watch", "--json").out) == []
 
 
-def test_a_session_that_hooks_tell_of(person: Person) -> None:
+def test_watch_shows_a_session_reported_by_hooks(person: Person) -> None:
     """Phase, turn, debt and the last advisory, as the daemon has them."""
     heard(person, [asked("fix the cart"), *(edited(f"src/cart/part{number}.py") for number in range(12))])
     done = person.run("watch", "--once")
@@ -73,8 +72,8 @@ def test_a_session_that_hooks_tell_of(person: Person) -> None:
     assert "src/cart" in done.out
 
 
-def test_a_session_that_only_has_a_transcript(person: Person) -> None:
-    """Read from its file while that grows; hooks come first where there are both."""
+def test_watch_shows_a_session_from_its_growing_transcript(person: Person) -> None:
+    """Where there are hook events, they are used instead."""
     path = transcript(person)
     (found,) = json.loads(person.run("watch", "--json").out)
     assert (found["session"], found["project"], found["turn"], found["told"]) == (ALONE, "/w/alone", 3, False)
@@ -87,7 +86,7 @@ def test_a_session_that_only_has_a_transcript(person: Person) -> None:
 
 
 def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> None:
-    """A second look at the same bytes costs no reading, and a damaged file takes nothing from the others."""
+    """A damaged file does not affect the others."""
     path = transcript(person)
     looking = Watching(person.folder)
     (first,) = looking.look()
@@ -107,10 +106,9 @@ def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> No
 
 
 @pytest.mark.parametrize("width", [60, 100, 200])
-def test_what_a_session_says_is_not_obeyed_and_fits(
+def test_texts_of_sessions_fit_the_window_without_control_characters(
     person: Person, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Escapes in names go nowhere; no line is wider than the window."""
     monkeypatch.setenv("COLUMNS", str(width))
     heard(person, [read("a.py")], cwd="/w/\x1b[31mred[/bold]")
     done = person.run("watch", "--once")
@@ -118,8 +116,7 @@ def test_what_a_session_says_is_not_obeyed_and_fits(
     assert max(map(len, done.out.splitlines())) <= width
 
 
-def test_many_sessions_are_cut(person: Person) -> None:
-    """A screen has an end."""
+def test_watch_shows_at_most_forty_sessions(person: Person) -> None:
     from rich.console import Console
 
     heard(person, [read("a.py")])

@@ -18,24 +18,21 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
 
 
-def test_every_tool_prompt_and_resource_is_told_of() -> None:
-    """In the order in which they are listed."""
-    told = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
-    assert told == [tool.name for tool in TOOLS]
+def test_the_guide_names_every_tool_prompt_and_resource() -> None:
+    names = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
+    assert names == [tool.name for tool in TOOLS]
     assert f"`{WARM_START.name}`" in GUIDE.read_text()
     for each in TEMPLATES:
         assert each.uri_template.replace("{name}", "NAME") in GUIDE.read_text()
 
 
-def test_the_json_is_json_and_starts_the_server() -> None:
-    """What goes into a client's settings is what the help says."""
+def test_the_json_of_the_guide_starts_the_server() -> None:
     settings, failure = map(json.loads, blocks("json"))
     assert settings == {"mcpServers": {"preheat": {"command": "preheat", "args": ["mcp"]}}}
     assert failure["success"] is False
 
 
-def test_the_python_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On a machine where nothing is yet."""
+def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     for block in blocks("python"):
         exec(compile(block, str(GUIDE), "exec"), {})

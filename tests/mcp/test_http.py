@@ -71,8 +71,8 @@ def test_the_tools_are_called_over_http(taught: Machine, mode: str) -> None:
     assert all(answer == expected for answer in answers)
 
 
-def test_who_does_not_bring_the_token_or_comes_by_a_false_name_is_refused(taught: Machine) -> None:
-    """Another user of the machine has no token; a page in a browser has another name for us, or tells whose it is."""
+def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machine) -> None:
+    """Another user of the machine has no token; a web page sends another host or its origin."""
     with over_http(taught.folder) as served:
         port = served.url.split(":")[2].split("/")[0]
         assert sent(served) in (200, 400)  # let in: what is wrong with it is said by the protocol
@@ -86,8 +86,8 @@ def test_who_does_not_bring_the_token_or_comes_by_a_false_name_is_refused(taught
         assert sent(served, origin=f"http://localhost:{port}") in (200, 400)
 
 
-def test_the_token_is_kept_for_its_owner_alone(taught: Machine) -> None:
-    """A server that starts anew has the same one: clients have it in their settings."""
+def test_the_token_is_stored_for_the_owner_only(taught: Machine) -> None:
+    """The next server has the same token, because clients have it in their settings."""
     with over_http(taught.folder) as first, over_http(taught.folder) as second:
         assert first.token == second.token
         assert first.url != second.url
@@ -95,8 +95,7 @@ def test_the_token_is_kept_for_its_owner_alone(taught: Machine) -> None:
         assert len(first.token) >= 32
 
 
-def test_a_program_can_read_where_it_is(taught: Machine) -> None:
-    """With `--json` one line on standard output has all that a client's settings need."""
+def test_json_prints_url_and_header(taught: Machine) -> None:
     process = subprocess.Popen(
         command("--http", "--port", "0", "--json"),
         stdout=subprocess.PIPE,
@@ -106,9 +105,9 @@ def test_a_program_can_read_where_it_is(taught: Machine) -> None:
     )
     try:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        token = told["headers"]["Authorization"].removeprefix("Bearer ")
-        assert sent(Served(told["url"], token, process)) in (200, 400)
+        printed = json.loads(process.stdout.readline())
+        token = printed["headers"]["Authorization"].removeprefix("Bearer ")
+        assert sent(Served(printed["url"], token, process)) in (200, 400)
     finally:
         process.kill()
         process.communicate()
@@ -116,8 +115,8 @@ def test_a_program_can_read_where_it_is(taught: Machine) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("seconds", [0, 0.01, 0.05, 1])
-def test_it_ends_quietly_when_interrupted(taught: Machine, number: signal.Signals, seconds: float) -> None:
-    """Ctrl-C: no traceback, nothing on standard output; also while the server behind the line is still getting up."""
+def test_the_http_server_ends_quietly_on_signals(taught: Machine, number: signal.Signals, seconds: float) -> None:
+    """Also while it is still starting."""
     with over_http(taught.folder) as served:
         time.sleep(seconds)
         served.process.send_signal(number)
@@ -126,8 +125,7 @@ def test_it_ends_quietly_when_interrupted(taught: Machine, number: signal.Signal
         assert served.process.returncode == 0
 
 
-def test_a_port_that_is_taken_is_a_line(taught: Machine) -> None:
-    """And says how to get around it."""
+def test_a_taken_port_is_refused_in_one_line(taught: Machine) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -143,8 +141,7 @@ def test_a_port_that_is_taken_is_a_line(taught: Machine) -> None:
     assert "`--port 0` takes a free one" in done.stderr
 
 
-def test_options_of_http_without_it_are_refused(taught: Machine) -> None:
-    """They would do nothing, and whoever gave them would think otherwise."""
+def test_http_options_without_http_are_refused(taught: Machine) -> None:
     for words in (("--port", "9000"), ("--json",)):
         done = subprocess.run(
             command(*words), capture_output=True, text=True, timeout=HUNG, env=environment(taught.folder)
@@ -157,13 +154,12 @@ def test_options_of_http_without_it_are_refused(taught: Machine) -> None:
     ("host", "own"),
     [("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
 )
-def test_only_loopback_is_this_machine_alone(host: str, own: bool) -> None:
-    """Where others can reach us, the person is warned."""
+def test_loopback_addresses_are_recognised(host: str, own: bool) -> None:
     assert is_loopback(host) is own
 
 
-def test_other_machines_are_let_in_only_where_asked(taught: Machine) -> None:
-    """On every address: with a warning, still with the token, and only by names that were given."""
+def test_other_machines_are_answered_only_with_host(taught: Machine) -> None:
+    """With a warning, still with the token, and only by allowed host names."""
     with over_http(taught.folder, "--host", "0.0.0.0", "--allow-host", "desk.example") as served:
         port = served.url.split(":")[2].split("/")[0]
         local = served._replace(url=f"http://127.0.0.1:{port}/mcp")

@@ -54,7 +54,7 @@ def test_the_tools_are_listed_and_called(taught: Machine, mode: str) -> None:
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
-def test_what_fails_is_an_answer_that_helps(taught: Machine) -> None:
+def test_failures_are_answers_with_advice(taught: Machine) -> None:
     """A wrong name, wrong arguments, an unknown session: flagged as errors, and the next call is answered."""
 
     async def talk(client: Client) -> Any:
@@ -73,7 +73,7 @@ def test_what_fails_is_an_answer_that_helps(taught: Machine) -> None:
     assert right.structured_content["success"] is True
 
 
-def test_the_prompt_is_a_warm_start(taught: Machine) -> None:
+def test_the_prompt_gives_the_context_and_the_task(taught: Machine) -> None:
     """The context and then the task; without a task, and for an unknown project, an error that says what to do."""
 
     async def talk(client: Client) -> Any:
@@ -141,7 +141,6 @@ def test_templates_are_resources(tmp_path: Path) -> None:
 # Where the client works.
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taught: Machine, tmp_path: Path) -> None:
-    """And an argument goes before both."""
 
     async def roots(context: Any) -> types.ListRootsResult:
         return types.ListRootsResult.model_validate({"roots": [{"uri": f"file://{SHOP}"}]})
@@ -161,8 +160,8 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 @pytest.mark.parametrize("roots", [[], ["https://example.com/x"], ["file://elsewhere/x"], None])
-def test_roots_that_say_nothing_are_no_trouble(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
-    """None, one that is no folder, or a client that fails when it is asked."""
+def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
+    """No root, one that is not a folder, or a client that fails to answer."""
 
     async def told(context: Any) -> types.ListRootsResult | types.ErrorData:
         if roots is None:
@@ -178,8 +177,8 @@ def test_roots_that_say_nothing_are_no_trouble(taught: Machine, tmp_path: Path, 
 
 
 # Trouble.
-def test_without_an_archive_it_starts_and_says_what_to_do(tmp_path: Path) -> None:
-    """A client that starts us before the first sync: listed as ever, and told what to do by every tool."""
+def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
+    """Every tool says what to do."""
 
     async def talk(client: Client) -> Any:
         assert (await client.list_resources()).resources == []
@@ -194,8 +193,8 @@ def test_without_an_archive_it_starts_and_says_what_to_do(tmp_path: Path) -> Non
     assert not os.path.exists(archive_path(str(tmp_path / "none")))
 
 
-def test_it_lives_on_while_the_archive_is_broken(tmp_path: Path) -> None:
-    """A damaged archive is an error answer; as soon as it is whole again, the same server answers."""
+def test_the_server_survives_a_damaged_archive(tmp_path: Path) -> None:
+    """It answers again when the archive is repaired."""
     machine = made(tmp_path, sessions=2)
     path = archive_path(machine.folder)
 
@@ -232,9 +231,8 @@ def test_twenty_calls_at_once_are_all_answered(taught: Machine) -> None:
     assert found == [True] * 20
 
 
-def test_a_call_that_waits_holds_up_no_other(tmp_path: Path) -> None:
-    """Another program writes to the archive, and a call has to wait for it, because it has to store the analysis of a session
-    first: meanwhile others are answered, then it is, too."""
+def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
+    """The call has to store an analysis while another program writes to the archive."""
     machine = Machine(tmp_path)
     worked(1, SHOP).write(machine.projects)
     machine.sync()
@@ -286,7 +284,7 @@ def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
 
 
 def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
-    """Rubbish on the way in, errors inside: every line that comes out is JSON-RPC, and the error stream is quiet."""
+    """Also after invalid input and internal errors."""
     process = started(taught.folder)
     assert greeted(process)["result"]["serverInfo"]["name"] == "preheat"
     call_it = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "mistakes", "arguments": {}}}
@@ -312,16 +310,14 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
     assert process.returncode == 0
 
 
-def test_it_ends_when_its_input_ends(taught: Machine) -> None:
-    """Quietly, and also if it never got a word."""
+def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
     process = started(taught.folder)
     out, err = process.communicate(b"", timeout=HUNG)
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_it_ends_when_it_is_told_to(taught: Machine, sent: signal.Signals, code: int) -> None:
-    """Ctrl-C while the client's pipe stays open: at once, without a traceback."""
+def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code: int) -> None:
     process = started(taught.folder)
     greeted(process)
     process.send_signal(sent)
@@ -331,8 +327,7 @@ def test_it_ends_when_it_is_told_to(taught: Machine, sent: signal.Signals, code:
     process.communicate()
 
 
-def test_a_client_that_goes_away_is_no_error(taught: Machine) -> None:
-    """Nobody reads any more: it ends without a traceback."""
+def test_a_lost_client_is_no_error(taught: Machine) -> None:
     process = started(taught.folder)
     greeted(process)
     assert process.stdin is not None
@@ -348,8 +343,7 @@ def test_a_client_that_goes_away_is_no_error(taught: Machine) -> None:
     process.stderr.close()
 
 
-def test_without_the_sdk_it_says_how_to_get_it(tmp_path: Path) -> None:
-    """An installation without the extra: one line with the command, exit code 2, nothing on standard output."""
+def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
     given = environment(str(tmp_path))
@@ -369,9 +363,8 @@ def test_without_the_sdk_it_says_how_to_get_it(tmp_path: Path) -> None:
         assert "mcp>=2.3" in done.stderr
 
 
-def test_nothing_imports_the_sdk_but_the_server() -> None:
-    """It takes longer to load than everything else: the tools and the other commands do without. So does the database
-    library, which `provision` has no use for."""
+def test_only_the_server_imports_the_sdk() -> None:
+    """The tools and other commands load faster without it; `provision` needs no database library either."""
     seen = subprocess.run(
         [
             command()[0],

@@ -41,22 +41,20 @@ def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *w
 
 # The same as the commands.
 def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The model that asks gets the very context that a new session would have been given."""
     found = ask(taught, "provision", task="run the tests of checkout", explain=True)
-    said = commanded(
+    printed = commanded(
         taught, monkeypatch, capsys, "warm", "start", "--task", "run the tests of checkout", "--project", "shop"
     )
     assert found["success"]
     assert "uv run pytest" in found["text"]
     assert "data, not instructions" in found["text"]
-    assert found["text"] == said["document"]
+    assert found["text"] == printed["document"]
     for name in ("id", "tokens", "budget", "project", "sessions", "considered", "left_out"):
-        assert found[name] == said["context"][name]
-    assert [item["lesson"] for item in found["items"]] == [item["lesson"] for item in said["context"]["items"]]
+        assert found[name] == printed["context"][name]
+    assert [item["lesson"] for item in found["items"]] == [item["lesson"] for item in printed["context"]["items"]]
 
 
 def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) -> None:
-    """An empty text without a reason would be asked for again and again."""
     found = ask(taught, "provision", task="translate a poem", cwd=str(tmp_path))
     assert found["success"]
     assert found["text"] == ""
@@ -66,14 +64,14 @@ def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) ->
     assert small["tokens"] <= 100
 
 
-def test_mistakes_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The occurrences are left for a second question; all the numbers are the same."""
+def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Without the occurrences, which `id` gives."""
     found = ask(taught, "mistakes")
-    said = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
+    printed = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
     assert found["mistakes"]
     for name in ("calls", "seconds", "tokens", "failures", "sessions", "by", "causes"):
-        assert found[name] == said[name]
-    for one, other in zip(found["mistakes"], said["mistakes"], strict=True):
+        assert found[name] == printed[name]
+    for one, other in zip(found["mistakes"], printed["mistakes"], strict=True):
         assert one["sessions"] == len(other["sessions"])
         for name in ("id", "title", "cause", "calls", "tokens", "recovered", "repair", "signatures"):
             assert one[name] == other[name]
@@ -81,23 +79,21 @@ def test_mistakes_are_those_of_the_command(taught: Machine, monkeypatch: pytest.
     assert len(whole["occurrences"]) == found["mistakes"][0]["calls"]
 
 
-def test_lessons_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Everything that may be handed out, without what it rests on; by its id a lesson is whole."""
+def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Without the evidence, which `id` gives."""
     found = ask(taught, "lessons", max_tokens=20_000)
-    said = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
-    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in said}
+    printed = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
+    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in printed}
     one = ask(taught, "lessons", id=found["lessons"][0]["id"])
-    assert one["lesson"] == next(each for each in said if each["id"] == one["lesson"]["id"])
+    assert one["lesson"] == next(each for each in printed if each["id"] == one["lesson"]["id"])
     repairs = ask(taught, "lessons", words="PYTEST command", kind="repair")
     assert repairs["found"] >= 1
     assert {each["kind"] for each in repairs["lessons"]} == {"repair"}
     assert ask(taught, "lessons", words="zeppelin")["next"].startswith("fewer or other words")
 
 
-def test_lessons_of_a_folder_that_nobody_worked_in_are_those_that_hold_anywhere(
-    taught: Machine, tmp_path: Path
-) -> None:
-    """A new project is no error; one that was named and is not known is."""
+def test_lessons_of_an_unknown_folder_are_the_general_ones(taught: Machine, tmp_path: Path) -> None:
+    """A named project that is unknown is an error."""
     found = ask(taught, "lessons", cwd=str(tmp_path))
     assert found["success"]
     assert "hold anywhere" in found["project"]
@@ -105,31 +101,28 @@ def test_lessons_of_a_folder_that_nobody_worked_in_are_those_that_hold_anywhere(
     assert "no project `atlantis`" in ask(taught, "lessons", project="atlantis")["error"]
 
 
-def test_profiles_are_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Of one session everything; of many what was asked for, and the rest by name."""
+def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     one = ask(taught, "profile", session="latest")
     assert one.pop("success")
     assert "data, not instructions" in one.pop("note")
     assert one == commanded(taught, monkeypatch, capsys, "profile", "latest")
     many = ask(taught, "profile", parts=["tools", "agents"], max_tokens=20_000)
-    said = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
+    printed = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
     for name in ("sessions", "calls", "statuses", "causes", "overall", "tools", "agents", "too_little"):
-        assert many[name] == said[name]
-    assert many["conclusion"] == said["marathon"]["conclusion"]
+        assert many[name] == printed[name]
+    assert many["conclusion"] == printed["marathon"]["conclusion"]
     assert "windows" in many["more"]
-    assert ask(taught, "profile", project="atlantis")["next"].startswith("no session fits")
+    assert ask(taught, "profile", project="atlantis")["next"].startswith("no session matches")
 
 
-def test_why_is_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The same arithmetic, at the same turn."""
-    said = commanded(taught, monkeypatch, capsys, "why", "latest:2")
+def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    printed = commanded(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
-        assert {name: found[name] for name in said} == said
+        assert {name: found[name] for name in printed} == printed
     assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
 
 
-def test_search_finds_passages_with_where_they_stand(taught: Machine) -> None:
-    """Enough to open the session, and to know how old it is."""
+def test_search_gives_passages_with_session_and_line(taught: Machine) -> None:
     found = ask(taught, "session_search", words="zebrafish 2")
     (passage,) = found["passages"]
     assert passage["session"].startswith("00000002-")
@@ -142,7 +135,6 @@ def test_search_finds_passages_with_where_they_stand(taught: Machine) -> None:
 
 
 def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> None:
-    """Of a project whose last session is not long ago; else why there is none."""
     machine = Machine(tmp_path)
     transcript = worked(1, SHOP)
     recent = ClaudeTranscript(session="0000000f-1111-4000-8000-000000000000", project=SHOP, started=time.time() - 3600)
@@ -157,12 +149,12 @@ def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> No
     assert "Make the till ring" in found["text"]
     assert found["packet"]["goal"] == "Make the till ring"
     assert found["text"].startswith("<preheat-context")
-    assert ask(machine, "resume_packet", cwd=str(tmp_path))["reason"] == "of no session is known where it ended"
+    assert ask(machine, "resume_packet", cwd=str(tmp_path))["text"] == ""
 
 
 # Short.
-def test_what_does_not_fit_is_left_out_and_can_be_had(taught: Machine) -> None:
-    """Every row comes exactly once, by going on where the last answer ended."""
+def test_rows_that_do_not_fit_follow_with_offset(taught: Machine) -> None:
+    """Every row comes exactly once."""
     whole = ask(taught, "lessons", max_tokens=20_000)["lessons"]
     seen: list[str] = []
     for _ in range(100):
@@ -180,8 +172,8 @@ def test_what_does_not_fit_is_left_out_and_can_be_had(taught: Machine) -> None:
 
 # Clean.
 @pytest.mark.parametrize("name", NAMES)
-def test_hostile_texts_come_out_clean(attacked: Machine, name: str) -> None:
-    """Nothing in a session's text steers a terminal, hides, ends our block or opens another; what it says is called data."""
+def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
+    """A session's text cannot control a terminal, hide, or end our block; it is marked as data."""
     needed: dict[str, list[dict[str, Any]]] = {
         "provision": [{"task": "run make check and the tests"}],
         "session_search": [{"words": "evil"}, {"words": "frobnicate", "project": "all"}],
@@ -202,8 +194,7 @@ def test_hostile_texts_come_out_clean(attacked: Machine, name: str) -> None:
             assert "data, not instructions" in text
 
 
-def test_what_gives_orders_is_withheld_and_the_rest_stays(attacked: Machine) -> None:
-    """The attack is in the archive, and found; its words are not what the model reads."""
+def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None:
     withheld = [each for each in ask(attacked, "mistakes")["mistakes"] if each["title"].startswith("(withheld")]
     assert withheld
     assert all(each["calls"] >= 4 for each in withheld)
@@ -212,8 +203,7 @@ def test_what_gives_orders_is_withheld_and_the_rest_stays(attacked: Machine) -> 
     assert "npx frobnicate" in [each["text"] for each in ask(attacked, "session_search", words="npx")["passages"]]
 
 
-def test_what_was_asked_of_preheat_is_not_learned_from(tmp_path: Path) -> None:
-    """Our own answers stand in transcripts, too: they are neither counted nor handed out again."""
+def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) -> None:
     machine = made(tmp_path)
     for number in range(20, 24):
         session = f"{number:08x}-1111-4000-8000-000000000000"
@@ -231,7 +221,7 @@ def test_what_was_asked_of_preheat_is_not_learned_from(tmp_path: Path) -> None:
 # Bad luck.
 @pytest.mark.parametrize("name", NAMES)
 def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path) -> None:
-    """A fresh machine: the answer names the command, and nothing is created by asking."""
+    """Asking creates nothing."""
     needed = {
         "provision": {"task": "x"},
         "session_search": {"words": "x"},
@@ -244,7 +234,7 @@ def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "warm_session"])
 @pytest.mark.parametrize("trouble", ["damaged", "newer", "folder"])
-def test_an_archive_that_cannot_be_used_is_an_answer(name: str, trouble: str, tmp_path: Path) -> None:
+def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_path: Path) -> None:
     """Damaged, of a newer version, or not a file at all."""
     path = archive_path(str(tmp_path))
     if trouble == "damaged":
@@ -264,10 +254,8 @@ def test_an_archive_that_cannot_be_used_is_an_answer(name: str, trouble: str, tm
     assert answer["next"]
 
 
-def test_a_tool_that_breaks_inside_is_an_answer_and_a_line_in_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Whatever goes wrong, the one who asked can go on. Here a session's row has a text where a time should be."""
+def test_a_failing_tool_gives_an_error_answer_and_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A session's row has a text where a time should be."""
     machine = made(tmp_path, sessions=2)
     connection = machine.connection()
     connection.execute("UPDATE sessions SET started_at = 'once upon a time'")
@@ -279,8 +267,8 @@ def test_a_tool_that_breaks_inside_is_an_answer_and_a_line_in_the_log(
     assert "the tool `session_search` failed" in caplog.text
 
 
-def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
-    """Twenty threads on an archive that is not judged yet: one judges, all get the same."""
+def test_concurrent_calls_get_the_same_answer(tmp_path: Path) -> None:
+    """Twenty threads on an archive that is not analysed yet: one analyses it."""
     machine = Machine(tmp_path)
     for number in range(1, 5):
         worked(number, SHOP).write(machine.projects)
@@ -296,11 +284,8 @@ def test_many_at_once_are_all_answered_alike(tmp_path: Path) -> None:
     assert answers[0]["mistakes"]
 
 
-def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A client does not wait for ever. What is missing is said, a template is not built of half of the sessions, and two
-    sessions are compared whatever the others are."""
+def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer says what is missing; no template is built from a part of the sessions."""
     machine = Machine(tmp_path)
     for number in range(1, 5):
         worked(number, SHOP).write(machine.projects)
@@ -311,10 +296,10 @@ def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
     for name in ("mistakes", "profile"):
         early = ask(machine, name)
         assert early["success"]
-        assert early["missing"].startswith("of all sessions 4 wait to be judged")
+        assert early["missing"].startswith("4 sessions are not analysed")
     assert "next" not in ask(machine, "mistakes")  # that nothing is repeated is not known
     built = call("warm_session", {"action": "build", "name": "shop", "min_messages": 1}, machine.folder, SHOP)
-    assert (built["success"], built["error"]) == (False, "of all sessions 4 wait to be judged")
+    assert (built["success"], built["error"]) == (False, "4 sessions are not analysed yet")
     assert "ask the same again" in built["next"]
     assert ask(machine, "warm_session", action="compare", session_id="00000001", compare_with="00000002")["success"]
     monkeypatch.undo()
@@ -323,6 +308,5 @@ def test_an_archive_that_takes_long_to_be_judged_is_answered_from_what_is_there(
     assert "missing" not in found
 
 
-def test_a_tool_that_is_not_there_is_an_answer() -> None:
-    """With the names of those that are."""
+def test_an_unknown_tool_gives_an_error_answer() -> None:
     assert call("no_such_tool", {}, "somewhere", ".")["next"].startswith("there are `provision`")

@@ -39,8 +39,8 @@ SCHEMA: dict[str, Any] = {
         ('{"name": "x"}', {"name": "x"}),
     ],
 )
-def test_harmless_differences_are_made_good(given: Any, taken: Any) -> None:
-    """Models send numbers as texts, nothing as null, lists with commas: that is clear enough."""
+def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> None:
+    """Models send numbers as texts, null for nothing, and lists with commas."""
     assert checked(SCHEMA, given) == taken
 
 
@@ -61,19 +61,18 @@ def test_harmless_differences_are_made_good(given: Any, taken: Any) -> None:
         ({"name": ["x"]}, "`name` must be a text, not a list"),
         ({"name": "x", "tags": {}}, "`tags` must be a list, not an object"),
         ([1], "the arguments must be one JSON object, not a list; it takes `name`"),
-        ("{", "the arguments are no JSON"),
-        ("[" * 100_000, "the arguments are no JSON"),
+        ("{", "the arguments are not JSON"),
+        ("[" * 100_000, "the arguments are not JSON"),
     ],
 )
-def test_everything_else_is_refused_with_what_to_do(given: Any, words: str) -> None:
-    """The line names the argument, what is wrong with it, and what would be right."""
+def test_other_arguments_are_refused_with_advice(given: Any, words: str) -> None:
     with pytest.raises(UserError, match="; ") as caught:
         checked(SCHEMA, given)
     assert words in str(caught.value)
 
 
-def test_every_tool_has_a_schema_of_the_kind_that_is_checked() -> None:
-    """The check knows a part of JSON schema: a tool that used more would go unchecked."""
+def test_every_schema_uses_only_what_the_check_knows() -> None:
+    """The check knows a part of JSON schema only."""
     known = {"type", "description", "enum", "minimum", "maximum", "items"}
     for tool in TOOLS:
         assert tool.schema["type"] == "object"

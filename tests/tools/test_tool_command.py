@@ -31,8 +31,7 @@ def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | Non
     )
 
 
-def test_lists_the_tools_with_a_line_each(taught: Machine) -> None:
-    """And as JSON with what a host needs to offer them to a model."""
+def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
     listed = spawn(taught)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [tool.name for tool in TOOLS]
     whole = json.loads(spawn(taught, "--json").stdout)
@@ -41,13 +40,12 @@ def test_lists_the_tools_with_a_line_each(taught: Machine) -> None:
     assert [each["name"] for each in whole if not each["reads_only"]] == ["warm_session"]
 
 
-def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machine) -> None:
-    """Both are the same; the answer is one JSON object and nothing else."""
-    given = '{"words": "pytest", "project": "shop"}'
+def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> None:
+    question = '{"words": "pytest", "project": "shop"}'
     behind, piped, asked = (
-        spawn(taught, "lessons", given),
-        spawn(taught, "lessons", text=given),
-        spawn(taught, "lessons", "-", text=given),
+        spawn(taught, "lessons", question),
+        spawn(taught, "lessons", text=question),
+        spawn(taught, "lessons", "-", text=question),
     )
     assert behind.returncode == 0
     assert behind.stderr == ""
@@ -58,15 +56,14 @@ def test_takes_its_arguments_behind_the_name_or_on_standard_input(taught: Machin
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("lessons", "{"), "the arguments are no JSON"),
+        (("lessons", "{"), "the arguments are not JSON"),
         (("lessons", "[]"), "must be one JSON object"),
         (("provision",), "`task` is missing"),
         (("provisoin", "{}"), "there is no tool `provisoin`"),
         (("lessons", '{"project": "atlantis"}'), "no project `atlantis` is known"),
     ],
 )
-def test_what_fails_is_an_answer_and_exit_code_one(taught: Machine, words: tuple[str, ...], error: str) -> None:
-    """A program reads the answer in any case; a script sees it by the code."""
+def test_a_failure_is_an_answer_with_exit_code_1(taught: Machine, words: tuple[str, ...], error: str) -> None:
     done = spawn(taught, *words)
     assert done.returncode == 1
     answer = json.loads(done.stdout)
@@ -76,16 +73,16 @@ def test_what_fails_is_an_answer_and_exit_code_one(taught: Machine, words: tuple
 
 
 def test_the_project_is_the_folder_that_it_is_called_in(taught: Machine, tmp_path: Path) -> None:
-    """Or the one that is named; one that is not there is refused before anything is asked."""
+    """Or the one that is named; a missing folder is refused."""
     assert "hold anywhere" in json.loads(spawn(taught, "lessons", cwd=str(tmp_path)).stdout)["project"]
     assert "hold anywhere" in json.loads(spawn(taught, "lessons", "--project", str(tmp_path)).stdout)["project"]
     refused = spawn(taught, "lessons", "--project", str(tmp_path / "none"))
     assert refused.returncode == 2
-    assert "is no folder" in refused.stderr
+    assert "is not a folder" in refused.stderr
 
 
-def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -> None:
-    """As agents' shells have it: the tool runs without arguments after a moment."""
+def test_an_open_empty_pipe_is_not_waited_for(taught: Machine) -> None:
+    """Agents' shells give such pipes."""
     reading, writing = os.pipe()
     try:
         done = subprocess.run(
@@ -101,8 +98,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_not_waited_for(taught: Machine) -
     assert json.loads(done.stdout)["success"] is True
 
 
-def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> None:
-    """With `-` it waits as long as it takes."""
+def test_a_dash_waits_for_arguments(taught: Machine) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "preheat", "tool", "lessons", "-"],
         stdin=subprocess.PIPE,
@@ -114,8 +110,9 @@ def test_arguments_may_come_late_where_they_are_promised(taught: Machine) -> Non
     assert json.loads(out)["found"] >= 1
 
 
-def test_a_newcomer_is_told_to_sync(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
-    """Nothing is there yet, and nothing is made by asking."""
+def test_without_an_archive_the_answer_advises_to_sync(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     assert main(["tool", "mistakes", "{}"]) == 1
     answer = json.loads(capsys.readouterr().out)

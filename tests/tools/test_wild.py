@@ -43,8 +43,7 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls())
-def test_every_call_has_an_answer(taught: Machine, asked: tuple[str, Any]) -> None:
-    """With `success`, and where that is false with what is wrong and what to do; JSON that can be written and read."""
+def test_any_call_gets_an_answer(taught: Machine, asked: tuple[str, Any]) -> None:
     answer = call(*asked, taught.folder, SHOP)
     assert answer["success"] in (True, False)
     if not answer["success"]:
@@ -58,8 +57,7 @@ def test_every_call_has_an_answer(taught: Machine, asked: tuple[str, Any]) -> No
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=50))
-def test_every_name_has_an_answer(name: str) -> None:
-    """Whatever a model takes for the name of a tool."""
+def test_any_tool_name_gets_an_answer(name: str) -> None:
     answer = call(name, {}, "nowhere", "nowhere")
     assert answer["success"] is (name in {tool.name for tool in TOOLS} and answer["success"])
     assert len(answer.get("error", "")) < 700
@@ -67,8 +65,8 @@ def test_every_name_has_an_answer(name: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.text(max_size=200), JSON, max_size=60), st.integers(200, 2000))
-def test_whatever_a_tool_gives_is_bounded(answer: dict[str, Any], most: int) -> None:
-    """Also an answer that no tool should give; what was cut says so."""
+def test_any_answer_is_bounded(answer: dict[str, Any], most: int) -> None:
+    """A cut answer says so."""
     given = in_value(visible, {"success": True, **answer})
     found = bounded(given, most)
     assert tokens(found) <= most
@@ -76,7 +74,7 @@ def test_whatever_a_tool_gives_is_bounded(answer: dict[str, Any], most: int) -> 
 
 
 @pytest.mark.parametrize("size", [10, 100_000])
-def test_long_texts_and_lists_are_cut_from_their_ends(size: int) -> None:
+def test_long_texts_and_lists_keep_their_beginnings(size: int) -> None:
     """The beginning of each is kept: that is where the best stands."""
     found = bounded({"success": True, "text": "word " * size, "rows": [{"n": n} for n in range(size)]}, 1000)
     assert found["success"] is True

@@ -1,11 +1,11 @@
-"""The command line: `preheat NOUN VERB`. One module per command, imported when it is called.
+"""The command line: `preheat NOUN VERB`. One module per noun, imported when one of its commands is called.
 
-Importing the package costs nothing: the quick path prints through `summary.py`, and click is not needed for that.
+Importing the package loads nothing else: a plain `preheat sync` needs no click.
 """
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; the exit code comes back."""
-    from preheat.cli.run import main as run  # noqa: PLC0415 - the quick path needs no click
+    """Run a command; returns the exit code."""
+    from preheat.cli.run import main as run  # noqa: PLC0415 - a plain sync needs no click
 
     return run(arguments)

@@ -16,12 +16,12 @@ def percent(value: float | None) -> str:
 
 
 def span_of(low: float | None, high: float | None) -> str:
-    """`5.7-8.5` in percent; blank where there is too little data."""
+    """`5.7-8.5`, in percent; blank where there is too little data."""
     return "" if low is None or high is None else f"{100 * low:.1f}{'–' if speaks_unicode() else '-'}{100 * high:.1f}"
 
 
 def scale(rates: list[Rate]) -> float:
-    """The right end of bars that stand below each other: far enough for all, if no single one is very wide."""
+    """The right end of the scale for bars below each other: the highest interval end, but at most twice the highest rate."""
     ends = sorted(rate.high for rate in rates if rate.high is not None)
     if not ends:
         return 1.0
@@ -29,7 +29,7 @@ def scale(rates: list[Rate]) -> float:
 
 
 def bar(low: float | None, value: float | None, high: float | None, top: float, width: int = WIDTH) -> str:
-    """The interval from `low` to `high` and the value in it, on a line from 0 to `top`. An end that lies beyond is cut."""
+    """The interval from `low` to `high` with its value, drawn on a line from 0 to `top`; an end beyond `top` is cut."""
     if low is None or value is None or high is None:
         return ""
     line, dot, more = ("─", "●", "›") if speaks_unicode() else ("-", "o", ">")

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, SessionName, When, chosen, json_option
+from preheat.cli.options import AgentName, SessionName, When, chosen
 from preheat.cli.screen import print_json
 from preheat.errors import UserError
 from preheat.model.listing import Filter
@@ -27,6 +28,7 @@ _TYPES: dict[str, Any] = {
 
 
 @click.command(
+    "compare",
     cls=Examples,
     epilog="""\
   preheat compare 0f3c1a2b 7a7b7c7d                    two sessions
@@ -42,10 +44,10 @@ sets counts in the smaller one only. Nothing here was randomised: it compares, i
 @click.argument("b", type=SessionName(), metavar="B")
 @json_option
 @click.pass_context
-def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
+def compare_command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     """Compare two sessions, or two sets of sessions.
 
-    Error, mistake and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
+    Error, mistake and recovery rates, repeated calls and reads, time and tokens lost: each with the difference, its 95 %
     interval and a test.
     """
     if _is_set(a) != _is_set(b):
@@ -69,14 +71,14 @@ def _is_set(text: str) -> bool:
 
 
 def _filter(text: str, context: click.Context) -> Filter:
-    """What a set is written as, as the filter it means."""
+    """The filter that a set such as `model=opus,since=30d` means."""
     options: dict[str, Any] = {name.replace("-", "_"): None for name in _TYPES if name != "subagents"}
     options["no_subagents"] = False
     for part in text.split(",") if text != ALL else ():
         name, equals, value = part.partition("=")
         name, value = name.strip(), value.strip()
         if not equals or not value or name not in _TYPES:
-            raise UserError(f"`{part}` in `{text}` is no KEY=VALUE; the keys are {', '.join(_TYPES)}")
+            raise UserError(f"`{part}` in `{text}` is not KEY=VALUE; the keys are {', '.join(_TYPES)}")
         try:
             converted = _TYPES[name].convert(value, None, context)
         except click.BadParameter as error:

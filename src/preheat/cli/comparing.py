@@ -43,7 +43,7 @@ _SHORT: dict[Finding, str] = {
 
 
 def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mapping[str, str]) -> None:
-    """The verdict first, then what it rests on."""
+    """Print the verdict, then the rates that it rests on."""
     screen = console()
     several = check.sessions > 1
     headline = Text().append(f"{check.verdict[0].upper()}{check.verdict[1:]}", f"bold {_COLOURS[check.verdict]}")
@@ -52,8 +52,8 @@ def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mappin
     for change in check.window[1:]:
         if change.verdict != "too little data":
             before, after = percent(change.before.value), percent(change.after.value)
-            said = f"{change.measure} {change.verdict}: {before} before, {after} after."
-            screen.print(Text(said[0].upper() + said[1:], _COLOURS[change.verdict]))
+            sentence = f"{change.measure} {change.verdict}: {before} before, {after} after."
+            screen.print(Text(sentence[0].upper() + sentence[1:], _COLOURS[change.verdict]))
     say(screen)
     _changes(screen, f"{count(check.crossings, 'compaction')}" + (f" in {count(check.sessions, 'session')}" if several else "")
              + f": the last {check.size} calls before, the first {check.size} after", check.window)  # fmt: skip
@@ -69,13 +69,13 @@ def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mappin
         _boundaries(screen, listed, names)
     say(screen)
     about = (
-        "sessions drawn anew, and score bounds for few events"
+        "sessions resampled, and score bounds where events are few"
         if several
-        else "score bounds, calls taken as independent"
+        else "score bounds, calls treated as independent"
     )
     _remark(screen, f"x: after divided by before, with its one-sided 95 % bounds ({about}).")
     if several:
-        _remark(screen, "One compaction alone seldom has calls enough, and of many some stand out by chance.")
+        _remark(screen, "A single compaction seldom has enough calls, and among many some stand out by chance.")
 
 
 def _remark(screen: Console, text: str) -> None:
@@ -90,7 +90,7 @@ def _sentence(change: Change, margin: float) -> str:
     before, after = percent(change.before.value), percent(change.after.value)
     limit = f"{1 + margin:g}"
     if change.before.value is None or change.after.value is None:
-        return "there are no calls on both sides whose outcome is known."
+        return "one side has no calls whose outcome is known."
     start = f"{before} of the calls failed before, {after} after"
     if change.verdict == "preserved":
         return f"{start}; with 95 % confidence at most {_times(change.high)} as many (the limit is {limit})."
@@ -99,9 +99,9 @@ def _sentence(change: Change, margin: float) -> str:
     bounds = f"that can mean anything from {_times(change.low)} to {_times(change.high)} as many"
     if change.low is None and change.high is None:
         bounds = (
-            "no failure on either side says nothing about a ratio" if not change.before.count else "nothing follows"
+            "without a failure on either side there is no ratio" if not change.before.count else "there is no ratio"
         )
-    needed = f" About {change.needed:,} calls on each side would tell." if change.needed else ""
+    needed = f" About {change.needed:,} calls on each side would be enough." if change.needed else ""
     return f"{start}; {bounds} (the limit is {limit}).{needed}"
 
 
@@ -171,7 +171,7 @@ def _boundaries(screen: Console, listed: Sequence[Boundary], names: Mapping[str,
 
 # Two sides.
 def show_comparison(comparison: Comparison) -> None:
-    """The verdict, both sides, and every measure."""
+    """Print the verdict, both sides, and every measure."""
     screen = console()
     screen.print(Text(_verdict(comparison), f"bold {_COLOURS[comparison.verdict]}"))
     say(screen)
@@ -185,7 +185,7 @@ def show_comparison(comparison: Comparison) -> None:
     say(screen)
     _differences(screen, comparison.differences)
     say(screen)
-    _remark(screen, f"By {comparison.method}. The error rate is what counts; the others are further looks.")
+    _remark(screen, f"By {comparison.method}. The error rate decides; the other measures are secondary.")
     _remark(screen, "Not randomised: this compares, it does not prove a cause. Tasks, people and projects may differ.")
 
 

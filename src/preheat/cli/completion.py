@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.root import root
 
 _INSTALL = {
@@ -14,6 +14,7 @@ _INSTALL = {
 
 
 @click.command(
+    "completion",
     cls=Examples,
     epilog="""\
   eval "$(preheat completion bash)"                   try it in this shell
@@ -21,7 +22,7 @@ _INSTALL = {
 )
 @click.argument("shell", type=click.Choice(list(_INSTALL)))
 @json_option
-def command(shell: str, as_json: bool) -> None:
+def completion_command(shell: str, as_json: bool) -> None:
     """Print the tab completion for your shell.
 
     Completes commands, options, agents' names and the ids of sessions.

@@ -1,16 +1,17 @@
-"""`preheat compress`: a session as a shorter history, with what that keeps and costs.
+"""The command `preheat compress`: a session as a shorter history, and how much of it that keeps.
 
-The application has the strategies; this asks for them, shows the figures and writes the messages.
+Knows no strategy: those are in the application.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived, home
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import as_json as json_text
-from preheat.cli.screen import console, hint, print_json, print_table
+from preheat.cli.screen import console, hint, plain_table, print_json, print_table
 from preheat.cli.text import printable, size
 from preheat.errors import UserError
 from preheat.model.compression import STRATEGIES
@@ -20,27 +21,28 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    "compress",
     cls=Examples,
     epilog="""\
-  preheat compress latest --compare                    what each strategy would keep and cost
+  preheat compress latest --compare                    what each strategy would keep, in how many tokens
   preheat compress latest -o history.json              messages that a chat interface takes
   preheat compress 0f3c1a2b --strategy mask --keep 20  the last 20 results whole, the others as one line each
   preheat compress 0f3c1a2b --json | jq .messages
 
-Strategies: `markers` keeps what the agent had learned; `mask` replaces older results by a line each; `headtail` keeps the
-beginning and the end; `none` is the history as it is. --keep counts calls at the end, results, messages at each end.
-Tokens are estimated.""",
+Strategies: `markers` keeps what the agent had found out; `mask` replaces older results by a line each; `headtail` keeps the
+beginning and the end; `none` is the history as it is. --keep counts calls (`markers`), results (`mask`) or messages at
+each end (`headtail`). Tokens are estimated.""",
 )
 @click.argument("session", type=SessionName())
 @click.option(
-    "--strategy", type=click.Choice(STRATEGIES), default="markers", show_default=True, help="How to make it shorter."
+    "--strategy", type=click.Choice(STRATEGIES), default="markers", show_default=True, help="How to shorten it."
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="How much of the end stays as it is.")
 @click.option("--compare", is_flag=True, help="Show the figures of all strategies, and write nothing.")
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the history there, as JSON messages.")
-@click.option("--force", is_flag=True, help="Overwrite a file that is there already.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
-def command(
+def compress_command(
     session: str, strategy: str, keep: int | None, compare: bool, output: str | None, force: bool, as_json: bool
 ) -> int:
     """Turn a session into a shorter history that keeps what made it good.
@@ -51,7 +53,7 @@ def command(
         raise click.UsageError("--compare writes nothing; name one strategy to write its history")
     preheat = archived()
     if not preheat.archive.find(session).events:
-        raise UserError(f"`{session}` has no message: there is nothing to make shorter")
+        raise UserError(f"`{session}` has no message, so there is nothing to compress")
     found = preheat.compress_all(session, keep) if compare else [preheat.compress(session, strategy, keep)]
     written = _write(output, found[0], force) if output else None
     if as_json:
@@ -68,7 +70,7 @@ def command(
 
 def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
     if not found.messages:
-        raise UserError("nothing of this session is a message: there is no history to write")
+        raise UserError("no part of this session is a message, so there is no history to write")
     document = json_text(found.messages, indent=2).encode() + b"\n"
     home().exports.save_document(path, document, force)
     return {"path": path, "bytes": len(document)}
@@ -83,7 +85,7 @@ def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | N
 
 
 def figures(found: "Compressed") -> dict[str, Any]:
-    """What a strategy keeps and costs, for programs."""
+    """What a strategy keeps, and in how many tokens, as JSON."""
     return {
         "strategy": found.strategy,
         "keep": found.keep,
@@ -97,9 +99,7 @@ def figures(found: "Compressed") -> dict[str, Any]:
 
 
 def _show(found: "list[Compressed]") -> None:
-    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table = plain_table(padding=(0, 3, 0, 0))
     table.add_column("")
     for each in found:
         table.add_column(each.strategy, justify="right")
@@ -111,7 +111,7 @@ def _show(found: "list[Compressed]") -> None:
     table.add_row("markers kept")
     for sort in before.markers:
         total = before.markers[sort].total
-        cells = [f"{each.markers[sort].kept:,}" if total else "none there" for each in found]
+        cells = [f"{each.markers[sort].kept:,}" if total else "none" for each in found]
         table.add_row(f"  {sort}{f' (of {total:,})' if total else ''}", *cells)
     print_table(console(), table)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.progress import Display
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, printable
@@ -18,22 +19,23 @@ _LIMIT = 10
 
 
 @click.command(
+    "compress-check",
     cls=Examples,
     epilog="""\
   preheat compress-check                      every compaction in the archive
   preheat compress-check latest               one session
   preheat compress-check --agent NAME --since 30d
-  preheat compress-check --margin 0.5         half as many errors again still count as preserved
+  preheat compress-check --margin 0.5         half as many errors again still counts as preserved
 
 Compares the last 30 calls before a compaction with the first 30 after it, because work changes as a session goes on.
 Preserved: with 95 % confidence, the rate after is at most 1.2 times the rate before (`--margin 0.2`). Not preserved: with the
-same confidence it is more. Anything else is too little data, and the command says roughly how much would do.""",
+same confidence it is more. Anything else is too little data, and the command says roughly how much would be enough.""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @filter_options
 @click.option(
     "--margin", type=click.FloatRange(0.0, 10.0, min_open=True), default=0.2, show_default=True, metavar="X",
-    help="How much more, relatively, counts as preserved.",
+    help="An error rate up to this much higher counts as preserved.",
 )  # fmt: skip
 @click.option(
     "--window", "size", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="Calls on each side."
@@ -44,17 +46,19 @@ same confidence it is more. Anything else is too little data, and the command sa
     default=_LIMIT,
     show_default=True,
     metavar="N",
-    help="So many compactions listed.",
+    help="How many compactions to list.",
 )
 @json_option
-def command(session: str | None, margin: float, size: int, limit: int, as_json: bool, **options: Any) -> int:
+def compress_check_command(
+    session: str | None, margin: float, size: int, limit: int, as_json: bool, **options: Any
+) -> int:
     """Say whether agents work as well after a compaction as before.
 
-    Without SESSION, over all sessions that the filters leave.
+    Without SESSION, over all sessions that match the filters.
     """
-    given = [name for name, value in options.items() if value]
-    if session is not None and given:
-        raise click.UsageError(f"name a session or filter them, not both (`--{given[0].replace('_', '-')}`)")
+    filters = [name for name, value in options.items() if value]
+    if session is not None and filters:
+        raise click.UsageError(f"name a session or filter them, not both (`--{filters[0].replace('_', '-')}`)")
     home = archived()
     with Display() as progress:
         found = home.reliability.compactions(chosen(options) if session is None else session, margin, size, progress)
@@ -66,7 +70,7 @@ def command(session: str | None, margin: float, size: int, limit: int, as_json: 
         return 0
     if not checked.boundaries:
         which = f"`{session}` has" if session else "These sessions have"
-        hint(f"{which} no compaction: nothing to compare.")
+        hint(f"{which} no compaction, so there is nothing to compare.")
         return 0
     from preheat.cli.comparing import LISTED_FIRST, show_check  # noqa: PLC0415 - rich takes longer than a completion
 

@@ -2,26 +2,25 @@
 
 import click
 
-from preheat.cli.lazy import LazyGroup
-
-COMMANDS = {
-    "export": "Write sessions' markers, lessons and templates as an anonymous dataset.",
-    "check": "Look through a dataset for anything that gives somebody away.",
-}
-"""With the first line of their help; a test holds it to that."""
+from preheat.cli.command import ExampleGroup
+from preheat.cli.dataset_check import check_command
+from preheat.cli.dataset_export import export_command
 
 
 @click.group(
-    cls=LazyGroup,
-    table=COMMANDS,
-    modules="preheat.cli.dataset_",
+    "dataset",
+    cls=ExampleGroup,
     epilog="""\
-  preheat dataset export ~/agents-2026 --dry-run      what would be in it, and what would be left out
+  preheat dataset export ~/agents-2026 --dry-run      what it would contain, and what would be left out
   preheat dataset export ~/agents-2026
-  preheat dataset check ~/agents-2026                 once more, before you pass it on""",
+  preheat dataset check ~/agents-2026                 check again before you share it""",
 )
-def command() -> None:
-    """Publish what sessions show, and nothing of whose they are.
+def dataset_group() -> None:
+    """Publish what sessions show, without anything that identifies people or projects.
 
-    Nothing is sent anywhere: a dataset is a folder that you may pass on, or not.
+    Nothing is sent anywhere: a dataset is a folder that you can share.
     """
+
+
+for _command in (export_command, check_command):
+    dataset_group.add_command(_command)

@@ -4,9 +4,9 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 
@@ -14,24 +14,28 @@ _MOST = 50
 
 
 @click.command(
+    "check",
     cls=Examples,
     epilog="""\
   preheat dataset check out
   preheat dataset check out --allow data@example.org     the address that you put into the datasheet
   preheat dataset check out --json | jq '.leaks[].file'
 
-Exit codes: 0 nothing found; 1 something that looks like somebody's, or a file that was changed.""",
+Exit codes: 0 nothing found; 1 something that may identify somebody, or a file that was changed.""",
 )
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
 @click.option(
-    "--allow", multiple=True, metavar="TEXT", help="No leak: a contact address, a word that is nobody's name."
+    "--allow",
+    multiple=True,
+    metavar="TEXT",
+    help="Not a leak: a contact address, a word that is nobody's name (repeatable).",
 )
 @json_option
-def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
-    """Look through a dataset for anything that gives somebody away.
+def check_command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
+    """Search a dataset for anything that identifies people or projects.
 
-    Addresses, paths, ids, phone numbers and secrets by their form; persons, machines, organisations, repositories and projects
-    by every name that the archive on this machine knows.
+    Addresses, paths, ids, phone numbers and secrets are found by their form; people, machines, organisations, repositories and
+    projects by every name in the archive on this machine.
     """
     preheat = home()
     with StepProgress() as progress:
@@ -40,11 +44,11 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     bad = bool(found.leaks or found.changed)
     if as_json:
         leaks = [each._asdict() for each in found.leaks]
-        told = {"files": found.files, "names": found.names, "unread": found.unread}
-        print_json({**told, "leaks": leaks, "changed": found.changed})
+        counts = {"files": found.files, "names": found.names, "unread": found.unread}
+        print_json({**counts, "leaks": leaks, "changed": found.changed})
         return 1 if bad else 0
     if not preheat.has_archive():
-        print("preheat: there is no archive here, so names could not be looked for; only forms were", file=sys.stderr)
+        print("preheat: there is no archive here, so names could not be searched for, only forms", file=sys.stderr)
     screen = console()
     for each in found.leaks[:_MOST]:
         say(screen, f"{clean(each.file)}:{each.line}: {each.sort}: {clean(each.text)}", "red")
@@ -53,7 +57,9 @@ def command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     for line in found.changed:
         say(screen, clean(line), "yellow")
     if bad:
-        hint("What is nobody's is let through by --allow TEXT; otherwise make the dataset anew, or report a defect.")
+        hint(
+            "--allow TEXT lets through what identifies nobody; otherwise export the dataset again, or report a defect."
+        )
         return 1
-    say(screen, f"Nothing found: {count(found.files, 'file')}, {count(found.names, 'name')} looked for.")
+    say(screen, f"Nothing found: {count(found.files, 'file')}, {count(found.names, 'name')} searched for.")
     return 0

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.options import chosen, filter_options
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, printable, size
 from preheat.errors import UserError
@@ -17,22 +18,23 @@ if TYPE_CHECKING:
     from preheat.app.lab.dataset import Published
 
 _WARNING = (
-    "The trajectories will hold what people, models and tools said. Names, paths, addresses and ids that can be recognised are"
-    " replaced, but a text can tell who somebody is in its own words. Read a sample before you pass it on."
+    "The trajectories will contain what people, models and tools wrote. Names, paths, addresses and ids that can be recognised"
+    " are replaced, but a text can identify somebody in other ways. Read a sample before you share it."
 )
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
-  preheat dataset export out --dry-run                   what would be in it, and what would be left out
+  preheat dataset export out --dry-run                   what it would contain, and what would be left out
   preheat dataset export out                             numbers and forms only
   preheat dataset export out --since 90d --min-projects 5
-  preheat dataset export out --trajectories              every session as ATIF, without a word of anybody
+  preheat dataset export out --trajectories              every session as ATIF, without texts
   preheat dataset export out --salt-file ~/salt          the same pseudonyms (and bytes) next time
 
-What occurs in fewer projects than --min-projects is left out, or told in general terms. The licence and a few other lines of
-out/datasheet.md are yours to fill in.""",
+What occurs in fewer projects than --min-projects is left out or generalised. The licence and a few other lines of
+out/datasheet.md are for you to fill in.""",
 )
 @click.argument("folder", type=click.Path(), metavar="FOLDER")
 @filter_options
@@ -46,20 +48,25 @@ out/datasheet.md are yours to fill in.""",
 )  # fmt: skip
 @click.option(
     "--min-projects", "least", type=click.IntRange(1), default=3, show_default=True, metavar="K",
-    help="Tell only what so many projects have.",
+    help="Publish only what occurs in this many projects.",
 )  # fmt: skip
 @click.option(
-    "--salt-file", type=click.Path(dir_okay=False), metavar="FILE", help="Take the salt from there, or put it there."
+    "--salt-file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Read the salt from this file, or create it there.",
 )
-@click.option("--allow", multiple=True, metavar="WORD", help="Nobody's name: neither taken out nor reported.")
+@click.option(
+    "--allow", multiple=True, metavar="WORD", help="Nobody's name: neither removed nor reported (repeatable)."
+)
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--yes", is_flag=True, help="Do not ask before texts are written.")
 @json_option
-def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
+def export_command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     """Write sessions' markers, lessons and templates as an anonymous dataset.
 
-    FOLDER must not be there yet. It gets one row for each session (counts, rates, scores), the messages and forms of commands
-    that enough projects share, a datasheet, a schema and a manifest. No text that anybody wrote is in it, unless you ask.
+    FOLDER must not exist yet. It gets one row per session (counts, rates, scores), the error messages and command forms that
+    enough projects share, a datasheet, a schema and a manifest. It contains no text that anybody wrote, unless you ask for it.
     """
     sessions = chosen(options)
     texts, trajectories = options["texts"], options["trajectories"]
@@ -93,7 +100,7 @@ def command(folder: str, dry_run: bool, yes: bool, as_json: bool, **options: Any
 def _ask() -> None:
     print(_WARNING, file=sys.stderr)
     if not sys.stdin.isatty():
-        raise UserError("texts are written only if you say so: give --yes, or leave out `--texts anonymised`")
+        raise UserError("texts are written only after a confirmation: give --yes, or leave out `--texts anonymised`")
     click.confirm("Write them?", abort=True, err=True)
 
 
@@ -105,28 +112,26 @@ def _show(report: "Published", folder: str, least: int) -> None:
     else:
         say(screen, f"Would write {what} ({size(report.bytes)}). Nothing was written.", "bold")
     if report.without_project:
-        say(screen, f"  {count(report.without_project, 'session')} name no project, and count for none")
+        say(screen, f"  {count(report.without_project, 'session')} have no project, and count for none")
     for name, number in report.rows.items():
         say(screen, f"  {number:>7,}  {name}")
     if report.trajectories is not None:
         empty = f" ({count(report.empty, 'session')} without a message left out)" if report.empty else ""
         say(screen, f"  {report.trajectories:>7,}  trajectories/{empty}")
-    _told(f"Left out or made general: in fewer than {count(least, 'project')}", report.left_out)
-    _told("Lessons left out", report.lessons_left_out)
-    _told("Replaced", report.replaced)
+    _show_counts(f"Left out or generalised, in fewer than {count(least, 'project')}", report.left_out)
+    _show_counts("Lessons left out", report.lessons_left_out)
+    _show_counts("Replaced", report.replaced)
     say(
         screen,
-        f"Searched every file for {count(report.names, 'name')} of your archive, addresses, paths and secrets: none.",
+        f"Searched every file for {count(report.names, 'name')} of your archive, addresses, paths and secrets: none found.",
     )
     for line in report.unreadable[:5]:
         print(f"preheat: left out: {printable(line)}", file=sys.stderr)
     if report.folder:
         place = printable(os.path.join(folder, "datasheet.md"))
-        hint(
-            f"Fill in the licence and the lines marked as yours in `{place}`, and read a sample before you pass it on."
-        )
+        hint(f"Fill in the licence and the lines marked as yours in `{place}`, and read a sample before you share it.")
 
 
-def _told(title: str, counts: dict[str, int]) -> None:
+def _show_counts(title: str, counts: dict[str, int]) -> None:
     if counts:
         say(console(), f"{title}: {', '.join(f'{name} {number:,}' for name, number in counts.items())}")

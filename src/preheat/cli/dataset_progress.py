@@ -12,20 +12,23 @@ _AIMS = {
     "Writing": ("session", "as trajectories"),
     "Searching": ("file", "for names, addresses, paths and secrets"),
 }
-"""By what is done: what is counted, and to what end."""
+"""For each kind of work: what is counted, and what it is done for."""
 
 
 def warn_of_unread(sessions: int) -> None:
-    """Say how much of the archive could not be asked for names."""
+    """Print how many sessions could not be searched for names."""
     if sessions:
-        told = f"{count(sessions, 'session')} of the archive cannot be read"
-        print(f"preheat: {told}; names that only they tell were not looked for (see `preheat doctor`)", file=sys.stderr)
+        unread = f"{count(sessions, 'session')} of the archive cannot be read"
+        print(
+            f"preheat: {unread}; names that occur only there were not searched for (see `preheat doctor`)",
+            file=sys.stderr,
+        )
 
 
 class StepProgress(Progress):
-    """A bar for each step on a terminal; elsewhere a line, because each may take a minute.
+    """The steps of a dataset: a bar each on a terminal, a line each elsewhere, because a step may take a minute.
 
-    Enter it around the work: the cursor comes back also after an interruption.
+    Enter it around the work, so that the cursor comes back also after an interruption.
     """
 
     def __init__(self) -> None:

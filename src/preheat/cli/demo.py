@@ -1,6 +1,6 @@
-"""`preheat demo`: the commands at work on the sample sessions that come with Preheat, in a folder that is thrown away.
+"""The command `preheat demo`: runs other commands on the sample sessions that come with Preheat, in a temporary folder.
 
-Runs the very commands a person would type; knows nothing of what they do.
+Knows nothing of what these commands do.
 """
 
 import os
@@ -13,19 +13,19 @@ from shlex import quote
 import click
 
 from preheat.cli import main
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.screen import console, say
 from preheat.errors import UserError
 
 _STEPS = (
     ("Read the sample sessions of several agents into one archive.", ["sync", "SAMPLES"]),
-    ("They are all alike now: list them,", ["sessions", "list"]),
+    ("All agents' sessions look the same now: list them,", ["sessions", "list"]),
     ("search them,", ["sessions", "search", "test", "--limit", "5"]),
-    ("see what went wrong, and what put it right,", ["mistakes", "--min-sessions", "1", "--limit", "3"]),
+    ("see what went wrong, and what fixed it,", ["mistakes", "--min-sessions", "1", "--limit", "3"]),
     ("read one,", ["sessions", "show", "latest"]),
     ("see how reliable the agent was in one,", ["profile", "11111111"]),
     ("take one elsewhere.", ["export", "latest", "--format", "atif", "-o", "OUTPUT"]),
-    ("Learn from them. So few sessions teach little: several must agree.", ["learn"]),
+    ("Learn from them. So few sessions teach little, because several must agree.", ["learn"]),
     ("What one of them found out can be kept as a template,", ["warm", "extract", "11111111", "--name", "dates"]),
     ("and a new session starts with it.", ["warm", "start", "--template", "dates", "--task", "Accept week dates"]),
     ("Another sync reads only what is new.", ["sync", "SAMPLES"]),
@@ -33,17 +33,18 @@ _STEPS = (
 
 
 @click.command(
+    "demo",
     cls=Examples,
     epilog="""\
   preheat demo
-  preheat demo --keep         leave the demonstration's archive to play with""",
+  preheat demo --keep         keep the archive of the demonstration to try things out""",
 )
-@click.option("--keep", is_flag=True, help="Do not throw the archive away at the end.")
+@click.option("--keep", is_flag=True, help="Keep the archive of the demonstration.")
 @json_option
-def command(keep: bool, as_json: bool) -> int:
-    """See all of it at work on sample sessions.
+def demo_command(keep: bool, as_json: bool) -> int:
+    """See Preheat at work on sample sessions.
 
-    Makes an archive in a temporary folder; yours is not touched.
+    Uses an archive in a temporary folder; yours is not touched.
     """
     folder = tempfile.mkdtemp(prefix="preheat-demo-")
     before = dict(os.environ)
@@ -59,17 +60,17 @@ def command(keep: bool, as_json: bool) -> int:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
     if not as_json:
-        _say_what_became_of_it(folder, keep)
+        _print_ending(folder, keep)
     return code
 
 
 def _steps(samples: str, folder: str) -> int:
     screen = console()
     worst = 0
-    for told, step in _STEPS:
+    for explanation, step in _STEPS:
         words = [{"SAMPLES": samples, "OUTPUT": os.path.join(folder, "session.json")}.get(word, word) for word in step]
         shown = [{"SAMPLES": "samples/", "OUTPUT": "session.json"}.get(word, word) for word in step]
-        say(screen, told, "dim")
+        say(screen, explanation, "dim")
         say(screen, f"$ preheat {' '.join(quote(word) if ' ' in word else word for word in shown)}", "bold green")
         sys.stdout.flush()
         worst = max(worst, main(words))
@@ -78,13 +79,13 @@ def _steps(samples: str, folder: str) -> int:
 
 
 def _as_json(samples: str) -> int:
-    """For programs only what was read: the report of the sync."""
+    """JSON has only what was read: the report of the sync."""
     return main(["sync", samples, "--json"])
 
 
-def _say_what_became_of_it(folder: str, keep: bool) -> None:
+def _print_ending(folder: str, keep: bool) -> None:
     if keep:
-        print(f"The demonstration's archive is in {folder}; use it with\n  export PREHEAT_HOME={folder}")
+        print(f"The archive of the demonstration is in {folder}; use it with\n  export PREHEAT_HOME={folder}")
     else:
-        print("The demonstration's archive is gone again (`preheat demo --keep` leaves it). Next, your own sessions:")
+        print("The archive of the demonstration was deleted (`preheat demo --keep` keeps it). Next, your own sessions:")
         print("  preheat sync")

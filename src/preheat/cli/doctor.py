@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import problem_line
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from preheat.model.health import AgentHealth, Examination, Place
 
 _MOST = 50
-_TELLING = 5_000_000
-"""Of fewer bytes the share that the archive takes says nothing: it has a size of its own."""
+_ENOUGH_BYTES = 5_000_000
+"""Below this the archive's size as a share of its sources says nothing: an empty archive has a size, too."""
 _STATES = {
     "missing": "not here",
     "empty": "no sessions",
@@ -28,6 +28,7 @@ _STATES = {
 
 
 @click.command(
+    "doctor",
     cls=Examples,
     epilog="""\
   preheat doctor
@@ -38,10 +39,11 @@ _STATES = {
 @click.option("--verify", is_flag=True, help="Check every byte of the archive against its hash.")
 @click.option("--full", is_flag=True, help="List every line that could not be read.")
 @json_option
-def command(verify: bool, full: bool, as_json: bool) -> int:
-    """Say what is found where, and what is wrong.
+def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
+    """Check the agents' folders and the archive, and say what is wrong.
 
-    Looks at every place where an agent keeps sessions, and at the archive. The exit code is 1 if something is wrong.
+    Looks at every place where an agent keeps sessions, and at the archive; changes nothing. The exit code is 1 if something is
+    wrong.
     """
     with Display() as progress:
         found = home().health.examine(None if full else _MOST, verify, progress)
@@ -50,24 +52,24 @@ def command(verify: bool, full: bool, as_json: bool) -> int:
     else:
         screen = console()
         _show_agents(screen, found)
-        _show_archive(screen, found)
-        _show_wrong(screen, found)
+        _show_archive_health(screen, found)
+        _show_problems(screen, found)
     return 1 if found.findings or found.problem_count else 0
 
 
 def _show_agents(screen: "Console", found: "Examination") -> None:
     say(screen, "Agents", "bold")
-    rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept though deleted"]]
-    rows += [_row(agent) for agent in found.agents]
+    rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept after deletion"]]
+    rows += [_agent_row(agent) for agent in found.agents]
     for index, line in enumerate(columns(rows, left=2)):
         say(screen, line, "" if index and found.agents[index - 1].state == "found" else "dim")
     say(screen)
-    say(screen, "Places looked at", "bold")
+    say(screen, "Places searched", "bold")
     places = [(agent, place) for agent in found.agents for place in agent.places]
     rows = [
         [
             f"  {short_path(place.path)}",
-            _found(place),
+            _describe_place(place),
         ]
         for _, place in places
     ]
@@ -76,13 +78,13 @@ def _show_agents(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _found(place: "Place") -> str:
+def _describe_place(place: "Place") -> str:
     if place.state != "found":
         return _STATES[place.state]
     return f"{count(place.files, 'file')}, {size(place.bytes)}" if place.files else "no sessions"
 
 
-def _row(agent: "AgentHealth") -> list[str]:
+def _agent_row(agent: "AgentHealth") -> list[str]:
     kept = f"{agent.held.sessions:,}" if agent.held else ""
     return [
         f"  {agent.title}",
@@ -95,7 +97,7 @@ def _row(agent: "AgentHealth") -> list[str]:
     ]
 
 
-def _show_archive(screen: "Console", found: "Examination") -> None:
+def _show_archive_health(screen: "Console", found: "Examination") -> None:
     archive = found.archive
     say(screen, "Archive", "bold")
     if not archive.exists:
@@ -104,7 +106,7 @@ def _show_archive(screen: "Console", found: "Examination") -> None:
         return
     share = (
         f", {archive.bytes / archive.source_bytes:.0%} of the {size(archive.source_bytes)} it holds"
-        if archive.source_bytes > _TELLING
+        if archive.source_bytes > _ENOUGH_BYTES
         else ""
     )
     say(screen, f"  {short_path(archive.path)}")
@@ -120,13 +122,13 @@ def _show_archive(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _show_wrong(screen: "Console", found: "Examination") -> None:
+def _show_problems(screen: "Console", found: "Examination") -> None:
     for finding in found.findings:
         say(screen, f"! {printable(finding)}", "red")
     if found.problem_count:
         say(
             screen,
-            f"{count(found.problem_count, 'place')} in the transcripts could not be read; the rest of them was:",
+            f"{count(found.problem_count, 'place')} in the transcripts could not be read; the rest was:",
             "bold",
         )
         for trouble in found.problems:

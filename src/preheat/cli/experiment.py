@@ -2,34 +2,42 @@
 
 import click
 
-from preheat.cli.lazy import LazyGroup
-
-COMMANDS = {
-    "status": "Say what is left to chance now, and what is known so far.",
-    "start": "Start an experiment: from then on lots decide how sessions start.",
-    "report": "Show everything that an experiment has shown.",
-    "stop": "End an experiment, and enter what it showed into the ledger.",
-    "power": "Say how many sessions a comparison needs, from your own sessions.",
-    "explain": "Show what an item did to the sessions that were given or spared it.",
-    "list": "List the experiments.",
-}
-"""With the first line of their help; a test holds it to that."""
+from preheat.cli.command import ExampleGroup
+from preheat.cli.experiment_explain import explain_command
+from preheat.cli.experiment_list import list_command
+from preheat.cli.experiment_power import power_command
+from preheat.cli.experiment_report import report_command
+from preheat.cli.experiment_start import start_command
+from preheat.cli.experiment_status import status_command
+from preheat.cli.experiment_stop import stop_command
 
 
 @click.group(
-    cls=LazyGroup,
-    table=COMMANDS,
-    modules="preheat.cli.experiment_",
+    "experiment",
+    cls=ExampleGroup,
     epilog="""\
   preheat experiment status                     does starting warm help here?
-  preheat experiment power --margin 0.01        how many sessions it takes to tell
-  preheat experiment start mine --arms warm,cold --shares 0.5,0.5 --metric mistakes
+  preheat experiment power --margin 0.01        how many sessions a comparison needs
+  preheat experiment start mine --arms warm,cold --shares 0.5,0.5
   preheat experiment report mine
-  preheat experiment stop mine                  the ledger keeps what it showed, whatever that is""",
+  preheat experiment stop mine                  its result goes into the ledger, whatever it is""",
 )
-def command() -> None:
-    """Find out by lot whether any of it helps.
+def experiment_group() -> None:
+    """Find out by random assignment whether Preheat helps.
 
-    One session in five starts without, by a standing holdout, so that there is always something to compare with. An
-    experiment with a plan takes its place while it runs: it names its arms, its metric and its end before the first session.
+    One session in five starts without Preheat's context: the holdout, so that there is always something to compare with.
+    While an experiment runs, its plan replaces the holdout. A plan names its arms, its metric and its end before the first
+    session.
     """
+
+
+for _command in (
+    status_command,
+    start_command,
+    report_command,
+    stop_command,
+    power_command,
+    explain_command,
+    list_command,
+):
+    experiment_group.add_command(_command)

@@ -1,20 +1,23 @@
 """Comparisons on a terminal: the sentence, the numbers behind it, and what stands against believing them. Knows no formula."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console
 
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
 from preheat.model.experiment import SHARES, Estimate
 from preheat.model.experiment_report import Report
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
 _COLOURS = {"helps": "green", "hurts": "red"}
 
 
 def whole(value: Any) -> Any:
-    """A value for JSON with all its fields: what is left out on disk because it is usual is not usual to whoever reads JSON."""
+    """A value for JSON with all its fields, also those that are left out on disk because they have their default."""
     if isinstance(value, msgspec.Struct):
         return {name: whole(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
@@ -22,26 +25,26 @@ def whole(value: Any) -> Any:
     return [whole(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def show_short(screen: Console, found: Report) -> None:
-    """A few lines."""
+def show_short(screen: "Console", found: Report) -> None:
+    """Print the sentence, the number of sessions in each arm, and problems."""
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
-    say(screen, f"  {_drawn(found)}", "dim")
+    say(screen, f"  {_describe_arms(found)}", "dim")
     for problem in found.problems:
         say(screen, f"  ! {clean(problem)}", "yellow")
 
 
 def show_report(found: Report) -> None:
-    """All of it."""
+    """Print the whole report."""
     screen = console()
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
     say(screen)
     plan = found.plan
     since = f"since {day(found.since)}" if plan.at or any(found.drawn.values()) else "no session yet"
     title = since if plan.standing else f"{found.state}, {since}"
-    say(screen, f"{found.name} ({title}): {_drawn(found)}")
+    say(screen, f"{found.name} ({title}): {_describe_arms(found)}")
     end = f"after {plan.sessions:,} sessions" if plan.sessions else "none" if plan.standing else "when you stop it"
     say(screen, f"  decided by {plan.metric}, margin {number(plan.metric, plan.margin)}, planned end {end}", "dim")
-    rows = [["  metric", "arms", "level", "against", "difference", "95 %, one look", "95 %, every look", "p"]]
+    rows = [["  metric", "arms", "level", "against", "difference", "95 %, one look", "95 %, any look", "p"]]
     rows += [_row(each) for each in found.estimates]
     rows += [_row(each) for each in found.guarded]
     rows += [_row(each, found.corrected.get(each.metric)) for each in found.secondary]
@@ -50,34 +53,34 @@ def show_report(found: Report) -> None:
     _notes(screen, found)
 
 
-def _notes(screen: Console, found: Report) -> None:
+def _notes(screen: "Console", found: Report) -> None:
     if any(each.adjusted for each in (*found.estimates, *found.guarded, *found.secondary)):
         adjusted = (
-            "differences are adjusted for what was known before the trial, and so are not just level less against"
+            "differences are adjusted for what was known before the trial, so they are not simply level minus against"
         )
         say(screen, f"  {adjusted}", "dim")
     if found.corrected:
-        say(screen, "  p of what neither decides nor guards is corrected for how many there are (Holm)", "dim")
+        say(screen, "  p of the secondary metrics is corrected for their number (Holm)", "dim")
     for guard in found.guardrails:
         say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
     say(screen, f"  {clean(found.ratios)}", "red" if found.ratios_broken else "")
-    given = ", ".join(f"{count:,} {arm}" for arm, count in found.given.items())
-    say(screen, f"  given something: {given}; nothing there to give: {found.nothing_to_give:,}")
+    delivered = ", ".join(f"{number:,} {arm}" for arm, number in found.given.items())
+    say(screen, f"  got a context: {delivered}; had none to get: {found.nothing_to_give:,}")
     if len(found.epochs) > 1:
         for epoch in found.epochs:
             shares = ", ".join(f"{arm} {share:.0%}" for arm, share in epoch.shares.items())
-            drawn = ", ".join(f"{count:,} {arm}" for arm, count in epoch.drawn.items())
-            say(screen, f"  {day(epoch.since)} to {day(epoch.until)}: planned {shares}; drawn {drawn}")
-    said = dict.fromkeys(remark for each in found.estimates for remark in (each.why, *each.named) if remark)
-    for remark in said:
+            assigned = ", ".join(f"{number:,} {arm}" for arm, number in epoch.drawn.items())
+            say(screen, f"  {day(epoch.since)} to {day(epoch.until)}: planned {shares}; assigned {assigned}")
+    remarks = dict.fromkeys(remark for each in found.estimates for remark in (each.why, *each.named) if remark)
+    for remark in remarks:
         say(screen, f"  {clean(remark)}", "dim")
     for problem in found.problems:
         say(screen, f"  ! {clean(problem)}", "yellow")
 
 
-def _drawn(found: Report) -> str:
-    drawn = ", ".join(f"{count:,} {arm} ({found.measured[arm]:,} measured)" for arm, count in found.drawn.items())
-    return f"{drawn} in {count(found.projects, 'project')}"
+def _describe_arms(found: Report) -> str:
+    arms = ", ".join(f"{number:,} {arm} ({found.measured[arm]:,} measured)" for arm, number in found.drawn.items())
+    return f"{arms} in {count(found.projects, 'project')}"
 
 
 def _row(each: Estimate, corrected: float | None = None) -> list[str]:
@@ -101,7 +104,7 @@ def _interval(metric: str, low: float | None, high: float | None) -> str:
 
 
 def number(metric: str, value: float | None, sign: bool = False) -> str:
-    """As people read it: shares per hundred, other numbers as they are."""
+    """A value of a metric for people: shares in percent, other numbers unchanged."""
     if value is None:
         return "-"
     plus = "+" if sign else ""

@@ -3,9 +3,8 @@
 import click
 import msgspec
 
-from preheat.app.experiments.comparisons import PAYS
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 from preheat.model.experiment import LedgerEntry
@@ -13,20 +12,21 @@ from preheat.model.experiment_report import AdviceEffect, ItemEffect, TemplateEf
 
 
 @click.command(
+    "explain",
     cls=Examples,
     epilog="""\
   preheat experiment explain r1f3a2b4c          a lesson, by its id
   preheat experiment explain mine               a template
-  preheat experiment explain advice             what saying something does to the next calls
-  preheat experiment explain all                every item that lots were drawn for""",
+  preheat experiment explain advice             what advice does to the next calls
+  preheat experiment explain all                every lesson that was withheld from some sessions""",
 )
-@click.argument("item", default="all")
+@click.argument("item", default="all", metavar="[LESSON|TEMPLATE|advice|all]")
 @json_option
-def command(item: str, as_json: bool) -> int:
-    """Show what an item did to the sessions that were given or spared it.
+def explain_command(item: str, as_json: bool) -> int:
+    """Show what a lesson, a template or advice did for the sessions that got it.
 
-    Inside warm sessions each item is left out of one in ten by lot. Its effect is drawn towards that of the others as far as
-    few sessions speak for it.
+    In warm sessions each lesson is withheld at random from one in ten. With few sessions its estimated effect is pulled towards
+    that of the other lessons.
     """
     experiments = archived().experiments
     if item == "advice":
@@ -39,13 +39,13 @@ def command(item: str, as_json: bool) -> int:
     templates = experiments.explain_templates(item) if item != "all" else []
     if templates:
         if as_json:
-            print_json([_plain_template(each) for each in templates])
+            print_json([_template_json(each) for each in templates])
         else:
             _show_templates(templates)
         return 0
     items = experiments.explain_items("" if item == "all" else item)
     if as_json:
-        print_json([_plain_item(each) for each in items])
+        print_json([_item_json(each) for each in items])
     else:
         _show_items(items)
     return 0
@@ -61,21 +61,21 @@ def _show_templates(found: list[TemplateEffect]) -> None:
             say(screen, f"  Too little data: {clean(estimate.why or ' '.join(estimate.named))}.")
         else:
             ends = f"{100 * estimate.always_low:+.2f} to {100 * estimate.always_high:+.2f}"
-            say(screen, f"  {100 * estimate.difference:+.2f} mistakes per 100 calls (95 %, at every look, {ends})")
+            say(screen, f"  {100 * estimate.difference:+.2f} mistakes per 100 calls (95 %, at any look, {ends})")
         say(
             screen,
-            f"  {count(estimate.units[0], 'session')} began with it, {estimate.units[1]:,} without by lot",
+            f"  {count(estimate.units[0], 'session')} began with it, {estimate.units[1]:,} at random without it",
             "dim",
         )
         if each.entry is not None:
             say(screen, f"  {each.entry.kind}: {clean(each.entry.sentence)}", "yellow")
 
 
-def _plain_template(each: TemplateEffect) -> dict[str, object]:
-    return {"template": each.template, "estimate": each.estimate, "ledger": _entered(each.entry)}
+def _template_json(each: TemplateEffect) -> dict[str, object]:
+    return {"template": each.template, "estimate": each.estimate, "ledger": _ledger_sentence(each.entry)}
 
 
-def _entered(entry: LedgerEntry | None) -> str:
+def _ledger_sentence(entry: LedgerEntry | None) -> str:
     return "" if entry is None else entry.sentence
 
 
@@ -95,46 +95,48 @@ def _show_advice(found: AdviceEffect) -> None:
         )
     say(
         screen,
-        f"  said {count(estimate.units[0], 'time')}, withheld by lot {count(estimate.units[1], 'time')},"
+        f"  given {count(estimate.units[0], 'time')}, withheld at random {count(estimate.units[1], 'time')},"
         f" in {count(estimate.clusters, 'session')}",
     )
     without = found.moments_without_calls_after
     if without:
-        say(screen, f"  not counted, since the archive has no call after it: {count(without, 'moment')}", "dim")
+        say(screen, f"  not counted, because the archive has no call after it: {count(without, 'moment')}", "dim")
     for remark in estimate.named:
         say(screen, f"  {clean(remark)}", "dim")
 
 
 # Items.
 def _show_items(found: list[ItemEffect]) -> None:
+    from preheat.app.experiments.comparisons import PAYS  # noqa: PLC0415 - comparisons take longer to load than a completion
+
     screen = console()
-    for each in sorted(found, key=lambda one: _order(one.utility)):
+    for each in sorted(found, key=lambda one: _sort_key(one.utility)):
         utility = each.utility
-        say(screen, f"{utility.item}  {clean(each.text or '(not learned any more)')}", "bold")
+        say(screen, f"{utility.item}  {clean(each.text or '(no longer learned)')}", "bold")
         say(screen, f"  {_sentence(utility)}")
-        say(screen, f"  shown in {count(utility.shown, 'session')}, withheld by lot in {utility.withheld:,}", "dim")
+        say(screen, f"  given in {count(utility.shown, 'session')}, withheld at random in {utility.withheld:,}", "dim")
         if each.entry is not None:
             say(screen, f"  {each.entry.kind}: {clean(each.entry.sentence)}", "yellow")
     if not found:
-        hint("No lot was drawn for any item yet: that begins with the first warm session after `preheat install`.")
+        hint("No lesson was withheld at random yet: that begins with the first warm session after `preheat install`.")
     else:
         hint(
-            f"An item pays if it spares more than {100 * PAYS:.1f} mistakes per 100 calls; what surely does not is withdrawn."
+            f"A lesson pays if it avoids more than {100 * PAYS:.1f} mistakes per 100 calls; one that does not is withdrawn."
         )
 
 
-def _order(each: Utility) -> tuple[bool, float, str]:
+def _sort_key(each: Utility) -> tuple[bool, float, str]:
     return each.effect is None, each.effect or 0.0, each.item
 
 
 def _sentence(each: Utility) -> str:
     if each.effect is None or each.low is None or each.high is None or each.raw is None:
-        return "Too little data: ten sessions with it and ten without are the least."
+        return "Too little data: it takes ten sessions with it and ten without."
     return (
         f"{each.verdict.capitalize()}: {100 * each.effect:+.2f} mistakes per 100 calls (95 % {100 * each.low:+.2f} to"
-        f" {100 * each.high:+.2f}; by itself {100 * each.raw:+.2f})."
+        f" {100 * each.high:+.2f}; unadjusted {100 * each.raw:+.2f})."
     )
 
 
-def _plain_item(each: ItemEffect) -> dict[str, object]:
-    return {**msgspec.to_builtins(each.utility), "text": each.text, "ledger": _entered(each.entry)}
+def _item_json(each: ItemEffect) -> dict[str, object]:
+    return {**msgspec.to_builtins(each.utility), "text": each.text, "ledger": _ledger_sentence(each.entry)}

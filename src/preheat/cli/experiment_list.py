@@ -2,31 +2,34 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, day
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat experiment list
   preheat experiment list --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def list_command(as_json: bool) -> int:
     """List the experiments."""
-    every = home().experiments.plans()
+    plans = home().experiments.plans()
     if as_json:
-        print_json(whole(every))
+        print_json(whole(plans))
         return 0
-    if not every:
-        hint("No experiment yet; `preheat experiment start NAME` begins one. The standing holdout is `standing`.")
+    if not plans:
+        hint(
+            "No experiment yet; `preheat experiment start NAME` begins one. The holdout has no plan and is not listed."
+        )
         return 0
     rows = [["name", "since", "until", "arms", "metric", "verdict"]]
-    for each in every:
+    for each in plans:
         plan, stopped = each.plan, each.stopped
         verdict = each.verdict if each.verdict is not None else "runs" if stopped is None else ""
         until = day(stopped) if stopped is not None else ""

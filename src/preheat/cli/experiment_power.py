@@ -4,36 +4,46 @@ from math import ceil
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import number
 from preheat.cli.home import home
-from preheat.cli.options import Examples, RenamedChoice, json_option
+from preheat.cli.options import RenamedChoice
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count
 from preheat.model.experiment import EARLIER_METRICS, METRICS, MetricName
 
 
 @click.command(
+    "power",
     cls=Examples,
     epilog="""\
-  preheat experiment power                          to see one mistake fewer in a hundred calls
+  preheat experiment power                          to detect one mistake fewer in a hundred calls
   preheat experiment power --margin 0.02 --cold 0.5
   preheat experiment power --metric success --margin 0.15
 
-Sessions of the archive are drawn again and again, with their projects, moved by the difference in one arm, and tested as the
-trial will be.""",
+The archive's sessions are resampled by project many times; one arm is shifted by the difference, and the two are tested as
+the experiment will be.""",
 )
 @click.option(
     "--metric",
     type=RenamedChoice(METRICS, EARLIER_METRICS),
-    default="mistakes",
+    default=METRICS[0],
     show_default=True,
     help="What decides.",
 )
-@click.option("--margin", type=float, metavar="X", help="The difference to be seen.  [default: by metric]")
-@click.option("--cold", "share", type=float, metavar="X", help="The share that starts without.  [default: the holdout]")
-@click.option("--power", "wanted", type=float, default=0.8, show_default=True, metavar="X", help="How surely.")
+@click.option("--margin", type=float, metavar="X", help="The difference to detect.  [default: by metric]")
+@click.option("--cold", "share", type=float, metavar="X", help="The share that starts cold.  [default: the holdout's]")
+@click.option(
+    "--power",
+    "wanted",
+    type=float,
+    default=0.8,
+    show_default=True,
+    metavar="X",
+    help="The probability of detecting it.",
+)
 @json_option
-def command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
+def power_command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
     """Say how many sessions a comparison needs, from your own sessions."""
     found = home().experiments.power(metric, margin, share, wanted)
     plan, margin = found.plan, found.margin
@@ -45,16 +55,16 @@ def command(metric: MetricName, margin: float | None, share: float | None, wante
     say(
         screen,
         f"About {plan.sessions:,} sessions ({plan.arms[0]:,} warm, {plan.arms[1]:,} cold{weeks}) show a difference of"
-        f" {number(metric, margin)} in {metric} with {wanted:.0%} certainty.",
+        f" {number(metric, margin)} in {metric} with {wanted:.0%} probability.",
         "bold",
     )
     say(screen, f"It is {number(metric, plan.base)} now, over {plan.drawn_from[0]:,} sessions.")
     if found.worse:
-        say(screen, f"It has no room to get better by {number(metric, margin)}, so the plan is to see it get worse.")
-    rows = [["  sessions", "seen"], *([f"  {sessions:,}", f"{seen:.0%}"] for sessions, seen in plan.curve)]
+        say(screen, f"It cannot improve by {number(metric, margin)}, so the plan is to detect that it gets worse.")
+    rows = [["  sessions", "detected"], *([f"  {sessions:,}", f"{detected:.0%}"] for sessions, detected in plan.curve)]
     for line in columns(rows, left=1):
         say(screen, line, "dim")
     for remark in plan.named:
         say(screen, f"  {clean(remark)}", "dim")
-    hint(f"With so many, the interval that may be looked at every day is {found.wider:.1f} times as wide.")
+    hint(f"With that many, the interval that may be looked at any day is {found.wider:.1f} times as wide.")
     return 0

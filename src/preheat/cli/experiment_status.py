@@ -2,24 +2,25 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import show_short, whole
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, hint, print_json, say
 
 
 @click.command(
+    "status",
     cls=Examples,
     epilog="""\
   preheat experiment status
   preheat experiment status --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
-    """Say what is left to chance now, and what is known so far."""
+def status_command(as_json: bool) -> int:
+    """Show what is being assigned at random now, and what is known so far."""
     found = home().experiments.status()
     if as_json:
-        print_json(whole({"told": found.sentence, "reports": found.reports}))
+        print_json(whole({"summary": found.sentence, "reports": found.reports}))
         return 0
     screen = console()
     say(screen, found.sentence)
@@ -29,6 +30,6 @@ def command(as_json: bool) -> int:
         hint("There is no archive yet; `preheat sync` makes one.")
     else:
         hint(
-            "`preheat experiment report` shows the numbers; `preheat experiment power` says how many sessions it takes."
+            "`preheat experiment report` shows the numbers; `preheat experiment power` says how many sessions are needed."
         )
     return 0

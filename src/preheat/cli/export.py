@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.progress import Display
 from preheat.cli.screen import print_json
 from preheat.cli.summary import MOST_PROBLEMS
@@ -18,27 +19,28 @@ from preheat.model.export import ENDINGS, Exported, ExportForm
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
   preheat export latest                                 canonical events as JSON lines, to the screen
   preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
   preheat export --all --project . --format atif -o trajectories/
   preheat export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
-  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets taken out)""",
+  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets removed)""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
     "--format", "form", type=click.Choice(list(ENDINGS)), default="jsonl", show_default=True,
-    help="ATIF v1.7, canonical events one a line, OpenAI chat messages, or the stored bytes.",
+    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Every session that the filters leave, into the folder given by -o."
+    "--all", "everything", is_flag=True, help="Every session that matches the filters, into the folder given by -o."
 )
-@click.option("--force", is_flag=True, help="Overwrite files that are there already.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @filter_options
 @json_option
-def command(
+def export_command(
     session: str | None,
     form: ExportForm,
     output: str | None,
@@ -51,7 +53,7 @@ def command(
 
     One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
     """
-    wanted = chosen(options)
+    filters = chosen(options)
     if everything == (session is not None):
         raise click.UsageError("name one session, or give --all with a folder")
     if session is None and not output:
@@ -59,7 +61,7 @@ def command(
     exports = archived().exports
     if session is None:
         with Display() as progress:
-            done = exports.save_all(wanted, form, str(output), force, progress)
+            done = exports.save_all(filters, form, str(output), force, progress)
         _report(done, as_json, str(output))
         return 1 if done.left_out else 0
     if output is None or output == "-":

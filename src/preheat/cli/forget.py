@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.app.agents import title_of
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count, moment, one_line, short_path
 from preheat.errors import UserError
@@ -23,9 +24,10 @@ _MOST = 30
 
 
 @click.command(
+    "forget",
     cls=Examples,
     epilog="""\
-  preheat forget 0f3c1a2b                    shows what goes, and asks
+  preheat forget 0f3c1a2b                    shows what would be deleted, and asks
   preheat forget --project ~/work/secret     every session of a project and the folders below it
   preheat forget 0f3c1a2b --yes --json       for programs
 
@@ -36,38 +38,38 @@ touched; the command says where it is.""",
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
+def forget_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
     """Delete sessions from the archive for good.
 
-    Their subagents go with them, and so do other sessions that stand in the same file.
+    Their subagents are deleted with them, and so are other sessions in the same file.
     """
     if bool(names) == bool(project):
         raise click.UsageError("name sessions, or give --project")
     if not yes and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
-        raise UserError("this deletes for good: give `--yes` when no one can be asked")
+        raise UserError("this deletes for good: give `--yes` where nobody can be asked")
     sessions = archived().archive
     plan = sessions.plan_forgetting(names, project or "")
     if not yes:
-        _show(plan)
+        _show_plan(plan)
         if not click.confirm("Delete them from the archive for good?", default=False):
             print("Nothing was deleted.")
             return 0
-    gone = sessions.forget(summary.key for summary in plan.sessions)
-    still = [path for path in plan.files if os.path.exists(path)]
+    deleted = sessions.forget(summary.key for summary in plan.sessions)
+    remaining = [path for path in plan.files if os.path.exists(path)]
     if as_json:
         print_json(
             {
                 "forgotten": [summary.key for summary in plan.sessions],
-                "agent_files_left": still,
+                "agent_files_left": remaining,
                 "may_repeat_parts": [summary.key for summary in plan.copies],
             }
         )
     else:
-        _say_done(gone, still, plan.copies)
+        _print_result(deleted, remaining, plan.copies)
     return 0
 
 
-def _show(plan: "ForgetPlan") -> None:
+def _show_plan(plan: "ForgetPlan") -> None:
     screen = console()
     say(screen, f"{count(len(plan.sessions), 'session')} will be deleted from the archive:", "bold")
     for summary in plan.sessions[:_MOST]:
@@ -77,18 +79,18 @@ def _show(plan: "ForgetPlan") -> None:
     if len(plan.sessions) > _MOST:
         say(screen, f"  and {len(plan.sessions) - _MOST:,} more")
     if plan.copies:
-        say(screen, f"{count(len(plan.copies), 'session')} that came out of them may repeat parts, and will stay:")
+        say(screen, f"{count(len(plan.copies), 'session')} continued from them may repeat parts, and will stay:")
         for summary in plan.copies:
             say(screen, f"  {summary.session}  ({summary.relation})")
 
 
-def _say_done(gone: int, still: list[str], copies: "list[Summary]") -> None:
-    print(f"{count(gone, 'session')} deleted from the archive; later syncs leave them alone.")
-    if still:
-        print("The agent's own files are still there; delete them yourself if they should go too:")
-        for path in still[:_MOST]:
+def _print_result(deleted: int, remaining: list[str], copies: "list[Summary]") -> None:
+    print(f"{count(deleted, 'session')} deleted from the archive; later syncs leave them alone.")
+    if remaining:
+        print("The agent's own files are still there; delete them yourself if you want to:")
+        for path in remaining[:_MOST]:
             print(f"  {short_path(path)}")
-        if len(still) > _MOST:
-            print(f"  and {len(still) - _MOST:,} more (`--json` lists them all)")
+        if len(remaining) > _MOST:
+            print(f"  and {len(remaining) - _MOST:,} more (`--json` lists them all)")
     for summary in copies:
         print(f"`{summary.session}` ({summary.relation}) may repeat parts of it and was not deleted.")

@@ -1,6 +1,6 @@
-"""Turns every error that a person can fix into one line and an exit code. Light: a plain sync goes through it too.
+"""Exit codes: every error that a person can fix becomes one line and a code. Light, because a plain sync loads it.
 
-Knows nothing of sessions or archives but what to say of a broken one.
+Knows no command.
 """
 
 import os
@@ -11,17 +11,19 @@ from collections.abc import Callable
 from preheat.cli.text import printable
 from preheat.errors import PreheatError
 
-PROBLEMS, WRONG, INTERRUPTED = 1, 2, 130
+PROBLEMS = 1
+WRONG = 2
+INTERRUPTED = 130
 
 
 def guarded(action: Callable[[], int]) -> int:
-    """Do it. 0: all good; 1: done, but something could not be read; 2: nothing done, and the line says why."""
-    _forgive_odd_characters()
+    """Run an action; returns 0 (all good), 1 (done, but something could not be read) or 2 (not done; the line says why)."""
+    _escape_odd_characters()
     try:
         code = action()
         sys.stdout.flush()
     except BrokenPipeError:
-        return _pipe_closed()
+        return _ignore_closed_pipe()
     except KeyboardInterrupt:
         return fail("stopped; what was done so far is kept", INTERRUPTED)
     except PreheatError as error:
@@ -35,7 +37,7 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def fail(message: str, code: int) -> int:
-    """Say in one line why; the exit code comes back."""
+    """Print the reason in one line; returns the exit code."""
     print(f"preheat: {printable(message)}", file=sys.stderr)
     return code
 
@@ -46,14 +48,14 @@ def _about_archive(error: sqlite3.DatabaseError) -> str:
     return str(open_home().describe_failure(error))
 
 
-def _pipe_closed() -> int:
-    """Whoever read our output has enough of it: no error. Standard output must not be flushed again at the exit."""
+def _ignore_closed_pipe() -> int:
+    """The reader of our output has closed it, as `head` does: no error. Standard output must not be flushed again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def _forgive_odd_characters() -> None:
-    """Names of files need not be text, and not every terminal speaks UTF-8."""
+def _escape_odd_characters() -> None:
+    """File names need not be valid text, and not every terminal has UTF-8."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -13,7 +13,7 @@ from preheat.model.transcript import Transcript
 
 
 def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
-    """Lines with their style."""
+    """The lines of the heading, each with its style."""
     session = transcript.session
     yield _title(session), "bold"
     program = f"{title_of(session.agent)} {session.version}".strip()
@@ -37,7 +37,7 @@ def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
 
 
 def _title(session: Session) -> str:
-    """Its title, else the first words a person said."""
+    """The session's title, else the first prompt."""
     if session.title:
         return one_line(clean(session.title), 100)
     for event in session.events:

@@ -1,4 +1,4 @@
-"""The application object as commands use it: in the person's own folder, with or without an archive that must be there.
+"""Opens the application object for commands, in the person's own folder; some ways also need the archive, or analyse it.
 
 Knows nothing of what the commands do with it.
 """
@@ -12,18 +12,18 @@ from preheat.cli.summary import problem_lines
 from preheat.cli.text import count, printable
 from preheat.errors import UserError
 
-_A_MOMENT = 2.0
-"""Seconds after which nothing more is begun."""
+_SECONDS = 2.0
+"""How long a list waits for the analysis."""
 
 
 def home() -> Preheat:
-    """Preheat in its usual folder; there may be no archive in it yet."""
+    """Preheat in its usual folder; there need not be an archive yet."""
     return open_home()
 
 
 def archived() -> Preheat:
-    """The same; the archive must be there already. Where an agent's program asks, its new sessions are read first: quietly,
-    but for what went wrong."""
+    """Preheat with an archive, which must exist. When an agent runs the command, its new sessions are read first; only
+    problems are printed."""
     found = open_home()
     if found.caller():
         with Display() as progress:
@@ -36,16 +36,16 @@ def archived() -> Preheat:
 
 
 def up_to_date() -> Preheat:
-    """The same, after what has changed was analysed as far as that takes a moment: a list does not wait for a whole archive."""
+    """Preheat with an archive, after up to two seconds of analysing what changed: a list does not wait for a whole archive."""
     found = archived()
     if found.archive.count_unanalysed():
         with Display(quiet=True) as progress:
-            found.analyse(progress, _A_MOMENT, need="rows")
+            found.analyse(progress, _SECONDS, need="rows")
     return found
 
 
 def analysed() -> Preheat:
-    """The same, after what is new in the archive was analysed."""
+    """Preheat with an archive whose sessions are all analysed; prints which could not be."""
     found = archived()
     with Display() as progress:
         report = found.analyse(progress, need="rows")

@@ -10,9 +10,10 @@ import click
 
 from preheat.app.agents import hookable_agents, title_of
 from preheat.app.machine.installation import FileChange, Plan, StepChange, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
 from preheat.cli.install_ways import difference, show_installed
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
 
@@ -20,32 +21,35 @@ HOOKED = hookable_agents()
 
 
 @click.command(
+    "install",
     cls=Examples,
     epilog=f"""\
   preheat install {HOOKED[0]}
   preheat install {HOOKED[1]} --dry-run        shows what would change, and changes nothing
   preheat install {HOOKED[4]} --project       for this project only
-  preheat install {HOOKED[-1]} --how directory  in one of several ways, where an agent has several
+  preheat install {HOOKED[-1]} --how directory  in one of the ways the agent supports
 
-What is in the settings stays as it is; a backup is put beside them. `preheat uninstall AGENT` undoes it, to the byte if
-nobody changed the file in between. Agents with hooks: {", ".join(HOOKED)}.""",
+Your settings are kept, and a backup is written beside them. `preheat uninstall AGENT` undoes it, to the byte if the file was
+not changed in between. Agents with hooks: {", ".join(HOOKED)}.""",
 )
 @click.argument("agent", type=AgentName(), metavar="AGENT")
 @click.option("--project", "here", is_flag=True, help="For the project around this folder, not for all.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
-@click.option("--how", default="", metavar="WAY", help="In which way, where an agent has several; else it is chosen.")
+@click.option(
+    "--how", default="", metavar="WAY", help="How to install, where an agent supports several ways.  [default: chosen]"
+)
 @click.option("--http/--no-http", default=None, help="Post events to the daemon where the agent can, or never.")
 @json_option
-def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, as_json: bool) -> int:
+def install_command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, as_json: bool) -> int:
     """Have an agent call Preheat while it works.
 
-    New sessions then start with what was learned here, and are told when something is going wrong. A hook that fails or
-    finds no daemon costs the agent nothing.
+    New sessions then start with what was learned here, and get advice when something goes wrong. A hook that fails or
+    finds no daemon does not hold the agent up.
     """
     installation = home().installation
     steps = bool(how) or installation.has_steps(agent)
     if steps and not dry_run and not as_json and sys.stderr.isatty():
-        hint("Where packages have to be fetched this takes a minute.")
+        hint("If packages have to be downloaded, this takes a minute.")
     change = installation.install(agent, project_around(os.getcwd()) if here else "", http, how, dry_run)
     if isinstance(change, StepChange):
         show_installed(change.work, change.done, as_json, trial=dry_run)
@@ -54,45 +58,45 @@ def command(agent: str, here: bool, dry_run: bool, how: str, http: bool | None, 
     elif dry_run:
         _show_plan(change.plan, as_json)
     elif as_json:
-        print_json({**_report(change), "lots": change.lots})
+        print_json({**_file_change_json(change), "assignment": change.lots})
     else:
-        _show(change)
+        _show_file_change(change)
     return 0
 
 
-def _show(change: FileChange) -> None:
+def _show_file_change(change: FileChange) -> None:
     plan, title = change.plan, title_of(change.plan.agent)
     if plan.action == "nothing":
-        print(f"{title} has them already: {short_path(plan.path)} is as it should be.")
+        print(f"{title} has Preheat's hooks already: {short_path(plan.path)} is as it should be.")
     else:
         posted = " (those after every call are posted to the daemon)" if plan.posts else ""
         what = f"{count(len(plan.events), 'hook')}{posted}" if plan.events else "the plugin"
-        print(f"{title}: {what} put into {short_path(plan.path)}.")
+        print(f"{title}: {what} added to {short_path(plan.path)}.")
     if change.backup:
-        print(f"As it was before: {short_path(change.backup)}")
+        print(f"Backup: {short_path(change.backup)}")
     print(change.lots)
     for note in (*plan.notes, *change.next_steps):
         print(note)
     if change.doubles:
-        print("These files call Preheat in the same session:")
+        print("These files all call Preheat in the same session:")
         for path in change.doubles:
             print(f"  {short_path(path)}")
         print("`preheat status` says what to do about it.")
     where = " --project" if plan.project else ""
-    hint(f"`preheat uninstall {plan.agent}{where}` takes it out again; `preheat status` says whether it works.")
+    hint(f"`preheat uninstall {plan.agent}{where}` removes it; `preheat status` says whether it works.")
 
 
 def _show_plan(plan: Plan, as_json: bool) -> None:
     changes = difference(plan)
     if as_json:
-        print_json({**_report(FileChange(plan)), "difference": changes})
+        print_json({**_file_change_json(FileChange(plan)), "difference": changes})
         return
     print(changes or f"Nothing would change: {short_path(plan.path)} is as it should be.")
     for note in plan.notes:
         print(note)
 
 
-def _report(change: FileChange) -> dict[str, object]:
+def _file_change_json(change: FileChange) -> dict[str, object]:
     plan = change.plan
     return {
         "agent": plan.agent,

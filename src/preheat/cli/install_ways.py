@@ -14,9 +14,9 @@ _MOST = 6
 
 
 def show_installed(work: Work, done: Done, as_json: bool, trial: bool = False) -> None:
-    """What was done, or (a trial) would be."""
+    """Print what was done, or for a dry run what would be."""
     if as_json:
-        print_json(_report(work, done, trial))
+        print_json(_steps_json(work, done, trial))
         return
     title = work.target.title if work.target else work.agent
     way = work.way
@@ -25,7 +25,7 @@ def show_installed(work: Work, done: Done, as_json: bool, trial: bool = False) -
             f"{title} has it already, {way.says if way else ''}: nothing {'would change' if trial else 'was changed'}."
         )
     else:
-        verb = "would be put in" if trial else "is put in"
+        verb = "would be installed" if trial else "is installed"
         print(f"{title}: Preheat {verb} {way.says if way else ''}.")
     if work.why:
         print(f"  not as a package: {work.why}")
@@ -33,20 +33,20 @@ def show_installed(work: Work, done: Done, as_json: bool, trial: bool = False) -
         for line in _lines(step, done, trial):
             print(f"  {line}")
     if done.backup:
-        print(f"  as it was before: {short_path(done.backup)}")
+        print(f"  backup: {short_path(done.backup)}")
     _show_kept(done)
     for note in (*(way.next_steps if way and not work.nothing else ()), *work.notes):
         print(note)
     if trial:
         _show_differences(work)
     else:
-        hint(f"`preheat uninstall {work.agent}` takes it out again; `preheat status` says whether it works.")
+        hint(f"`preheat uninstall {work.agent}` removes it; `preheat status` says whether it works.")
 
 
 def show_removed(work: Work, done: Done, as_json: bool, trial: bool) -> None:
-    """What was taken back, or (a trial) would be."""
+    """Print what was removed, or for a dry run what would be."""
     if as_json:
-        print_json(_report(work, done, trial))
+        print_json(_steps_json(work, done, trial))
         return
     for step in work.steps:
         for line in _lines(step, done, trial):
@@ -59,7 +59,7 @@ def show_removed(work: Work, done: Done, as_json: bool, trial: bool) -> None:
 def _show_kept(done: Done) -> None:
     if done.kept:
         print(
-            f"  left where they are, because somebody else changed or needs them: {', '.join(map(short_path, done.kept))}"
+            f"  kept, because they were changed or something else needs them: {', '.join(map(short_path, done.kept))}"
         )
 
 
@@ -71,13 +71,13 @@ def _lines(step: Planned, done: Done, trial: bool) -> list[str]:
     path = short_path(step.path)
     would = "would be " if trial else ""
     if isinstance(step, FolderPlan):
-        words = {"create": "put there", "change": "brought up to date", "delete": "taken away"}
+        words = {"create": "created", "change": "updated", "delete": "deleted"}
         return [f"{path}: {would}{words[step.action]} ({count(len(step.files or step.gone), 'file')})"]
-    loaded = "to have it loaded" if step.installs else "without it; what else was changed there since stays"
+    loaded = "so that it is loaded" if step.installs else "without it; other changes there stay"
     words = {
         "restore": "as it was before, to the byte",
-        "delete": "gone: there was none before",
-        "create": f"made, {loaded}",
+        "delete": "deleted: there was none before",
+        "create": f"created, {loaded}",
         "change": f"changed, {loaded}" if step.installs else loaded,
     }
     return [f"{path}: {would}{words[step.action]}"]
@@ -90,13 +90,13 @@ def _package_line(step: PackagePlan, done: Done, trial: bool) -> str:
     listed = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
     would = "would be " if trial else ""
     what = (
-        f"{count(len(names), 'package')} {would}{'added' if adds else 'taken out'} ({listed})"
+        f"{count(len(names), 'package')} {would}{'added' if adds else 'removed'} ({listed})"
         if names
         else "Preheat itself"
     )
     if adds and not names:
-        what = f"Preheat {would}brought to this version" if step.there else f"packages {would}added"
-    return f"{short_path(step.interpreter)}: {what}" + (", none of those there changed" if adds else "")
+        what = f"Preheat {would}updated to this version" if step.there else f"packages {would}added"
+    return f"{short_path(step.interpreter)}: {what}" + (", no other package changed" if adds else "")
 
 
 def _show_differences(work: Work) -> None:
@@ -106,7 +106,7 @@ def _show_differences(work: Work) -> None:
 
 
 def difference(plan: Plan) -> str:
-    """What a plan changes, as a patch."""
+    """What a plan changes, as a unified diff."""
     before = (plan.before or b"").decode("utf-8", "replace").splitlines()
     after = (plan.after or b"").decode("utf-8", "replace").splitlines()
     name = short_path(plan.path)
@@ -115,7 +115,7 @@ def difference(plan: Plan) -> str:
     return "\n".join(unified_diff(before, after, old, new, lineterm=""))
 
 
-def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
+def _steps_json(work: Work, done: Done, trial: bool) -> dict[str, Any]:
     settings = next((step for step in work.steps if isinstance(step, Plan)), None)
     return {
         "agent": work.agent,
@@ -125,7 +125,7 @@ def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
         "path": settings.path if settings else "",
         "action": "nothing" if work.nothing else settings.action if settings else "change",
         "events": list(settings.events) if settings else [],
-        "steps": [_step(step) for step in work.steps],
+        "steps": [_step_json(step) for step in work.steps],
         "added": list(done.added),
         "removed": list(done.removed),
         "kept": list(done.kept),
@@ -139,7 +139,7 @@ def _report(work: Work, done: Done, trial: bool) -> dict[str, Any]:
     }
 
 
-def _step(step: Planned) -> dict[str, Any]:
+def _step_json(step: Planned) -> dict[str, Any]:
     if isinstance(step, PackagePlan):
         found = {
             "kind": "packages",

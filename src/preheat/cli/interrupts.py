@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-INTERRUPTED = 130
+from preheat.cli.guard import INTERRUPTED
 
 
 class Interrupts:
-    """While it is entered, the first Ctrl-C stops at the next `check` (or at once outside `postponed`), the second kills."""
+    """Entered around work: the first Ctrl-C stops it at the next `check` (at once unless `postponed`), the second ends the
+    process."""
 
     def __init__(self) -> None:
         self.postponed = False
@@ -33,7 +34,7 @@ class Interrupts:
         signal.signal(signal.SIGINT, self._before)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        """Reading processes inherit this, and a terminal sends the signal to them too: the first is not for them."""
+        """Worker processes inherit this handler and get the terminal's signal, too; they ignore the first one."""
         self._count += 1
         if self._count > 1:
             os._exit(INTERRUPTED)
@@ -41,21 +42,21 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def check(self) -> None:
-        """A good moment to stop."""
+        """Stop here if Ctrl-C was pressed."""
         if self._count:
             raise KeyboardInterrupt
 
 
 @contextmanager
 def ending_is_interrupting() -> Iterator[None]:
-    """While it is entered, whoever asks us to end interrupts what is done: programs that run for us have a group of their own,
-    and would go on without us."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    """Entered around work: SIGTERM acts like Ctrl-C. Programs that we started have a process group of their own, and would go on
+    without us."""
+    before = signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _raise_interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt

@@ -2,29 +2,28 @@
 
 import click
 
-from preheat.cli.lazy import LazyGroup
-
-COMMANDS = {
-    "run": "Run a suite of tasks in every arm, and say what differs.",
-    "report": "Show what a lab has shown.",
-    "list": "List the labs.",
-}
-"""With the first line of their help; a test holds it to that."""
+from preheat.cli.command import ExampleGroup
+from preheat.cli.lab_list import list_command
+from preheat.cli.lab_report import report_command
+from preheat.cli.lab_run import run_command
 
 
 @click.group(
-    cls=LazyGroup,
-    table=COMMANDS,
-    modules="preheat.cli.lab_",
+    "lab",
+    cls=ExampleGroup,
     epilog="""\
   preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
   preheat lab run suite.yaml --arms cold,warm,placebo,note --repeats 3
   preheat lab report suite
   preheat lab list""",
 )
-def command() -> None:
+def lab_group() -> None:
     """Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?
 
-    Every task is done in every arm, by an agent that is asked through an endpoint of your choice. What the arms give is made
-    before the first run and never changes; the order is drawn by a seed.
+    An agent does every task in every arm, with a model at an endpoint of your choice. The contexts of the arms are made before
+    the first run and never change; the order of the runs is random, from a seed.
     """
+
+
+for _command in (run_command, report_command, list_command):
+    lab_group.add_command(_command)

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from preheat.app.lab.labs import METRICS, LabPlan
 from preheat.cli.experiment_cards import number
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
 from preheat.model.experiment import Estimate
 
-if TYPE_CHECKING:  # what takes SciPy to load
+if TYPE_CHECKING:
+    from rich.console import Console
+
     from preheat.app.lab.labs import Level, Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
@@ -25,19 +25,19 @@ def show_report(found: "Report") -> None:
     say(screen)
     about = f"{found.runs} of {count(found.planned, 'run')}, {count(len(plan.tasks), 'task')}, {plan.repeats} each"
     say(screen, clean(f"{found.name} (since {day(plan.at)}): {about}, by {plan.agent} with {plan.model}"))
-    given = "before the prompt" if plan.give == "prompt" else "as a file"
-    decided = f"decided by {plan.metric}, margin {number(plan.metric, plan.margin)}"
-    say(screen, f"  {decided}; seed {plan.seed}; contexts are given {given}", "dim")
+    place = "before the prompt" if plan.give == "prompt" else "as a file"
+    decision = f"decided by {plan.metric}, margin {number(plan.metric, plan.margin)}"
+    say(screen, f"  {decision}; seed {plan.seed}; contexts are given {place}", "dim")
     for sentence in limits(plan):
         say(screen, f"  {sentence}", "dim")
-    _levels(screen, found)
-    _comparisons(screen, found)
-    _doses(screen, found)
-    _rest(screen, found)
+    _show_levels(screen, found)
+    _show_comparisons(screen, found)
+    _show_doses(screen, found)
+    _show_endings(screen, found)
 
 
 def limits(plan: LabPlan) -> list[str]:
-    """What a run may take, and which of that nothing enforces."""
+    """The limits of a run, and which of them are not enforced."""
     found = []
     for most, noun in ((plan.turns, "turn"), (plan.tokens, "token")):
         if most:
@@ -46,7 +46,7 @@ def limits(plan: LabPlan) -> list[str]:
     return found
 
 
-def _levels(screen: Console, found: "Report") -> None:
+def _show_levels(screen: "Console", found: "Report") -> None:
     arms: dict[str, dict[str, Level]] = {}
     for each in found.levels:
         arms.setdefault(each.arm, {})[each.metric] = each
@@ -68,12 +68,12 @@ def _level(each: "Level") -> str:
     return f"{number(each.metric, each.value)} ({low} to {high})"
 
 
-def _comparisons(screen: Console, found: "Report") -> None:
-    rows = [["  difference", "arms (tasks)", "", "95 %", "p, flips", "p, of all", "verdict"]]
+def _show_comparisons(screen: "Console", found: "Report") -> None:
+    rows = [["  difference", "arms (tasks)", "", "95 %", "p, by sign flips", "p, corrected", "verdict"]]
     for each in found.comparisons:
         estimate = each.estimate
-        rows.append([*_row(estimate), _chance(each.flips_p), _chance(each.corrected_p), each.verdict])
-    rows += ([*_row(estimate), "", "", ""] for estimate in found.others)
+        rows.append([*_estimate_row(estimate), _p_value(each.flips_p), _p_value(each.corrected_p), each.verdict])
+    rows += ([*_estimate_row(estimate), "", "", ""] for estimate in found.others)
     say(screen)
     for index, line in enumerate(columns(rows, left=2)):
         say(screen, clean(line), "" if index and index <= len(found.comparisons) else "dim")
@@ -83,36 +83,36 @@ def _comparisons(screen: Console, found: "Report") -> None:
         say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
 
 
-def _row(estimate: Estimate) -> list[str]:
+def _estimate_row(estimate: Estimate) -> list[str]:
     metric = estimate.metric
-    reach = "-"
+    interval = "-"
     if estimate.low is not None and estimate.high is not None:
-        reach = f"{number(metric, estimate.low, sign=True)} to {number(metric, estimate.high, sign=True)}"
+        interval = f"{number(metric, estimate.low, sign=True)} to {number(metric, estimate.high, sign=True)}"
     pair = f"{estimate.arm} - {estimate.against} ({estimate.clusters})"
-    return [f"  {metric}", pair, number(metric, estimate.difference, sign=True), reach]
+    return [f"  {metric}", pair, number(metric, estimate.difference, sign=True), interval]
 
 
-def _chance(p: float | None) -> str:
+def _p_value(p: float | None) -> str:
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
-def _doses(screen: Console, found: "Report") -> None:
+def _show_doses(screen: "Console", found: "Report") -> None:
     if found.doses is None or not found.doses.doses:
         return
     metric = found.plan.metric
-    rows = [["  items", metric, "never falling", "95 %"]]
+    rows = [["  items", metric, "fitted", "95 %"]]
     for dose in found.doses.doses:
-        reach = f"{number(metric, dose.low)} to {number(metric, dose.high)}"
-        rows.append([f"  {dose.items}", number(metric, dose.level), number(metric, dose.fitted), reach])
+        interval = f"{number(metric, dose.low)} to {number(metric, dose.high)}"
+        rows.append([f"  {dose.items}", number(metric, dose.level), number(metric, dose.fitted), interval])
     say(screen)
     for line in columns(rows, left=1):
         say(screen, clean(line))
 
 
-def _rest(screen: Console, found: "Report") -> None:
+def _show_endings(screen: "Console", found: "Report") -> None:
     say(screen)
     for group, arms in found.groups.items():
-        say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {told} passed" for arm, told in arms.items())))
+        say(screen, clean(f"  {group}: " + ", ".join(f"{arm} {share} passed" for arm, share in arms.items())))
     for kind, counts in found.endings.items():
         say(screen, clean(f"  {kind}: " + ", ".join(f"{times} {arm}" for arm, times in counts.items())))
     say(screen, f"  {clean(found.delivered)}")

@@ -2,20 +2,21 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, day
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat lab list
   preheat lab list --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def list_command(as_json: bool) -> int:
     """List the labs."""
     found = home().lab.labs()
     for problem in found.damaged:

@@ -9,9 +9,10 @@ from preheat.model.progress import Progress, Unit
 
 
 class RunProgress(Progress):
-    """A bar on a terminal; elsewhere a line for each run, because each may take minutes. An interruption ends a run at once.
+    """Runs of agents' programs: a bar on a terminal, a line for each run elsewhere, because a run may take minutes. An
+    interruption ends a run at once.
 
-    Enter it around the work: the cursor comes back also after an interruption.
+    Enter it around the work, so that the cursor comes back also after an interruption.
     """
 
     def __init__(self, quiet: bool) -> None:

@@ -2,14 +2,15 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
 from preheat.cli.lab_cards import show_report
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 
 
 @click.command(
+    "report",
     cls=Examples,
     epilog="""\
   preheat lab report shop
@@ -20,11 +21,11 @@ Exit code 1: the report names problems.""",
 )
 @click.argument("name", metavar="NAME|FOLDER")
 @json_option
-def command(name: str, as_json: bool) -> int:
-    """Show what a lab has shown.
+def report_command(name: str, as_json: bool) -> int:
+    """Show the results of a lab.
 
-    Tasks are the unit: a task that was tried several times counts once, with its mean. Whatever an agent did with what it was
-    given, its run counts in its arm.
+    The unit is the task: one that was run several times counts once, with its mean. A run counts in its arm, whatever the agent
+    did with its context.
     """
     found = home().lab.report(name)
     if as_json:

@@ -9,21 +9,22 @@ from typing import Any
 
 import click
 
-from preheat.app.lab.labs import Labs, Suite, Wanted
+from preheat.app.lab.labs import METRICS, Labs, Suite, Wanted
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.guard import INTERRUPTED, fail
 from preheat.cli.home import home
 from preheat.cli.interrupts import ending_is_interrupting
 from preheat.cli.lab_cards import limits, show_report
 from preheat.cli.lab_progress import RunProgress
-from preheat.cli.options import AgentName, Examples, SessionName, json_option
+from preheat.cli.options import AgentName, SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import count
 from preheat.errors import NotFound
 
 
 class LabAgent(AgentName):
-    """An agent, or our own plain loop."""
+    """An agent that the lab can run, or `chat`, a plain loop of Preheat."""
 
     def __init__(self) -> None:
         super().__init__(lambda: home().lab.agents(), "the lab can run")
@@ -33,16 +34,17 @@ class LabAgent(AgentName):
 
 
 @click.command(
+    "run",
     cls=Examples,
     epilog="""\
   preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
   preheat lab run suite.yaml --agent NAME --arms cold,warm,placebo,note --template mine --repeats 3
-  preheat lab run suite.yaml --arms cold,k=1,2,4,8 --lessons .         how few items are enough?
+  preheat lab run suite.yaml --arms cold,k=1,2,4,8 --lessons .         how few lessons are enough?
   preheat lab run suite.yaml --arms none,mask,headtail,markers --session ID
-  preheat lab run suite.yaml --dry-run                                 what would be given, and in which order
+  preheat lab run suite.yaml --dry-run                                 the contexts, and the order of the runs
   preheat lab run suite.yaml -- --an-option-of-the-agent
 
-A suite, in YAML or JSON; every option below but a few can stand in it:
+A suite, in YAML or JSON; it can also hold most of the options:
 
   name: shop
   endpoint: http://127.0.0.1:8080/v1
@@ -59,88 +61,97 @@ A suite, in YAML or JSON; every option below but a few can stand in it:
       verify: grep -q hello greeting.txt
       group: small
 
-Arms: cold (nothing), warm (what Preheat would give), placebo (as many tokens of no use), note (the same facts as prose),
-k=N (the N best items), and of a past session none, mask, headtail, markers (made shorter by that strategy).
-`setup` and `verify` are shell commands of yours and run as you; the agent has a home of its own and no settings of yours, but
-it is no sandbox against malice: run suites that you have read. The model is asked, and may cost. One that was interrupted goes
-on where it stopped when it is started again in the same way. Exit code 1: done, but the report names problems.""",
+Arms: cold (nothing), warm (what Preheat would give), placebo (as many useless tokens), note (the same facts as prose),
+k=N (the N best lessons), and of a past session none, mask, headtail, markers (compressed by that strategy).
+`setup` and `verify` are shell commands that run as you; the agent gets its own home folder and none of your settings, but
+this is not a sandbox: run only suites that you have read. The model may cost money. An interrupted lab continues when the same
+command is run again. Exit code 1: done, but the report names problems.""",
 )
 @click.argument("suite_path", metavar="SUITE", type=click.Path())
 @click.argument("options", nargs=-1, metavar="[-- AGENT'S OPTIONS]")
-@click.option("--name", metavar="NAME", help="What this lab is called.  [default: the suite's name]")
+@click.option("--name", metavar="NAME", help="The name of this lab.  [default: the suite's name]")
 @click.option(
-    "--agent", type=LabAgent(), metavar="NAME", help="Who does the tasks.  [default: chat, our own plain loop]"
+    "--agent",
+    type=LabAgent(),
+    metavar="NAME",
+    help="The agent that does the tasks.  [default: chat, a plain loop of Preheat]",
 )
 @click.option("--program", default="", metavar="PATH", help="The agent's program, where it is not on the PATH.")
 @click.option("--endpoint", default="", metavar="URL", help="An OpenAI-compatible server, up to `/v1`.")
 @click.option("--model", default="", metavar="NAME", help="The model, as the server calls it.")
 @click.option("--api-key-env", "key", default="", metavar="VAR", help="The environment variable that holds the key.")
-@click.option("--arms", default="", metavar="A,B", help="What is compared.  [default: cold,warm]")
-@click.option("--template", default="", metavar="NAME", help="Warm runs are given from this template.")
-@click.option("--lessons", default="", metavar="PROJECT", help="… from what was learned there.  [default: here]")
-@click.option("--context", default="", type=click.Path(), metavar="FILE", help="… this text.")
+@click.option("--arms", default="", metavar="A,B", help="The arms to compare.  [default: cold,warm]")
+@click.option("--template", default="", metavar="NAME", help="Warm runs get this template.")
+@click.option("--lessons", default="", metavar="PROJECT", help="Warm runs get this project's lessons.  [default: here]")
+@click.option("--context", default="", type=click.Path(), metavar="FILE", help="Warm runs get the text of this file.")
 @click.option(
     "--placebo", default="", metavar="FILE|template:NAME|project:NAME",
     help="What a placebo is made from.  [default: general facts]",
 )  # fmt: skip
-@click.option("--session", type=SessionName(), metavar="ID", help="The past session that strategies make shorter.")
+@click.option("--session", type=SessionName(), metavar="ID", help="The past session that the strategies compress.")
 @click.option("--budget", type=click.IntRange(50), metavar="N", help="Tokens of a context.  [default: 2000]")
-@click.option("--give", type=click.Choice(["prompt", "file"]), help="Before the prompt, or in the agent's own file.")
+@click.option(
+    "--give",
+    type=click.Choice(["prompt", "file"]),
+    help="Give the context before the prompt, or in the agent's own file.",
+)
 @click.option("--project", default="", type=click.Path(), metavar="FOLDER", help="Work in copies of this folder.")
 @click.option(
-    "--repeats", type=click.IntRange(1, 100), metavar="N", help="How often each task in each arm.  [default: 1]"
+    "--repeats", type=click.IntRange(1, 100), metavar="N", help="Runs of each task in each arm.  [default: 1]"
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="What the order is drawn by.  [default: 0]")
-@click.option("--metric", default="", metavar="NAME", help="What decides: success, mistakes, errors, seconds, tokens.")
-@click.option("--margin", type=click.FloatRange(0, min_open=True), metavar="X", help="A smaller difference is none.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="The seed of the random order.  [default: 0]")
+@click.option("--metric", default="", metavar="NAME", help=f"What decides: {', '.join(METRICS)}.")
 @click.option(
-    "--timeout", type=click.FloatRange(1), default=600, show_default=True, metavar="S", help="Seconds a task."
+    "--margin", type=click.FloatRange(0, min_open=True), metavar="X", help="The smallest difference that matters."
 )
-@click.option("--turns", type=click.IntRange(1), metavar="N", help="Turns a run may take, where the agent can be told.")
-@click.option("--max-tokens", "tokens", type=click.IntRange(1), metavar="N", help="Tokens a run may take.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first so many tasks.")
-@click.option("--restart", is_flag=True, help="Begin anew, and put aside what there is.")
-@click.option("--keep-work", is_flag=True, help="Leave the folders of the runs where they are.")
+@click.option(
+    "--timeout", type=click.FloatRange(1), default=600, show_default=True, metavar="S", help="Seconds per task."
+)
+@click.option("--turns", type=click.IntRange(1), metavar="N", help="Turns per run, where the agent supports a limit.")
+@click.option("--max-tokens", "tokens", type=click.IntRange(1), metavar="N", help="Tokens per run.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N tasks.")
+@click.option("--restart", is_flag=True, help="Start over; earlier runs are moved aside.")
+@click.option("--keep-work", is_flag=True, help="Keep the folders of the runs.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @json_option
-def command(suite_path: str, name: str | None, limit: int | None, as_json: bool, **given: Any) -> int:
-    """Run a suite of tasks in every arm, and say what differs.
+def run_command(suite_path: str, name: str | None, limit: int | None, as_json: bool, **settings: Any) -> int:
+    """Run a suite of tasks in every arm, and compare the arms.
 
-    Every task is done in every arm, in an order that is drawn. `verify` decides whether a run succeeded; mistakes, calls and
-    tokens are measured from the transcript, which goes into the archive marked as Preheat's own.
+    Every task is done in every arm, in random order. `verify` decides whether a run succeeded; mistakes, calls and tokens are
+    measured from the transcript, which goes into the archive marked as Preheat's own.
     """
     labs = home().lab
     suite = labs.suite(suite_path, limit)
-    restart, dry, keep = (given.pop(each) for each in ("restart", "dry_run", "keep_work"))
-    wanted = _wanted(given)
+    restart, dry, keep = (settings.pop(each) for each in ("restart", "dry_run", "keep_work"))
+    wanted = _wanted(settings)
     if dry:
         return _show_plan(labs, suite, wanted, name or suite.name, as_json)
     return _run(labs, suite, wanted, name or suite.name, restart, keep, as_json)
 
 
-def _wanted(given: dict[str, Any]) -> Wanted:
-    arms = tuple(part for part in given.pop("arms").split(",") if part.strip())
-    texts: dict[str, Any] = {each: given.pop(each) or "" for each in ("agent", "session", "give")}
+def _wanted(settings: dict[str, Any]) -> Wanted:
+    arms = tuple(part for part in settings.pop("arms").split(",") if part.strip())
+    texts: dict[str, Any] = {each: settings.pop(each) or "" for each in ("agent", "session", "give")}
     paths: dict[str, Any] = {
         each: os.path.abspath(os.path.expanduser(value))
         for each in ("context", "project")
-        if (value := given.pop(each))
+        if (value := settings.pop(each))
     }
-    return Wanted(arms=arms, options=tuple(given.pop("options")), **texts, **paths, **given)
+    return Wanted(arms=arms, options=tuple(settings.pop("options")), **texts, **paths, **settings)
 
 
 def _run(labs: Labs, suite: Suite, wanted: Wanted, name: str, restart: bool, keep: bool, as_json: bool) -> int:
     try:
-        with _kept(keep) as folder, RunProgress(as_json) as progress, ending_is_interrupting():
+        with _work_folder(keep) as folder, RunProgress(as_json) as progress, ending_is_interrupting():
             found = labs.run(suite, wanted, name, restart, folder, progress)
     except KeyboardInterrupt:
         try:
-            far = labs.summary(name)
+            so_far = labs.summary(name)
         except NotFound:  # before anything was run
             raise KeyboardInterrupt from None
         return fail(
-            f"interrupted: {far.runs} of {count(far.planned, 'run')} are over; the same command goes on,"
-            f" `preheat lab report {name}` shows what there is",
+            f"interrupted: {so_far.runs} of {count(so_far.planned, 'run')} are done; the same command continues,"
+            f" `preheat lab report {name}` shows the results so far",
             INTERRUPTED,
         )
     if as_json:
@@ -151,8 +162,8 @@ def _run(labs: Labs, suite: Suite, wanted: Wanted, name: str, restart: bool, kee
 
 
 @contextmanager
-def _kept(wanted: bool) -> Iterator[str]:
-    """A folder for the folders of the runs, and where they are said at the end; empty where nobody wants them."""
+def _work_folder(wanted: bool) -> Iterator[str]:
+    """A folder that keeps the folders of the runs and is printed at the end; empty if they are not to be kept."""
     if not wanted:
         yield ""
         return
@@ -179,14 +190,14 @@ def _show_plan(labs: Labs, suite: Suite, wanted: Wanted, name: str, as_json: boo
         f" {count(plan.repeats, 'time')} each",
         "bold",
     )
-    say(screen, f"  decided by {plan.metric}, margin {plan.margin:g}; order drawn by seed {plan.seed}")
+    say(screen, f"  decided by {plan.metric}, margin {plan.margin:g}; random order from seed {plan.seed}")
     for sentence in limits(plan):
         say(screen, f"  {sentence}")
     for arm in plan.arms:
         for task in plan.tasks:
             each = plan.given[arm][task.id]
-            told = f"{each.tokens:,} tokens" if each.context else f"nothing{f' ({each.why})' if each.why else ''}"
-            say(screen, clean(f"  {arm:<9} {task.id}: {told}"))
+            size = f"{each.tokens:,} tokens" if each.context else f"nothing{f' ({each.why})' if each.why else ''}"
+            say(screen, clean(f"  {arm:<9} {task.id}: {size}"))
     for identity, text in plan.texts.items():
         say(screen)
         say(screen, f"{identity}:", "bold")

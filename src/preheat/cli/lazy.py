@@ -1,68 +1,65 @@
-"""A group of commands that imports a command's module when the command is called. Knows none of them."""
+"""A group of commands that imports a command's module when the command is called. Knows none of the commands."""
 
 import copy
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.command import Examples
+from preheat.cli.command import ExampleGroup
 
 
-class LazyGroup(Examples, click.Group):
-    """`table` has the commands in their order, each with the first line of its help, so that nothing is imported to list
-    them; the command `name` is `command` in the module `modules + name`. `older` has spellings that still work and are not
-    listed, each with the present one."""
+class CommandEntry(NamedTuple):
+    """A command before its module is imported."""
+
+    place: str
+    """`module:attribute`, the module below `preheat.cli`."""
+    help: str
+    """The first line of the command's help, so that nothing is imported to list it. A test compares the two."""
+    same_as: str = ""
+    """The full name of a command elsewhere that this entry repeats; in the examples it is replaced by this one's."""
+
+
+class LazyGroup(ExampleGroup):
+    """`table` has the commands in the order in which they are listed. `older` maps names that still work and are not
+    listed to names in the table."""
 
     def __init__(
-        self, *arguments: Any, table: dict[str, str], modules: str, older: dict[str, str] | None = None, **more: Any
+        self, *arguments: Any, table: dict[str, CommandEntry], older: dict[str, str] | None = None, **more: Any
     ) -> None:
         super().__init__(*arguments, **more)
         self.table = table
-        self._modules = modules
         self._older = older or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.table and name not in self._older:
-            return None
         present = self._older.get(name, name)
-        command: click.Command = import_module(f"{self._modules}{present.replace('-', '_')}").command
-        if present == name:
-            return command
-        return spelled(command, f"{ctx.command_path} {present}", f"{ctx.command_path} {name}")
+        entry = self.table.get(present)
+        if entry is None:
+            return None
+        module, _, attribute = entry.place.partition(":")
+        command: click.Command = getattr(import_module(f"preheat.cli.{module}"), attribute)
+        documented = entry.same_as or f"{ctx.command_path} {present}"
+        called = f"{ctx.command_path} {name}"
+        return command if called == documented else _rename_in_examples(command, documented, called)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self.table and name not in self._older and not name.startswith("-"):
-            from difflib import get_close_matches  # noqa: PLC0415 - only for what was mistyped
-
-            close = get_close_matches(name, self.table, 1)
-            advice = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(self.table)}"
-            raise click.UsageError(f"no command `{name}`; {advice}", ctx)
-        return super().resolve_command(ctx, args)
+    def summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
+        return [(name, entry.help) for name, entry in self.table.items()]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Of the commands' names, from the table: asking each for its help would import it."""
+        """Complete the commands' names from the table: click would import every command for its help."""
         found = [
-            CompletionItem(name, help=click.Command(name, help=says).get_short_help_str())
-            for name, says in self.table.items()
+            CompletionItem(name, help=click.Command(name, help=entry.help).get_short_help_str())
+            for name, entry in self.table.items()
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.table.items()))
 
-
-def spelled(command: click.Command, theirs: str, ours: str) -> click.Command:
-    """A command under another name: its examples are written with it."""
-    found = copy.copy(command)
-    found.epilog = (command.epilog or "").replace(theirs, ours)
-    return found
+def _rename_in_examples(command: click.Command, before: str, after: str) -> click.Command:
+    renamed = copy.copy(command)
+    renamed.epilog = (command.epilog or "").replace(before, after)
+    return renamed

@@ -1,4 +1,4 @@
-"""`preheat learn`: have the ten learners look at what is new, and say what they know."""
+"""`preheat learn`: runs the learners on what is new, and shows what they learned."""
 
 import os
 import sys
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived, home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.progress import Display
 from preheat.cli.screen import print_json
 from preheat.cli.text import printable
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from preheat.app.learning.learning import LearnReport
 
 _IDLE = 0.5
-"""Load per core below which nobody is in a hurry."""
+"""Load per core below which the machine counts as idle."""
 _LOOK_AGAIN = 15.0
-_DEAREST = 3
 
 
 class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
     """A learner by its name, however written, or a part of it."""
 
-    name = "task"
+    name = "learner"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         wanted, names = _plain(str(value)), home().learners()
@@ -37,7 +36,7 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
         if len(found) > 1:
             self.fail(f"`{value}` is in the names of {', '.join(found)}", param, ctx)
         if not found:
-            self.fail(f"no task `{value}`; there are {', '.join(names)}", param, ctx)
+            self.fail(f"no learner `{value}`; there are {', '.join(names)}", param, ctx)
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -49,34 +48,38 @@ def _plain(name: str) -> str:
 
 
 @click.command(
+    "learn",
     cls=Examples,
     epilog="""\
   preheat learn                               everything new since the last time
-  preheat learn --task repairs                one of the ten alone
-  preheat learn --when-idle --quiet           for a timer: waits until the machine has nothing else to do
+  preheat learn --learner repairs             one of the ten learners alone
+  preheat learn --when-idle --quiet           for a timer: waits until the machine is idle
   preheat lessons list --project .            what was learned here
 
-Only sessions that are new or have grown are read; a run can be stopped at any moment, and the next one goes on. No model is
-asked, and nothing leaves this machine. Run `preheat sync` first, or let your agent's hooks do it.""",
+Only sessions that are new or have grown are read; a run can be stopped at any time, and the next one continues. No model is
+called, and nothing leaves this machine. Run `preheat sync` first, or let your agent's hooks do it.""",
 )
-@click.option("--task", "tasks", type=Task(), multiple=True, help="Run only this learner (repeatable).")
-@click.option("--when-idle", is_flag=True, help="Wait until the machine is idle, and step back behind everything else.")
+@click.option("--learner", "learners", type=Task(), multiple=True, help="Run only this learner (repeatable).")
+@click.option("--task", "tasks", type=Task(), multiple=True, hidden=True)  # the name in version 0.1
+@click.option("--when-idle", is_flag=True, help="Wait until the machine is idle, and run at low priority.")
 @click.option(
     "--wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="MINUTES",
-    help="With --when-idle: give up after so long.",
+    help="With --when-idle: give up after this time.",
 )  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Print nothing if all went well.")
+@click.option("--quiet", is_flag=True, help="Print nothing if all goes well.")
 @json_option
-def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool) -> int:
+def learn_command(
+    learners: tuple[str, ...], tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, as_json: bool
+) -> int:
     """Learn from the sessions in the archive: what works, what does not, what fixes it.
 
-    Ten learners in their order, each only on what is new.
+    Runs ten learners in order, each only on what is new.
     """
     if when_idle:
-        _until_idle(wait * 60)
+        _wait_until_idle(wait * 60)
     preheat = archived()
     with Display() as progress:
-        report = preheat.learn(*tasks, progress=progress)
+        report = preheat.learn(*learners, *tasks, progress=progress)
     for failure in report.failures[:3]:
         print(f"preheat: left out: {printable(failure.key)}: {printable(failure.why)}", file=sys.stderr)
     if as_json:
@@ -88,14 +91,14 @@ def command(tasks: tuple[str, ...], when_idle: bool, wait: float, quiet: bool, a
     return 1 if report.failures else 0
 
 
-def _until_idle(most: float) -> None:
-    """Wait for a quiet machine, then let everything else go first."""
+def _wait_until_idle(most: float) -> None:
+    """Wait for an idle machine, then lower our priority."""
     if not hasattr(os, "getloadavg"):
         return
     until = time.monotonic() + most
     while os.getloadavg()[0] / (os.cpu_count() or 1) > _IDLE:
         if time.monotonic() >= until:
-            raise UserError("the machine was busy all the time; nothing was learned, run `preheat learn` to do it now")
+            raise UserError("the machine was busy all the time, so nothing was learned; `preheat learn` learns now")
         time.sleep(min(_LOOK_AGAIN, max(0.0, until - time.monotonic())))
     os.nice(10)
 

@@ -2,26 +2,27 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.experiment_cards import whole
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import day
 from preheat.model.experiment import LedgerEntry
 
 
 @click.command(
+    "ledger",
     cls=Examples,
     epilog="""\
   preheat ledger
   preheat ledger --json | jq '.entries[] | select(.verdict == "no difference")'
 
-The ledger only ever grows, and it is kept outside the archive. Each line has the digest of the one before, so that a line
-that was changed or taken out shows; then the exit code is 1.""",
+The ledger only grows, and is kept outside the archive. Each line has the digest of the line before, so that a changed or
+removed line is noticed; then the exit code is 1.""",
 )
 @json_option
-def command(as_json: bool) -> int:
-    """Show what was tried and what came of it, nulls included."""
+def ledger_command(as_json: bool) -> int:
+    """Show every finished experiment and its result, null results included."""
     found = home().experiments.ledger()
     if as_json:
         print_json(whole(found))
@@ -35,10 +36,10 @@ def command(as_json: bool) -> int:
         for problem in each.problems:
             say(screen, f"  ! {clean(problem)}", "yellow")
     for number in found.changed_lines:
-        say(screen, f"! line {number} of the ledger was changed, or one before it was taken out", "red")
+        say(screen, f"! line {number} of the ledger was changed, or one before it was removed", "red")
     if not found.entries:
         hint(
-            "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` enters it here."
+            "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` records it here."
         )
     return 1 if found.changed_lines else 0
 

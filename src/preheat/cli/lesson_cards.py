@@ -16,7 +16,7 @@ from preheat.cli.screen import clean, console, hint, print_table, say
 from preheat.cli.text import count, moment, one_line, printable, span, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind
 
-_DEAREST = 3
+_MOST_COSTLY = 3
 _TITLES: dict[LessonKind, str] = {
     "resume": "Where the last session stopped",
     "convention": "What works here",
@@ -25,12 +25,12 @@ _TITLES: dict[LessonKind, str] = {
     "error": "What goes wrong",
     "example": "Calls that worked",
     "working_set": "Where the work is",
-    "sequence": "What good stretches have in common",
+    "sequence": "What good stretches of work have in common",
 }
 
 
 def show_list(lessons: Sequence[Lesson], now: float) -> None:
-    """The lessons, by kind; where they are of several projects, each with its own."""
+    """Print lessons by kind; each with its project if there are several."""
     screen = console()
     several = len({lesson.scope.project for lesson in lessons} - {""}) > 1
     for kind, group in groupby(lessons, key=lambda lesson: lesson.kind):
@@ -40,10 +40,10 @@ def show_list(lessons: Sequence[Lesson], now: float) -> None:
         table.add_column(justify="right", no_wrap=True, style="dim")
         table.add_column(overflow="fold")
         for lesson in group:
-            told = _told(lesson, now)
+            text = _lesson_text(lesson, now)
             if several:
-                told.append(f"  {clean(lesson.scope.project) or 'any project'}", "dim")
-            table.add_row(f"  {lesson.id}", _weight(lesson), told)
+                text.append(f"  {clean(lesson.scope.project) or 'any project'}", "dim")
+            table.add_row(f"  {lesson.id}", _weight(lesson), text)
         print_table(screen, table)
 
 
@@ -53,7 +53,7 @@ def _weight(lesson: Lesson) -> str:
     return f"{support.calls_for:,}/{total:,}" if total else ""
 
 
-def _told(lesson: Lesson, now: float) -> Text:
+def _lesson_text(lesson: Lesson, now: float) -> Text:
     text = Text(one_line(clean(lesson.text), 400))
     if lesson.pinned:
         text.append("  (pinned)", "green")
@@ -65,7 +65,7 @@ def _told(lesson: Lesson, now: float) -> Text:
 
 
 def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
-    """One lesson with everything that is known of it."""
+    """Print one lesson with all its fields and evidence."""
     screen = console()
     say(screen, clean(lesson.text), "bold")
     say(screen)
@@ -77,10 +77,10 @@ def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
         _show_example(screen, lesson)
     if lesson.evidence:
         say(screen)
-        say(screen, f"  {_evidence_title(lesson)}", "dim")
+        say(screen, f"  {_describe_evidence(lesson)}", "dim")
         for each in lesson.evidence:
             side = "against" if each.against else "for"
-            place = f" call {each.seq + 1}" if each.seq is not None else " said"
+            place = f" call {each.seq + 1}" if each.seq is not None else " message"
             facts = f"{moment(each.at)}  {names.get(each.session, each.session)}{place}"
             line = Text(f"  {side.ljust(7)}  ", "red" if each.against else "green")
             screen.print(line.append(f"{facts}  ", "dim").append(one_line(clean(each.text), 120)), soft_wrap=True)
@@ -88,7 +88,7 @@ def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
 
 def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
     scope, support = lesson.scope, lesson.support
-    measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} mistakes spared per call"
+    measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} mistakes avoided per call"
     cost = f"{span(lesson.cost_seconds)}, {tokens(lesson.cost_tokens)} tokens" if lesson.cost_seconds else ""
     return [
         ("id", lesson.id),
@@ -101,13 +101,13 @@ def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
         ("steps", " → ".join(lesson.steps)),
         ("files", ", ".join(lesson.files[:8])),
         ("re-check with", lesson.recheck),
-        ("it was so with", ", ".join(f"{name} {value}" for name, value in sorted(lesson.environment.items()))),
+        ("seen with", ", ".join(f"{name} {value}" for name, value in sorted(lesson.environment.items()))),
         ("for", f"{count(support.calls_for, 'call')} in {count(support.sessions_for, 'session')}"),
         ("against", f"{count(support.calls_against, 'call')} in {count(support.sessions_against, 'session')}"),
         ("confidence", f"{support.confidence:.2f} (lower end of the 95 % interval)"),
         ("score", f"{lesson.score:.2f}"),
         ("effect", measured),
-        ("it cost", cost),
+        ("cost", cost),
         ("first seen", moment(lesson.first_seen)),
         ("last seen", moment(lesson.last_seen)),
         ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
@@ -123,10 +123,10 @@ def _expiry(lesson: Lesson, now: float) -> str:
     return f"in {days:.0f} days" if days > 0 else "expired"
 
 
-def _evidence_title(lesson: Lesson) -> str:
+def _describe_evidence(lesson: Lesson) -> str:
     total = lesson.support.calls_for + lesson.support.calls_against
     shown = len(lesson.evidence)
-    return f"It rests on (the newest {shown} of {total:,}):" if total > shown else "It rests on:"
+    return f"Evidence (the newest {shown} of {total:,}):" if total > shown else "Evidence:"
 
 
 def _show_example(screen: Console, lesson: Lesson) -> None:
@@ -141,15 +141,15 @@ def _show_example(screen: Console, lesson: Lesson) -> None:
 
 
 def show_learning(report: LearnReport) -> None:
-    """What the learners know now, and the dearest mistakes first."""
+    """Print what the learners know now, the most costly mistakes first."""
     screen = console()
     new = f"{count(report.sessions, 'new session')} read" if report.sessions else "No new sessions"
     if report.mistakes:
-        say(screen, "What goes wrong again and again", "bold")
+        say(screen, "Repeated mistakes", "bold")
         mistakes = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         mistakes.add_column(style="cyan", no_wrap=True)
         mistakes.add_column(overflow="fold")
-        for lesson in report.mistakes[:_DEAREST]:
+        for lesson in report.mistakes[:_MOST_COSTLY]:
             lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
             cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
             mistakes.add_row(
@@ -169,12 +169,10 @@ def show_learning(report: LearnReport) -> None:
         say(screen, clean(line), "yellow")
     if any(task.lessons for task in report.tasks):
         hint(
-            "`preheat lessons list --project .` shows them; `preheat warm start --task …` hands them to a new session."
+            "`preheat lessons list --project .` shows them; `preheat warm start --task …` gives them to a new session."
         )
     else:
-        hint(
-            "Nothing to hand out yet: that takes what several sessions of a project have in common. `preheat sync` reads more."
-        )
+        hint("Nothing learned yet: a lesson needs several sessions of a project that agree. `preheat sync` reads more.")
 
 
 def _where(lesson: Lesson) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.cli.command import ExampleGroup, Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import clean, hint, print_json
 from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson
@@ -32,22 +33,19 @@ class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in ol
         ]
 
 
-class _Group(Examples, click.Group):
-    pass
-
-
 @click.group(
-    cls=_Group,
+    "lessons",
+    cls=ExampleGroup,
     epilog="""\
   preheat lessons list --project .
-  preheat lessons show r1f3a2b4c            what it rests on: sessions and calls, for and against
-  preheat lessons retire r1f3a2b4c          never hand it out again""",
+  preheat lessons show r1f3a2b4c            its evidence: sessions and calls, for and against
+  preheat lessons retire r1f3a2b4c          never give it to a session again""",
 )
-def command() -> None:
+def lessons_group() -> None:
     """List and show what was learned, with its evidence; pin and retire it."""
 
 
-@command.command(
+@lessons_group.command(
     "list",
     cls=Examples,
     epilog="""\
@@ -59,9 +57,9 @@ def command() -> None:
 @click.option("--kind", "kinds", type=click.Choice(LESSON_KINDS), multiple=True, help="Only of this kind (repeatable).")
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only what holds for this agent.")
 @click.option(
-    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most this many."
 )
-@click.option("--all", "everything", is_flag=True, help="All of them, also those that are not handed out.")
+@click.option("--all", "everything", is_flag=True, help="All of them, also those that are not given to sessions.")
 @json_option
 def list_command(
     project: str | None, kinds: tuple[str, ...], agent: str | None, limit: int, everything: bool, as_json: bool
@@ -77,23 +75,23 @@ def list_command(
         and (everything or lesson.usable(now))
     ]
     fitting.sort(key=lambda lesson: (LESSON_KINDS.index(lesson.kind), -lesson.score, lesson.id))
-    shown = fitting if everything else _fairly(fitting, limit)
+    shown = fitting if everything else _take_evenly(fitting, limit)
     if as_json:
         print_json(shown)
         return 0
     if not shown:
-        hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to hand out.")
+        hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to be used.")
         return 0
     from preheat.cli.lesson_cards import show_list  # noqa: PLC0415 - rich takes longer than a completion
 
     show_list(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
-    hint(f"{number}. `preheat lessons show {shown[0].id}` shows what one rests on.")
+    hint(f"{number}. `preheat lessons show {shown[0].id}` shows its evidence.")
     return 0
 
 
-def _fairly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
-    """The best of each kind in turn, until there are enough."""
+def _take_evenly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
+    """The best of each kind in turn, up to `limit`."""
     if len(lessons) <= limit:
         return list(lessons)
     places: dict[str, int] = {}
@@ -104,11 +102,11 @@ def _fairly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
     return [lessons[index] for index in sorted(index for _, index in sorted(turns)[:limit])]
 
 
-@command.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
+@lessons_group.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
 @click.argument("lesson", type=LessonName())
 @json_option
 def show_command(lesson: str, as_json: bool) -> int:
-    """Show one lesson with the sessions and calls that it rests on."""
+    """Show one lesson with its evidence: sessions and calls."""
     home = archived()
     one = home.knowledge.find(lesson)
     if as_json:
@@ -120,42 +118,42 @@ def show_command(lesson: str, as_json: bool) -> int:
     return 0
 
 
-@command.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
+@lessons_group.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
 @click.argument("lesson", type=LessonName())
-@click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
+@click.option("--because", "why", default="", metavar="TEXT", help="Why; stored with the lesson.")
 @json_option
 def retire_command(lesson: str, why: str, as_json: bool) -> int:
-    """Never hand out a lesson again, whatever is learned later (`release` undoes it)."""
+    """Never use a lesson again, whatever is learned later (`release` undoes it)."""
     return _mark(lesson, "retired", why, as_json)
 
 
-@command.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
+@lessons_group.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
-@click.option("--because", "why", default="", metavar="TEXT", help="Why; kept with it.")
+@click.option("--because", "why", default="", metavar="TEXT", help="Why; stored with the lesson.")
 @json_option
 def pin_command(lesson: str, why: str, as_json: bool) -> int:
-    """Hand out a lesson whenever it fits, whatever its score or age (`release` undoes it)."""
+    """Use a lesson whenever it fits, whatever its score or age (`release` undoes it)."""
     return _mark(lesson, "pinned", why, as_json)
 
 
-@command.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
+@lessons_group.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @json_option
 def release_command(lesson: str, as_json: bool) -> int:
-    """Take a pin or a retirement back."""
+    """Undo a pin or a retirement."""
     return _mark(lesson, None, "", as_json)
 
 
-def _mark(lesson: str, as_what: "Mark | None", why: str, as_json: bool) -> int:
-    found = archived().knowledge.mark(lesson, as_what, why)
+def _mark(lesson: str, mark: "Mark | None", why: str, as_json: bool) -> int:
+    found = archived().knowledge.mark(lesson, mark, why)
     one = found.lesson
     if as_json:
         print_json(one)
         return 0
-    if as_what is None and not found.was_marked:
-        print(f"`{one.id}` was neither pinned nor retired by you; nothing to take back")
+    if mark is None and not found.was_marked:
+        print(f"`{one.id}` was neither pinned nor retired by you; there is nothing to undo")
         return 0
-    done = {"pinned": "pinned", "retired": "retired", None: "released"}[as_what]
-    undo = f" `preheat lessons release {one.id}` undoes it." if as_what else ""
+    done = {"pinned": "pinned", "retired": "retired", None: "released"}[mark]
+    undo = f" `preheat lessons release {one.id}` undoes it." if mark else ""
     print(f"{done}: {clean(one.text)}{undo}")
     return 0

@@ -18,7 +18,7 @@ _BEFORE = 50
 
 
 def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
-    """One line a session; a narrow window shows less of each."""
+    """Print sessions as a table; a narrow window has fewer columns."""
     screen = console()
     narrow, wide = screen.width < _NARROW, screen.width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", expand=True)
@@ -42,23 +42,23 @@ def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
 
 
 def project_name(project: str) -> str:
-    """The last two folders of a path: enough to know it by."""
+    """The last two folders of a project's path."""
     parts = clean(project).replace("\\", "/").rstrip("/").split("/")
     return "/".join(parts[-2:]) if len(parts) > 2 else short_path(project)
 
 
 def about(summary: Summary) -> str:
-    """Its title or first words; whose subagent it is."""
+    """A session's title or first prompt, and its relation to a parent session."""
     text = one_line(clean(summary.title or summary.opening), 200)
     return f"({summary.relation}) {text}".rstrip() if summary.relation else text
 
 
 def show_children(screen: Console, below: Sequence[Summary]) -> None:
-    """The sessions that came out of one."""
+    """Print the sessions that were started from one."""
     if not below:
         return
     say(screen)
-    say(screen, "Came out of this session", "bold")
+    say(screen, "Started from this session", "bold")
     for child in below:
         facts = f"{child.relation or 'child'}, {count(child.calls, 'call')}"
         say(
@@ -68,9 +68,9 @@ def show_children(screen: Console, below: Sequence[Summary]) -> None:
 
 
 def show_hits(hits: Sequence[Hit], names: Mapping[str, str], terms: Sequence[str]) -> None:
-    """Passages under their sessions, the terms marked."""
+    """Print passages below their sessions, with the search terms marked."""
     screen = console()
-    # At the beginning of a word only: that is where the index finds them; endings may differ.
+    # Only at the beginning of a word, as in the index; endings may differ.
     words = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
     pattern = re.compile(rf"(?<![^\W_])(?:{words})", re.IGNORECASE)
     by_session: dict[str, list[Hit]] = {}
@@ -90,7 +90,7 @@ def show_hits(hits: Sequence[Hit], names: Mapping[str, str], terms: Sequence[str
 
 
 def snippet(text: str, pattern: re.Pattern[str], marks: bool) -> Text:
-    """The words around the first term, on one line; terms stand between stars where there are no colours."""
+    """The words around the first term, on one line; without colours the terms are put between stars."""
     flat = " ".join(clean(text).split())
     found = pattern.search(flat)
     start = max(0, found.start() - _BEFORE) if found else 0

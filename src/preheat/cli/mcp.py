@@ -1,4 +1,7 @@
-"""`preheat mcp`: serves the tools to programs that speak the Model Context Protocol. The server is in `preheat.mcp`."""
+"""The command `preheat mcp`: serves the tools to programs that speak the Model Context Protocol.
+
+Knows nothing of the protocol: the server is in `preheat.mcp`.
+"""
 
 import json
 import os
@@ -6,8 +9,8 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.errors import UserError
 from preheat.settings import data_folder
 
@@ -16,14 +19,15 @@ _NEEDS = "mcp>=2.3"
 
 
 @click.command(
+    "mcp",
     cls=Examples,
     epilog=f"""\
   preheat mcp                                  over standard input and output; a client starts it
   preheat mcp --http                           on http://127.0.0.1:{PORT}/mcp, with a token
   preheat mcp --http --port 0 --json           on any free port; prints where, for programs
-  preheat mcp --project ~/work/shop            for this project, where the client tells none
+  preheat mcp --project ~/work/shop            for this project, if the client names none
 
-For most clients this is all there is to write:
+Most clients need only this configuration:
   {{"mcpServers": {{"preheat": {{"command": "preheat", "args": ["mcp"]}}}}}}
 docs/guides/mcp.md has the rest. `preheat tool` gives the same answers without a server.""",
 )
@@ -37,20 +41,20 @@ docs/guides/mcp.md has the rest. `preheat tool` gives the same answers without a
     "--allow-host", "names", multiple=True, metavar="NAME",
     help="With --http: also answer to this name (repeatable).",
 )  # fmt: skip
-@click.option("--project", metavar="FOLDER", help="The project where the client tells none; this folder unless given.")
+@click.option("--project", metavar="FOLDER", help="The project, if the client names none.  [default: this folder]")
 @json_option
-def command(http: bool, host: str, port: int, names: tuple[str, ...], project: str | None, as_json: bool) -> int:
+def mcp_command(http: bool, host: str, port: int, names: tuple[str, ...], project: str | None, as_json: bool) -> int:
     """Serve what Preheat knows to any agent that speaks MCP.
 
-    Tools for a model to call, a prompt for a warm start, and templates as resources. Over HTTP only this machine is
-    answered unless `--host` says otherwise, and only to those who bring the token that is printed at the start.
+    Tools for a model to call, a prompt for a warm start, and templates as resources. Over HTTP it answers only this machine
+    unless `--host` says otherwise, and only requests with the token that is printed at the start.
     """
     cwd = os.path.abspath(os.path.expanduser(project)) if project else _here()
     if project and not os.path.isdir(cwd):
-        raise UserError(f"`{project}` is no folder; give the one that the project is in")
-    given = click.get_current_context().get_parameter_source
+        raise UserError(f"`{project}` is not a folder; give the folder of the project")
+    source_of = click.get_current_context().get_parameter_source
     if not http and any(
-        given(name) is click.core.ParameterSource.COMMANDLINE for name in ("host", "port", "names", "as_json")
+        source_of(name) is click.core.ParameterSource.COMMANDLINE for name in ("host", "port", "names", "as_json")
     ):
         raise click.UsageError(
             "--host, --port, --allow-host and --json are for --http: without it standard output is the protocol"
@@ -71,7 +75,7 @@ def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: 
 
     token = home().daemon.address().token
     if not is_loopback(host):
-        print(f"preheat: `{host}` can be reached from other machines; the token is all that guards it", file=sys.stderr)
+        print(f"preheat: `{host}` can be reached from other machines; only the token protects it", file=sys.stderr)
 
     def ready(url: str) -> None:
         if as_json:
@@ -91,6 +95,6 @@ def _here() -> str:
 
 
 def _missing(error: ImportError) -> str:
-    """What is not installed, and how to get it into this very environment."""
+    """Which package is missing, and how to install it into this environment."""
     install = f'`{sys.executable} -m pip install "{_NEEDS}"`'
-    return f"`preheat mcp` needs the MCP SDK ({_NEEDS}), and `{error.name or 'mcp'}` is not here; {install} installs it"
+    return f"`preheat mcp` needs the MCP SDK ({_NEEDS}), and `{error.name or 'mcp'}` is missing; {install} installs it"

@@ -1,6 +1,6 @@
-"""The profile of one session as a person reads it: a sentence, a table of tools, and a line for each other measure.
+"""The profile of one session on a terminal: a sentence, a table of tools, and a line for each other measure.
 
-Every number that is shown stands in the profile; nothing is measured here.
+Measures nothing: every number comes from the profile.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _BAR = 20
 _MOST_TOOLS = 15
 _NAME = 30
 _FEW = 20
-"""Judged calls under which a rate says little, whatever it is."""
+"""With fewer judged calls a rate says little."""
 _ENOUGH_FOR_SLOPE = 50
 _CAUSES = {
     "mistake": ("mistake", "the agent's own"),
@@ -78,27 +78,29 @@ def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> 
 def headline(profile: SessionProfile) -> str:
     """How the calls went, in one sentence."""
     if not profile.calls:
-        return "No tool was called: there is nothing to judge."
+        return "No tool was called, so there is nothing to judge."
     errors = profile.errors
     calls = count(profile.calls, "call")
     if not errors.total:
-        return f"{calls}, and nothing tells what came of {'it' if profile.calls == 1 else 'any'}."
+        return f"{calls} of unknown outcome."
     apart = "" if errors.total == profile.calls else f" of the {errors.total:,} that could be judged"
     if not errors.count:
         return f"{calls}, none{apart} failed (95 % interval {_interval(errors)})."
-    causes = ", ".join(_caused(cause, number) for cause, number in profile.causes.items())
+    causes = ", ".join(_count_cause(cause, number) for cause, number in profile.causes.items())
     return f"{calls}, {errors.count:,}{apart} failed ({_rate(errors)}): {causes}."
 
 
-def _caused(cause: str, number: int) -> str:
+def _count_cause(cause: str, number: int) -> str:
     return count(number, cause) if cause in ("mistake", "finding") else f"{number:,} {_CAUSES[cause][0]}"
 
 
 def _explanations(profile: SessionProfile) -> Iterator[str]:
-    """What the words of the headline mean, and how far to trust it."""
-    told = [f"{name}: {meaning}" for cause, (name, meaning) in _CAUSES.items() if profile.causes.get(cause) and meaning]
-    if told:
-        yield "; ".join(told)
+    """What the words of the headline mean, and how reliable it is."""
+    meanings = [
+        f"{name}: {meaning}" for cause, (name, meaning) in _CAUSES.items() if profile.causes.get(cause) and meaning
+    ]
+    if meanings:
+        yield "; ".join(meanings)
     left_out = [
         f"{profile.statuses[name]:,} {name}"
         for name in ("unknown", "denied", "interrupted")
@@ -107,7 +109,7 @@ def _explanations(profile: SessionProfile) -> Iterator[str]:
     if left_out and profile.errors.total:
         yield f"not in the rate: {', '.join(left_out)}"
     if 0 < profile.errors.total < _FEW:
-        yield "so few calls say little: look at the interval, not at the rate"
+        yield "with so few calls, look at the interval, not at the rate"
 
 
 # The table of tools.
@@ -137,7 +139,7 @@ def _tools(screen: Console, profile: SessionProfile) -> None:
 
 
 def _short_name(name: str) -> str:
-    """The end of a long name is what tells tools of one server apart."""
+    """The end of a long name: the tools of one server begin alike."""
     return name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
 
 
@@ -174,21 +176,21 @@ def _lost(profile: SessionProfile) -> str:
 def _trend(profile: SessionProfile) -> str:
     early, late = profile.early, profile.late
     if early.value is None or late.value is None or profile.proficiency_gain is None:
-        return "too few judged calls to tell early from late"
+        return "too few judged calls to compare early and late ones"
     if not profile.errors.count:
         return "no call failed, early or late"
-    told = (
+    sentence = (
         f"first fifth {early.count:,} of {early.total:,} failed ({_percent(early.value)}), "
         f"last fifth {late.count:,} of {late.total:,} ({_percent(late.value)}): {_points(profile.proficiency_gain)}"
     )
     if profile.slope is None or profile.slope_low is None or profile.slope_high is None:
-        return told
+        return sentence
     if profile.errors.total < _ENOUGH_FOR_SLOPE:
-        return f"{told}\ntoo few calls for a slope"
-    sure = profile.slope_low > 0 or profile.slope_high < 0
-    verdict = ("it got worse" if profile.slope > 0 else "it got better") if sure else "could be chance"
+        return f"{sentence}\ntoo few calls for a slope"
+    is_sure = profile.slope_low > 0 or profile.slope_high < 0
+    verdict = ("it got worse" if profile.slope > 0 else "it got better") if is_sure else "could be chance"
     return (
-        f"{told}\nslope {_points(profile.slope)} per hundred calls, 95 % interval "
+        f"{sentence}\nslope {_points(profile.slope)} per hundred calls, 95 % interval "
         f"{_signed(profile.slope_low)} to {_signed(profile.slope_high)}: {verdict}"
     )
 
@@ -205,18 +207,16 @@ def _recovery(profile: SessionProfile) -> str:
             else f", after {profile.recovery_calls:.1f} calls on average"
         )
     were = "failure was" if recovery.total == 1 else "failures were"
-    return f"{recovery.count:,} of {recovery.total:,} {were} put right within five calls ({_rate(recovery)}){took}"
+    return f"{recovery.count:,} of {recovery.total:,} {were} fixed within five calls ({_rate(recovery)}){took}"
 
 
 def _repeats(profile: SessionProfile) -> str:
-    again, known = profile.repeated_failures, profile.rereads
-    lines = [
-        f"{profile.repeats.count:,} of {count(profile.repeats.total, 'call')} had been made before in the same words"
-    ]
-    if again.total:
-        lines.append(f"{again.count:,} of {count(again.total, 'failure')} had happened before in this session")
-    if known.total:
-        lines.append(f"{known.count:,} of {count(known.total, 'read')} gave what was read before and not changed since")
+    failures, reads = profile.repeated_failures, profile.rereads
+    lines = [f"{profile.repeats.count:,} of {count(profile.repeats.total, 'call')} were the same as an earlier call"]
+    if failures.total:
+        lines.append(f"{failures.count:,} of {count(failures.total, 'failure')} had happened before in this session")
+    if reads.total:
+        lines.append(f"{reads.count:,} of {count(reads.total, 'read')} read again what had not changed")
     return "\n".join(lines)
 
 
@@ -224,14 +224,14 @@ def _context(profile: SessionProfile) -> str:
     parts = [count(profile.messages, "message")]
     if profile.context_peak is not None:
         window = f" of {tokens(profile.context_window)}" if profile.context_window else ""
-        parts.append(f"at most {tokens(profile.context_peak)}{window} tokens before the model at once")
+        parts.append(f"at most {tokens(profile.context_peak)}{window} tokens in the context at once")
     parts.append(count(profile.compactions, "compaction") if profile.compactions else "never compacted")
     return ", ".join(parts)
 
 
 def _person(user: UserStyle) -> str:
     if not user.messages:
-        return "typed nothing"
+        return "wrote nothing"
     facts = [f"{round(user.average_length):,} characters each"]
     facts += [f"{_percent(user.questions)} with a question"] if user.questions else []
     facts += [f"{_percent(user.commands)} slash commands"] if user.commands else []
@@ -241,12 +241,12 @@ def _person(user: UserStyle) -> str:
 def _bookkeeping(profile: SessionProfile) -> str:
     if not profile.bookkeeping_calls:
         return ""
-    return f" (and, not counted above, {count(profile.bookkeeping_calls, 'call')} to plan, remember or ask)"
+    return f" (and {count(profile.bookkeeping_calls, 'call')} to plan, remember or ask, not counted above)"
 
 
 def _score(profile: SessionProfile) -> str:
     if not profile.proficiency:
-        return "0 (fewer than ten messages have none)" if profile.messages < 10 else "0"
+        return "0 (needs at least ten messages)" if profile.messages < 10 else "0"
     success = "0 (nothing judged)" if profile.errors.value is None else f"(1 − {profile.errors.value:.2f})"
     length = f"min(1, {profile.messages:,}/100)"
     return f"{profile.proficiency:.2f} of 1 = 0.7 × {success} for calls that worked + 0.3 × {length} for length"
@@ -258,7 +258,7 @@ def _evidence(profile: SessionProfile) -> str:
 
 # How things are written.
 def _labelled(screen: Console, label: str, text: str) -> None:
-    """A label and its text; the lines of a long text stand below each other."""
+    """Print a label and its text; a long text continues below itself."""
     room = min(screen.width, 140) - _LABEL
     for index, part in enumerate(text.split("\n")):
         lines = Text(part).wrap(screen, max(room, 30))
@@ -270,7 +270,7 @@ def _labelled(screen: Console, label: str, text: str) -> None:
 
 
 def _percent(share: float) -> str:
-    """Whole percents; one decimal where that would say 0 or 100 and not be it."""
+    """Whole percents; one decimal where rounding would wrongly give 0 or 100."""
     percent = 100 * share
     return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
 

@@ -1,7 +1,6 @@
-"""Repeated mistakes as cards, and one of them with all its occurrences.
+"""Repeated mistakes on a terminal: a card each, or one mistake with all its occurrences. No line is wider than the window.
 
-What is shown came out of tools: it is cleaned of what a terminal would obey, and nothing in it is markup. Every line fits
-the window; none wraps.
+Knows nothing of how they were found. The texts come from tools, so control characters are removed before printing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +23,8 @@ _WIDEST = 120
 _INDENT = "    "
 _BAR = 12
 _PATCH = "*** Begin Patch *** "
-_CUT = 300
-"""What a call was given is kept up to this length: longer ones that begin alike need not be the same."""
+_KEPT_LENGTH = 300
+"""A call's input is stored up to this length; longer inputs that begin alike need not be the same."""
 _COLOURS: dict[Cause, str] = {"mistake": "yellow", "environment": "cyan", "finding": "magenta"}
 _UNITS = {"calls": "failed calls", "minutes": "time lost", "tokens": "tokens lost"}
 
@@ -43,9 +42,9 @@ def _signs() -> _Signs:
 
 
 def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str, str]) -> None:
-    """The cards, what all mistakes cost together, and what to do next."""
+    """Print a card for each mistake, what all cost together, and what to do next."""
     if not shown:
-        _show_none(found)
+        _print_none(found)
         return
     screen = console()
     width = min(screen.width, _WIDEST)
@@ -65,18 +64,17 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
     hint(f"{more}`preheat mistakes 1` shows every occurrence of the first.")
 
 
-def _show_none(found: Mistakes) -> None:
+def _print_none(found: Mistakes) -> None:
     if not found.failures:
-        hint(f"No failed call by {_either(found.causes)} in these sessions: nothing to mend.")
+        hint(f"No failed call by {_join_causes(found.causes)} in these sessions: nothing to repair.")
     else:
         hint(
             f"No mistake came back in {count(found.min_sessions, 'session')} or more: {count(found.failures, 'failed call')}"
-            f" by {_either(found.causes)}, each of its own kind. `--min-sessions 1` lists them."
+            f" by {_join_causes(found.causes)}, each of its own kind. `--min-sessions 1` lists them."
         )
 
 
 def _repeated(found: Mistakes) -> str:
-    """Nothing is said to be repeated that need not be."""
     return "repeated " if found.min_sessions > 1 else ""
 
 
@@ -84,7 +82,7 @@ def _noun(found: Mistakes) -> str:
     return "finding" if found.causes == ("finding",) else "mistake"
 
 
-def _either(causes: Sequence[Cause]) -> str:
+def _join_causes(causes: Sequence[Cause]) -> str:
     return " or ".join(causes)
 
 
@@ -134,14 +132,14 @@ def _few(names: Sequence[str], most: int = 2) -> str:
 
 
 def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
-    """The usual repair and an example; or that there is none."""
+    """The usual repair with an example, or a line that says there is none."""
     line = Text(_INDENT)
     repair = mistake.repair
     if repair is None:
         if mistake.recovered:
-            line.append(f"recovered {mistake.recovered:,} of {mistake.calls:,} times, no two alike", "dim")
+            line.append(f"recovered {mistake.recovered:,} of {mistake.calls:,} times, each in another way", "dim")
         else:
-            line.append("no repair seen", "dim")
+            line.append("no repair found", "dim")
         return [line]
     line.append(f"{signs.fixed} ", "green")
     line.append(clean(repair.form), "bold green")
@@ -152,13 +150,13 @@ def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
     if not repair.failed or not repair.worked:
         return [line]
     half = (width - len(_INDENT) - 2 - 4) // 2
-    example = Text().append(f"{_INDENT}  {_part(repair.failed, repair.worked, half)} → ", "dim")
-    example.append(_part(repair.worked, repair.failed, half))
+    example = Text().append(f"{_INDENT}  {_differing_part(repair.failed, repair.worked, half)} → ", "dim")
+    example.append(_differing_part(repair.worked, repair.failed, half))
     return [line, example]
 
 
-def _part(text: str, other: str, width: int) -> str:
-    """So much of a call as fits, cut where it begins to differ from the other rather than at its end."""
+def _differing_part(text: str, other: str, width: int) -> str:
+    """As much of a call as fits in `width`: the part where it begins to differ from `other`, not just its beginning."""
     flat, against = _plain(text), _plain(other)
     if len(flat) <= width:
         return flat
@@ -169,7 +167,7 @@ def _part(text: str, other: str, width: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """What a call was given, on one line; the words that begin every patch tell nothing."""
+    """A call's input on one line, without the words that begin every patch."""
     return one_line(clean(text), 400).removeprefix(_PATCH)
 
 
@@ -210,7 +208,7 @@ def _line(screen: Console, line: Text, width: int) -> None:
 
 
 def show_one(mistake: Mistake, names: Mapping[str, str]) -> None:
-    """One mistake, everything that is known of it."""
+    """Print one mistake with all its occurrences."""
     screen = console()
     width = min(screen.width, _WIDEST)
     signs = _signs()
@@ -238,32 +236,32 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
     table.add_column("when" if screen.width >= 100 else "day", no_wrap=True)
     table.add_column("call", no_wrap=True, justify="right")
     table.add_column("what failed", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
-    table.add_column("what worked then", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
+    table.add_column("what worked", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
     when = moment if screen.width >= 100 else day
     one_tool = len(mistake.tools) == 1
     for each in mistake.occurrences:
         worked = Text("")
         if each.recovered_in is not None:
-            worked = Text().append(f"{signs.fixed} ", "green").append(_again(each, mistake.family, half - 2))
+            worked = Text().append(f"{signs.fixed} ", "green").append(_describe_repair(each, mistake.family, half - 2))
         table.add_row(
             Text(names[each.session]),
             Text(when(each.at)),
             Text(f"{each.seq + 1:,}"),
-            Text(_fitting(_plain(each.summary) if one_tool else f"{clean(each.tool)} {_plain(each.summary)}", half)),
+            Text(_shorten(_plain(each.summary) if one_tool else f"{clean(each.tool)} {_plain(each.summary)}", half)),
             worked,
         )
     print_table(screen, table)
 
 
-def _again(occurrence: Occurrence, family: str, width: int) -> str:
+def _describe_repair(occurrence: Occurrence, family: str, width: int) -> str:
     if occurrence.repair != occurrence.summary:
-        return _fitting(_plain(occurrence.repair), width)
-    whole = family == "shell" and len(occurrence.summary) < _CUT  # of other tools' arguments only one is kept
-    return "the same, again" if whole else "again, changed"
+        return _shorten(_plain(occurrence.repair), width)
+    whole = family == "shell" and len(occurrence.summary) < _KEPT_LENGTH  # other tools have one argument stored
+    return "the same call again" if whole else "the call, changed"
 
 
-def _fitting(text: str, width: int) -> str:
-    """So much as fits: the end of a path, which tells most, the beginning of anything else."""
+def _shorten(text: str, width: int) -> str:
+    """As much as fits in `width`: the end of a path, the beginning of anything else."""
     if len(text) <= width or " " in text:
         return text
     return "…" + text[1 - width :] if width > 1 else text

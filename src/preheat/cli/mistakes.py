@@ -1,6 +1,6 @@
-"""`preheat mistakes`: what goes wrong again and again, what it costs, and what puts it right.
+"""The command `preheat mistakes`: mistakes that sessions repeat, what they cost, and what fixes them.
 
-The mistakes are found by `preheat.mistakes.recurring`.
+Knows nothing of how mistakes are found.
 """
 
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import Examples, RenamedChoice, chosen, filter_options, json_option
+from preheat.cli.options import RenamedChoice, chosen, filter_options
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes
@@ -19,9 +20,10 @@ _LIMIT = 10
 
 
 @click.command(
+    "mistakes",
     cls=Examples,
     epilog="""\
-  preheat mistakes                             the dearest ten
+  preheat mistakes                             the ten most costly
   preheat mistakes --project . --since 30d     of this project, the last month
   preheat mistakes --by minutes                by time lost
   preheat mistakes 3                           every occurrence of the third
@@ -29,13 +31,13 @@ _LIMIT = 10
 
 A mistake is a failure with the same message (numbers, paths, hashes and quotes left out) of the same kind of tool in
 several sessions. Failing tests and other findings are work, not mistakes; `--cause finding` shows them. Ranked by failed
-calls because every agent records those; not every one records times and tokens.""",
+calls, because every agent records those; not every agent records times and tokens.""",
 )
 @click.argument("which", required=False, metavar="[N|ID]")
 @filter_options
 @click.option(
     "--cause", "causes", type=RenamedChoice(CAUSES, EARLIER_CAUSES), multiple=True,
-    help="Only of this cause (repeatable); mistake and environment unless given.",
+    help="Only of this cause (repeatable).  [default: all but findings]",
 )  # fmt: skip
 @click.option("--by", type=click.Choice(COSTS), default="calls", show_default=True, help="What to rank by.")
 @click.option(
@@ -44,14 +46,14 @@ calls because every agent records those; not every one records times and tokens.
     default=2,
     show_default=True,
     metavar="N",
-    help="Seen in so many sessions.",
+    help="Seen in at least this many sessions.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most this many."
 )
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @json_option
-def command(
+def mistakes_command(
     which: str | None,
     causes: tuple[Cause, ...],
     by: CostBy,
@@ -68,7 +70,7 @@ def command(
     home = analysed()
     found = home.reliability.as_analysed().mistakes(chosen(options), causes, by, min_sessions)
     if which is not None:
-        one = _one(found, which)
+        one = _find(found, which)
         if as_json:
             print_json(one)
         else:
@@ -87,13 +89,13 @@ def command(
     return 0
 
 
-def _one(found: Mistakes, which: str) -> Mistake:
+def _find(found: Mistakes, which: str) -> Mistake:
     if which.isdigit():
         number = int(which)
         if 1 <= number <= len(found.mistakes):
             return found.mistakes[number - 1]
         raise NotFound(f"there is no mistake {which}; `preheat mistakes --all` lists {len(found.mistakes):,}")
-    alike = [each for each in found.mistakes if each.id.startswith(which)]
-    if len(alike) == 1:
-        return alike[0]
+    matches = [each for each in found.mistakes if each.id.startswith(which)]
+    if len(matches) == 1:
+        return matches[0]
     raise NotFound(f"no mistake `{which}` among these sessions; `preheat mistakes --all` lists them with their ids")

@@ -1,4 +1,4 @@
-"""What a sync says that finds nothing new. Apart from the other words of a sync, because nothing else is loaded then.
+"""What a sync prints when nothing is new. A module of its own, because the quickest sync loads nothing else.
 
 Knows no agent.
 """
@@ -15,12 +15,12 @@ NOTHING_THERE = (
 
 
 def nothing_new(files: int) -> str:
-    """So many files were looked at, and there is nothing to read."""
+    """The sentence for a sync that has nothing to read."""
     return f"Nothing new: {count(files, 'file')} looked at, all in the archive already."
 
 
 def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
-    """What the quick path says: `counts` has the files of each agent."""
+    """Print the report of the quick path; `counts` has the number of files of each agent."""
     if "--json" in arguments:
         import json  # noqa: PLC0415 - seldom wanted, and the quickest path there is
 

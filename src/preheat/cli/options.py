@@ -1,7 +1,4 @@
-"""What several commands have in common: options and their types.
-
-Knows nothing of what the commands do.
-"""
+"""Options that several commands share, and their types. Knows no command."""
 
 import os
 import sqlite3
@@ -15,8 +12,6 @@ from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
 from preheat.app.sessions.caller import session_named
-from preheat.cli.command import Examples as Examples
-from preheat.cli.command import json_option as json_option
 from preheat.cli.text import moment, one_line
 from preheat.errors import UserError
 
@@ -28,14 +23,14 @@ _UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400, "m": 30 * 86400, "y": 365 * 864
 
 
 class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
-    """An agent by its name or title, however written, or the beginning of either."""
+    """An agent by its name or title, in any spelling, or the beginning of either."""
 
     name = "agent"
 
-    def __init__(self, able: Callable[[], Sequence[str]] = agent_names, told: str = "Preheat knows") -> None:
-        """`able`: those that are offered, for a command that not every agent can do."""
-        self._able = able
-        self._told = told
+    def __init__(self, offered: Callable[[], Sequence[str]] = agent_names, introduction: str = "Preheat knows") -> None:
+        """`offered`: the agents that the command can use; `introduction` comes before their names in an error."""
+        self._offered = offered
+        self._introduction = introduction
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         wanted = str(value).lower().replace("-", "_").replace(" ", "_")
@@ -45,13 +40,13 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
             if agent.startswith(wanted) or title_of(agent).lower().replace(" ", "_").startswith(wanted)
         ]
         if len(found) != 1:
-            self.fail(f"no agent `{value}`; {self._told} {', '.join(self._able())}", param, ctx)
+            self.fail(f"no agent `{value}`; {self._introduction} {', '.join(self._offered())}", param, ctx)
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [
             CompletionItem(agent, help=title_of(agent) if agent in agent_names() else None)
-            for agent in self._able()
+            for agent in self._offered()
             if agent.startswith(incomplete)
         ]
 
@@ -68,7 +63,7 @@ class RenamedChoice(click.Choice):  # type: ignore[type-arg] # not generic in ol
 
 
 class When(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
-    """A moment: an ISO date or time (local), or so long ago: `7d`, `2w`, `12h`."""
+    """A time: an ISO date or time (local), or an age such as `7d`, `2w`, `12h`."""
 
     name = "date"
 
@@ -91,7 +86,7 @@ class When(click.ParamType):  # type: ignore[type-arg] # not generic in older re
                 at += timedelta(days=1, microseconds=-1)
             return at.timestamp()
         except (ValueError, OverflowError):
-            self.fail(f"`{value}` is no date; write 2026-01-31, 2026-01-31T14:00, 7d, 2w or yesterday", param, ctx)
+            self.fail(f"`{value}` is not a date; write 2026-01-31, 2026-01-31T14:00, 7d, 2w or yesterday", param, ctx)
 
 
 class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
@@ -103,8 +98,8 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
         return session_named(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.cli.home import archived  # noqa: PLC0415 - only a shell that completes asks, and `preheat --version` waits
-        from preheat.model.listing import Filter  # noqa: PLC0415 - msgspec, likewise
+        from preheat.cli.home import archived  # noqa: PLC0415 - only for completion
+        from preheat.model.listing import Filter  # noqa: PLC0415 - loads msgspec
 
         try:
             found = archived().archive.sessions(Filter(subagents=False), 500)
@@ -119,17 +114,25 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
 
 
 def filter_options(function: F) -> F:
-    """The options that choose sessions."""
+    """Add the options that choose sessions."""
     for option in reversed(
         (
-            click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's."),
-            click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here."),
-            click.option("--model", metavar="TEXT", help="Only where the model's name holds this."),
-            click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w."),
-            click.option("--until", type=When(end_of_day=True), metavar="DATE", help="Only what began before."),
-            click.option("--min-messages", type=click.IntRange(0), metavar="N", help="Only this long or longer."),
-            click.option("--max-messages", type=click.IntRange(0), metavar="N", help="Only this long or shorter."),
-            click.option("--no-subagents", is_flag=True, help="Leave out what agents delegated."),
+            click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions."),
+            click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here."),
+            click.option("--model", metavar="TEXT", help="Only models with this in their name."),
+            click.option(
+                "--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w."
+            ),
+            click.option(
+                "--until", type=When(end_of_day=True), metavar="DATE", help="Only sessions that began before."
+            ),
+            click.option(
+                "--min-messages", type=click.IntRange(0), metavar="N", help="Only sessions with at least N messages."
+            ),
+            click.option(
+                "--max-messages", type=click.IntRange(0), metavar="N", help="Only sessions with at most N messages."
+            ),
+            click.option("--no-subagents", is_flag=True, help="Leave out subagents' sessions."),
         )
     ):
         function = option(function)
@@ -137,8 +140,8 @@ def filter_options(function: F) -> F:
 
 
 def chosen(options: dict[str, Any]) -> "Filter":
-    """The filter that the options of `filter_options` make; they are taken out of `options`."""
-    from preheat.model.listing import Filter  # noqa: PLC0415 - as above
+    """The filter that the options of `filter_options` make; they are removed from `options`."""
+    from preheat.model.listing import Filter  # noqa: PLC0415 - loads msgspec
 
     project = options.pop("project")
     if project and (project[0] in ".~" or os.sep in project):

@@ -4,12 +4,13 @@ import sys
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, print_json
 
 
 @click.command(
+    "output",
     cls=Examples,
     epilog="""\
   preheat output 3f9a1c0b7d2e                    all of it
@@ -17,10 +18,10 @@ from preheat.cli.screen import clean, print_json
 )
 @click.argument("name", metavar="ID")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def output_command(name: str, as_json: bool) -> int:
     """Print the whole of an output that was shortened for an agent.
 
-    ID is what the shortened output names. Secrets were taken out before it was kept.
+    ID is named in the shortened output. Secrets were removed before it was stored.
     """
     data = home().output(name)
     if as_json:

@@ -1,6 +1,6 @@
 """The screen of plain `preheat`: what is on this machine, what the archive holds, and the next command to type."""
 
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from preheat import __version__
 from preheat.cli.home import home
@@ -9,20 +9,23 @@ from preheat.cli.text import columns, count, day, short_path, size
 from preheat.model.health import AgentNews, Holdings
 from preheat.settings import data_folder
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 def overview(as_json: bool) -> int:
-    """Show it."""
+    """Show what is on this machine and in the archive, and the next command to type."""
     found = home().overview()
     held, agents = found.archive, found.agents
-    step = _next(held, agents)
+    step = _next_step(held, agents)
     if as_json:
         print_json({"version": __version__, "agents": agents, "archive": held, "next": step[0]})
     else:
-        _show(held, [agent for agent in agents if agent.places], step)
+        _show_overview(held, [agent for agent in agents if agent.places], step)
     return 0
 
 
-def _next(held: Holdings | None, agents: list[AgentNews]) -> tuple[str, str]:
+def _next_step(held: Holdings | None, agents: list[AgentNews]) -> tuple[str, str]:
     """The command to type now, and what it does."""
     new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
     if new:
@@ -32,13 +35,13 @@ def _next(held: Holdings | None, agents: list[AgentNews]) -> tuple[str, str]:
     return "preheat demo", "see Preheat at work on sample sessions"
 
 
-def _show(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str]) -> None:
+def _show_overview(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str]) -> None:
     screen = console()
     say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
     say(screen)
     if any(agent.files for agent in agents):
         say(screen, "Sessions on this machine", "bold")
-        rows = [[f"  {agent.title}", *_what(agent)] for agent in agents]
+        rows = [[f"  {agent.title}", *_describe_agent(agent)] for agent in agents]
         for agent, line in zip(agents, columns(rows, left=3), strict=True):
             say(screen, line, "" if agent.files else "dim")
     else:
@@ -55,8 +58,8 @@ def _show(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str])
     ]
     if held and held.sessions:
         more = [
-            ["  preheat sessions search WORDS", "find what was said or run"],
-            ["  preheat mistakes", "what goes wrong again and again, and what fixes it"],
+            ["  preheat sessions search WORDS", "search messages and commands"],
+            ["  preheat mistakes", "repeated mistakes, and what fixes them"],
             ["  preheat learn", "learn what works in your projects"],
             ['  preheat warm start --task "…"', "what a new session should know"],
         ]
@@ -67,14 +70,14 @@ def _show(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str])
         say(screen, line)
 
 
-def _what(agent: AgentNews) -> list[str]:
+def _describe_agent(agent: AgentNews) -> list[str]:
     if not agent.files:
         return ["none", f"looked in {', '.join(map(short_path, agent.places))}"]
     news = f"{agent.new:,} new or changed" if agent.new else "all in the archive"
     return [count(agent.files, "file"), news]
 
 
-def _show_archive(screen: Console, held: Holdings | None) -> None:
+def _show_archive(screen: "Console", held: Holdings | None) -> None:
     if held is None:
         say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
         return

@@ -36,8 +36,8 @@ _VERDICTS: dict[Verdict, str] = {
 
 
 def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
-    """Measure the chosen sessions and show it; with `html`, write the report there, too."""
-    _one_thread()
+    """Measure the chosen sessions and print the result; with `html`, also write the report there."""
+    _use_one_thread()
     reliability = analysed().reliability.as_analysed()
     measured = reliability.population(chosen, None if everything else 2 * _TOP)
     if html is not None:
@@ -47,28 +47,28 @@ def show_population(chosen: Filter, everything: bool = False, html: str | None =
         print_json(measured)
         return 0
     if not measured.overall.errors.total:
-        hint(_nothing(measured))
+        hint(_describe_nothing(measured))
         return 0
     screen = console()
     _show(screen, measured, everything)
-    hint("`preheat mistakes` shows what goes wrong again and again, and what fixes it.")
+    hint("`preheat mistakes` shows repeated mistakes, and what fixes them.")
     return 0
 
 
-def _one_thread() -> None:
-    """The matrices here are small: more threads would only burn time waiting for each other."""
+def _use_one_thread() -> None:
+    """The matrices are small: more threads would only wait for each other."""
     if "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _nothing(measured: Population) -> str:
+def _describe_nothing(measured: Population) -> str:
     if not measured.sessions:
-        return "No session fits. Take a filter away, or `preheat sync` first."
-    return f"{count(measured.sessions, 'session')}, but no call in them that can be judged: nothing to measure."
+        return "No session matches. Use fewer filters, or run `preheat sync` first."
+    return f"{count(measured.sessions, 'session')}, but no call in them can be judged."
 
 
 def about(chosen: Filter) -> str:
-    """Which sessions, in words."""
+    """The filter in words."""
     parts = [
         f"agent {title_of(chosen.agent)}" if chosen.agent else "",
         f"project {printable(chosen.project)}" if chosen.project else "",
@@ -92,8 +92,8 @@ def _show(screen: Console, measured: Population, everything: bool) -> None:
     for title, group, named in (
         ("By tool", measured.tools, clean),
         ("By agent", measured.agents, title_of),
-        ("By model", measured.models, _or("no model recorded")),
-        ("By project", measured.projects, _or("no project recorded", project_name)),
+        ("By model", measured.models, _name_or("no model recorded")),
+        ("By project", measured.projects, _name_or("no project recorded", project_name)),
     ):
         say(screen)
         _group(screen, title, group, named, top)
@@ -104,7 +104,7 @@ def _show(screen: Console, measured: Population, everything: bool) -> None:
             _paragraph(screen, clean(sentence))
 
 
-def _or(empty: str, named: Callable[[str], str] = clean) -> Callable[[str], str]:
+def _name_or(empty: str, named: Callable[[str], str] = clean) -> Callable[[str], str]:
     return lambda name: named(name) if name else f"({empty})"
 
 
@@ -112,15 +112,15 @@ def _headline(screen: Console, measured: Population) -> None:
     errors, mistakes = measured.overall.errors, measured.overall.mistakes
     say(
         screen,
-        f"{percent(errors.value)} of calls failed{_inside(errors.low, errors.high)}; "
-        f"{percent(mistakes.value)} by the agent's own mistake{_inside(mistakes.low, mistakes.high)}.",
+        f"{percent(errors.value)} of calls failed{_describe_interval(errors.low, errors.high)}; "
+        f"{percent(mistakes.value)} by the agent's own mistake{_describe_interval(mistakes.low, mistakes.high)}.",
         "bold",
     )
     parts = ", ".join(f"{number:,} {_CAUSE[cause]}" for cause, number in measured.causes.items())
     _paragraph(
         screen,
         f"{count(measured.sessions, 'session')}, {count(measured.calls, 'call')}, "
-        f"{count(errors.count, 'failure')}: {parts}.{_unjudged(measured)}",
+        f"{count(errors.count, 'failure')}: {parts}.{_describe_unjudged(measured)}",
     )
 
 
@@ -130,27 +130,27 @@ _CAUSE = {
     "environment": "by the environment",
     "unknown": "of unknown cause",
 }
-_LEFT_OUT = {"denied": "refused", "interrupted": "cut off", "unknown": "cannot be told"}
+_LEFT_OUT = {"denied": "refused", "interrupted": "interrupted", "unknown": "of unknown outcome"}
 
 
-def _unjudged(measured: Population) -> str:
+def _describe_unjudged(measured: Population) -> str:
     found = [
         f"{measured.statuses[status]:,} {word}" for status, word in _LEFT_OUT.items() if status in measured.statuses
     ]
-    return f" In no rate: {', '.join(found)}." if found else ""
+    return f" Not in the rates: {', '.join(found)}." if found else ""
 
 
-def _inside(low: float | None, high: float | None) -> str:
+def _describe_interval(low: float | None, high: float | None) -> str:
     return f" (95 % interval {span_of(low, high)} %)" if low is not None else " (too little data for an interval)"
 
 
 # Tables.
 def _buckets(screen: Console, measured: Population) -> None:
-    """By length; beside it the same with every project weighing the same, because a few projects hold most calls."""
+    """By length of session, and also the mean over projects, because a few projects have most calls."""
     even = {each.name: each for each in measured.even}
     _rates(screen, "By length in messages", measured.marathon.buckets, str, even)
     if screen.width >= _NARROW:
-        say(screen, "  alike: the mean of the projects' own rates, so that no large project drowns the others", "dim")
+        say(screen, "  per project: the mean of the projects' own rates, so that large projects do not dominate", "dim")
 
 
 def _group(screen: Console, title: str, group: Group, named: Callable[[str], str], top: int | None) -> None:
@@ -176,7 +176,7 @@ def _rates(
     headings = ["sessions", "calls", "failed", "95 %", "", "mistakes"]
     if narrow:
         headings.remove("")
-    for heading in (*headings, "95 %", *(["alike"] if even and not narrow else [])):
+    for heading in (*headings, "95 %", *(["per project"] if even and not narrow else [])):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     top = scale([cell.errors for cell in cells])
     for cell in cells:
@@ -193,7 +193,7 @@ def _interval(low: float | None, high: float | None, cell: Cell) -> str:
     return span_of(low, high) if cell.enough else "too few" if cell.errors.total else ""
 
 
-# The marathon question.
+# Long sessions: do agents get better?
 def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...]) -> None:
     say(screen, "Do agents get better within a session?", "bold")
     _paragraph(screen, pooled.conclusion, "green")
@@ -217,17 +217,17 @@ def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...])
     ):
         table.add_row(f"  {title}", *(points(getattr(each, name).change) for each in (pooled.errors, pooled.mistakes)))
     print_table(screen, table)
-    told = [answer for answer in by_agent if answer.errors.verdict != "too_little_data"]
-    if len(by_agent) > 1 and told:
+    answers = [answer for answer in by_agent if answer.errors.verdict != "too_little_data"]
+    if len(by_agent) > 1 and answers:
         say(screen)
-        print_table(screen, _agents(told, verdicts=screen.width >= _NARROW))
+        print_table(screen, _agents(answers, verdicts=screen.width >= _NARROW))
 
 
-def _agents(told: list[Marathon], verdicts: bool) -> Table:
+def _agents(answers: list[Marathon], verdicts: bool) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for heading in ("  (c) by agent", "all failures", "mistakes", *(["mistakes, in words"] if verdicts else [])):
         table.add_column(heading, no_wrap=True)
-    for answer in told:
+    for answer in answers:
         changes = (answer.errors.slope.change, answer.mistakes.slope.change)
         words = [_VERDICTS[answer.mistakes.verdict]] if verdicts else []
         table.add_row(f"  {title_of(answer.agent)}", *map(points, changes), *words)
@@ -235,6 +235,6 @@ def _agents(told: list[Marathon], verdicts: bool) -> Table:
 
 
 def _paragraph(screen: Console, text: str, style: str = "") -> None:
-    """Indented, and not wider than can be read well."""
+    """Print a text indented and wrapped."""
     for line in wrap(text, min(screen.width, _WIDEST) - 2):
         say(screen, f"  {line}", style)

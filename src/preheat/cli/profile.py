@@ -1,19 +1,18 @@
-"""`preheat profile`: how reliable an agent was, in one session or over many.
-
-The measures are `preheat.profiles`' work; this asks for them and shows them.
-"""
+"""The command `preheat profile`: how reliable an agent was, in one session or over many. Measures nothing."""
 
 from typing import Any
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.screen import console, hint, print_json
 from preheat.errors import UserError
 
 
 @click.command(
+    "profile",
     cls=Examples,
     epilog="""\
   preheat profile                                      all sessions: by length, tool, agent, model, project
@@ -24,14 +23,14 @@ from preheat.errors import UserError
 @click.argument("session", type=SessionName(), required=False)
 @filter_options
 @click.option("--all", "everything", is_flag=True, help="Every tool, model and project, not only the most used.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as one page, too.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the report as an HTML page.")
 @json_option
-def command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
+def profile_command(session: str | None, everything: bool, html: str | None, as_json: bool, **options: Any) -> int:
     """Say how reliable the agent was: in one session, or over many.
 
     SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,
-    and if not, whether that was the agent's mistake, bad news from a tool that did its work (finding), or the world
-    around it (environment). Rates come with 95 % intervals.
+    and if not, whether the cause was a mistake of the agent, a finding (bad news from a tool that did its work, such as a failing
+    test) or the environment (network, permissions, time limits). Rates come with 95 % intervals.
     """
     if session is None:
         from preheat.cli.population import show_population  # noqa: PLC0415 - rich takes longer than a completion
@@ -41,10 +40,10 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
         raise UserError(
             f"filters, --all and --html are for many sessions; `preheat profile {session}` takes none of them"
         )
-    return _one(session, as_json)
+    return _show_session(session, as_json)
 
 
-def _one(name: str, as_json: bool) -> int:
+def _show_session(name: str, as_json: bool) -> int:
     sessions = archived().archive
     summary = sessions.find(name)
     measured = sessions.profile(summary.key)

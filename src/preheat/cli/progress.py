@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-_WORTH_IT: dict[Unit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
-"""Below so many it is over before a bar is drawn."""
+_WORTH_A_BAR: dict[Unit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
+"""Less work is done before a bar could be drawn."""
 _PAUSE = 0.1
 
 
 class Bar:
-    """One bar with a text beside it; nothing at all if the error stream is no terminal."""
+    """One bar with a text beside it; draws nothing if the error stream is not a terminal."""
 
     def __init__(self, title: str, total: float) -> None:
         self._bars: Bars | None = None
@@ -34,7 +34,7 @@ class Bar:
         self._bars.start()
 
     def step(self, amount: float, note: str = "") -> None:
-        """So much further; drawn a few times a second at most."""
+        """Advance; redrawn a few times a second at most."""
         if self._bars is None:
             return
         self._bars.update(self._task, advance=amount, note=note)
@@ -43,7 +43,7 @@ class Bar:
             self._bars.refresh()
 
     def close(self) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         if self._bars is not None:
             self._bars.stop()
             self._bars = None
@@ -68,9 +68,9 @@ def _bars() -> "Bars":
 
 
 class Display(Progress):
-    """Shows how long work goes on, as a bar while it lasts, and stops it between two steps when the person says so.
+    """Shows the progress of long work as a bar, and stops the work between two steps on Ctrl-C.
 
-    Enter it around the work: the cursor comes back also after an interruption.
+    Enter it around the work, so that the cursor comes back also after an interruption.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -99,7 +99,7 @@ class Display(Progress):
         self.end()
         self._interrupts.postponed = True
         self._unit, self._started, self._done = unit, time.monotonic(), 0.0
-        if total >= _WORTH_IT[unit] and not self._quiet:
+        if total >= _WORTH_A_BAR[unit] and not self._quiet:
             self._bar = Bar(work, total)
 
     def advance(self, amount: float = 1, note: str = "") -> None:

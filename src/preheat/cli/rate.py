@@ -2,36 +2,37 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
+from preheat.cli.experiment_cards import whole
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import moment, one_line
 
 
 @click.command(
+    "rate",
     cls=Examples,
     epilog="""\
   preheat rate good                            the newest session
   preheat rate bad 3fa2 --note "it never ran the tests"
   preheat experiment report --json | jq '.secondary[] | select(.metric == "rating")'
 
-Rate a session again to change your mind: the last word counts.""",
+Rate a session again to change your mind: the last rating counts.""",
 )
 @click.argument("verdict", type=click.Choice(["good", "bad"]))
 @click.argument("session", type=SessionName(), default="latest")
-@click.option("--note", default="", metavar="TEXT", help="Why; kept with it, on this machine.")
+@click.option("--note", default="", metavar="TEXT", help="Why; stored with the rating, on this machine.")
 @json_option
-def command(verdict: str, session: str, note: str, as_json: bool) -> int:
-    """Say of a session that it was good or bad.
+def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
+    """Rate a session as good or bad.
 
-    What you say counts in comparisons beside what is measured; it changes nothing else.
+    Ratings are compared between the arms of experiments like other metrics; they change nothing else.
     """
-    from preheat.app.experiments.comparisons import LONGEST_NOTE  # noqa: PLC0415 - comparisons take longer to load than a completion
-    from preheat.cli.experiment_cards import whole  # noqa: PLC0415 - rich, too
 
     found = archived().experiments.rate(session, verdict == "good", note)
     if found.shortened:
-        hint(f"The note is longer than {LONGEST_NOTE:,} characters; the first {LONGEST_NOTE:,} are kept.")
+        hint(f"The note is too long; the first {len(found.rating.note):,} characters are kept.")
     if as_json:
         print_json(whole(found.rating))
         return 0

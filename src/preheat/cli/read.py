@@ -5,9 +5,9 @@ from collections import Counter
 
 import click
 
-from preheat.cli.heading import heading_lines
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import MOST_PROBLEMS, capped
 from preheat.cli.text import count
@@ -16,30 +16,31 @@ MOST_SESSIONS = 10
 
 
 @click.command(
+    "read",
     cls=Examples,
     epilog="""\
-  preheat read 0f3c1a2b.jsonl                    whose it is and what is in it
+  preheat read 0f3c1a2b.jsonl                    its agent and what is in it
   preheat read rollout.jsonl --transcript        the conversation itself
   preheat read state.db --json | jq '.[].id'     everything, for programs
 
-The file is shown as it is: secrets are only taken out on the way into the archive.""",
+The file is shown as it is: secrets are removed only when a session is stored in the archive.""",
 )
 @click.argument("file", type=click.Path())
 @click.option(
     "--agent",
     type=AgentName(),
     metavar="NAME",
-    help="Read it as this agent's; else found out by its content.",
+    help="Read it as this agent's file.  [default: by its content]",
 )
 @click.option("--transcript", is_flag=True, help="Show the conversation like `preheat sessions show`.")
 @click.option(
     "--full", is_flag=True, help="Leave nothing out: every session, every problem, every call and its output."
 )
 @json_option
-def command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
+def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
     """Look into one file without the archive.
 
-    Says whose it is, what is in it, and which lines cannot be read (then the exit code is 1).
+    Says which agent wrote it, what is in it, and which lines cannot be read (then the exit code is 1).
     """
     sessions = home().read_file(file, agent)
     problems = [str(problem) for session in sessions for problem in session.problems]
@@ -48,6 +49,7 @@ def command(file: str, agent: str | None, transcript: bool, full: bool, as_json:
     if as_json:
         print_json(sessions)
     else:
+        from preheat.cli.heading import heading_lines  # noqa: PLC0415 - shares its module with what loads rich
         from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich takes longer than a completion
 
         screen = console()

@@ -2,29 +2,31 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.heading import heading_lines
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.timeline import as_values, show_timeline
 
 
 @click.command(
+    "replay",
     cls=Examples,
     epilog="""\
-  preheat replay latest                          phases, signals, and what would have been said
+  preheat replay latest                          phases, signals and advisories
   preheat replay 0f3c1a2b --all | less -R        every call
   preheat replay 0f3c1a2b --json | jq .advisories""",
 )
 @click.argument("session", type=SessionName())
-@click.option("--all", "everything", is_flag=True, help="Every call, also those at which nothing happened.")
+@click.option("--all", "everything", is_flag=True, help="Every call, also those without a signal.")
 @json_option
-def command(session: str, everything: bool, as_json: bool) -> int:
-    """Show a session as it would have been watched: phases, signals, advisories.
+def replay_command(session: str, everything: bool, as_json: bool) -> int:
+    """Show a session as it would be watched live: phases, signals, advisories.
 
-    SESSION is an id, the beginning of one, or `latest`. Each line is a call or a prompt with its turn. Behind it stand the
-    signals that moved, with `!` where one is over its threshold; below it a change of phase with its reason, and what the
-    agent would have been told.
+    SESSION is an id, the beginning of one, or `latest`. Each line is a call or a prompt with its turn, followed by the
+    signals that changed, with `!` if one is over its threshold. Below it are a change of phase with its reason, and the advisory
+    that the agent would have got.
     """
     found = archived().watching.replay(session)
     if as_json:

@@ -6,61 +6,86 @@ import click
 
 from preheat import __version__
 from preheat.cli.command import json_option
-from preheat.cli.lazy import LazyGroup
+from preheat.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "sync": "Read what is new into the archive.",
-    "read": "Look into one file without the archive.",
-    "sessions": "List, show and search the sessions in the archive.",
-    "profile": "Say how reliable the agent was: in one session, or over many.",
-    "mistakes": "Show the mistakes that sessions repeat, what they cost, and what fixes them.",
-    "learn": "Learn from the sessions in the archive: what works, what does not, what fixes it.",
-    "lessons": "List and show what was learned, with its evidence; pin and retire it.",
-    "warm": "Keep what was learned as templates, and start new sessions warm with it.",
-    "compress": "Turn a session into a shorter history that keeps what made it good.",
-    "replay": "Show a session as it would have been watched: phases, signals, advisories.",
-    "why": "Show how every signal of a session comes to its value.",
-    "scorecard": "Score a session: safety, efficiency, focus, UX, and their mean.",
-    "compare": "Compare two sessions, or two sets of sessions.",
-    "compress-check": "Say whether agents work as well after a compaction as before.",
-    "export": "Write sessions as ATIF, JSONL, chat messages or raw bytes.",
-    "dataset": "Publish what sessions show, and nothing of whose they are.",
-    "install": "Have an agent call Preheat while it works.",
-    "uninstall": "Take Preheat out of an agent's settings again.",
-    "status": "Say which agents call Preheat, and whether it works.",
-    "serve": "Start the process that the agents' hooks talk to; also stop it, or show how it goes.",
-    "watch": "Watch running sessions: phase, trust, focus, debt, and what was last said.",
-    "experiment": "Find out by lot whether any of it helps.",
-    "lab": "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
-    "rate": "Say of a session that it was good or bad.",
-    "ledger": "Show what was tried and what came of it, nulls included.",
-    "output": "Print the whole of an output that was shortened for an agent.",
-    "tool": "Run a tool as a model would, or list them: JSON in, JSON out.",
-    "mcp": "Serve what Preheat knows to any agent that speaks MCP.",
-    "doctor": "Say what is found where, and what is wrong.",
-    "forget": "Delete sessions from the archive for good.",
-    "demo": "See all of it at work on sample sessions.",
-    "completion": "Print the tab completion for your shell.",
+    "sync": CommandEntry("sync:sync_command", "Read what is new into the archive."),
+    "read": CommandEntry("read:read_command", "Look into one file without the archive."),
+    "sessions": CommandEntry("sessions:sessions_group", "List, show and search the sessions in the archive."),
+    "profile": CommandEntry("profile:profile_command", "Say how reliable the agent was: in one session, or over many."),
+    "mistakes": CommandEntry(
+        "mistakes:mistakes_command", "Show the mistakes that sessions repeat, what they cost, and what fixes them."
+    ),
+    "learn": CommandEntry(
+        "learn:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
+    ),
+    "lessons": CommandEntry(
+        "lessons:lessons_group", "List and show what was learned, with its evidence; pin and retire it."
+    ),
+    "warm": CommandEntry("warm:warm_group", "Keep what was learned as templates, and start new sessions warm with it."),
+    "compress": CommandEntry(
+        "compress:compress_command", "Turn a session into a shorter history that keeps what made it good."
+    ),
+    "replay": CommandEntry(
+        "replay:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
+    ),
+    "why": CommandEntry("why:why_command", "Show how the value of every signal of a session is computed."),
+    "scorecard": CommandEntry(
+        "scorecard:scorecard_command", "Score a session: safety, efficiency, focus, UX, and their mean."
+    ),
+    "compare": CommandEntry("compare:compare_command", "Compare two sessions, or two sets of sessions."),
+    "compress-check": CommandEntry(
+        "compress_check:compress_check_command", "Say whether agents work as well after a compaction as before."
+    ),
+    "export": CommandEntry("export:export_command", "Write sessions as ATIF, JSONL, chat messages or raw bytes."),
+    "dataset": CommandEntry(
+        "dataset:dataset_group", "Publish what sessions show, without anything that identifies people or projects."
+    ),
+    "install": CommandEntry("install:install_command", "Have an agent call Preheat while it works."),
+    "uninstall": CommandEntry("uninstall:uninstall_command", "Remove Preheat from an agent's settings."),
+    "status": CommandEntry("status:status_command", "Say which agents call Preheat, and whether it works."),
+    "serve": CommandEntry(
+        "serve:serve_command", "Start, stop or show the daemon, the process that the agents' hooks talk to."
+    ),
+    "watch": CommandEntry(
+        "watch:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
+    ),
+    "experiment": CommandEntry("experiment:experiment_group", "Find out by random assignment whether Preheat helps."),
+    "lab": CommandEntry(
+        "lab:lab_group",
+        "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
+    ),
+    "rate": CommandEntry("rate:rate_command", "Rate a session as good or bad."),
+    "ledger": CommandEntry(
+        "ledger:ledger_command", "Show every finished experiment and its result, null results included."
+    ),
+    "output": CommandEntry("output:output_command", "Print the whole of an output that was shortened for an agent."),
+    "tool": CommandEntry("tool:tool_command", "Run a tool as a model would, or list them: JSON in, JSON out."),
+    "mcp": CommandEntry("mcp:mcp_command", "Serve what Preheat knows to any agent that speaks MCP."),
+    "doctor": CommandEntry(
+        "doctor:doctor_command", "Check the agents' folders and the archive, and say what is wrong."
+    ),
+    "forget": CommandEntry("forget:forget_command", "Delete sessions from the archive for good."),
+    "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),
+    "completion": CommandEntry("completion:completion_command", "Print the tab completion for your shell."),
 }
-"""With the first line of their help, so that nothing is imported to list them; a test holds it to that."""
 
 
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
-    modules="preheat.cli.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\
-  preheat                          what is here, and what to do next
+  preheat                          what is on this machine, and what to do next
   preheat sync                     read everything new
   preheat sessions search migration error
   preheat sessions show latest
-  preheat mistakes --project .     what goes wrong here again and again, and what fixes it
+  preheat mistakes --project .     repeated mistakes here, and what fixes them
   preheat learn                    what works, what does not, what fixes it
   preheat warm start --task "fix the login test"
 
-The archive is in PREHEAT_HOME, or where your system keeps programs' data; only you can read it.
+The archive is in PREHEAT_HOME, or in your system's folder for program data; only you can read it.
 Nothing leaves this machine.
 Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and the message says why.""",
 )
@@ -68,13 +93,13 @@ Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and
 @json_option
 @click.pass_context
 def root(context: click.Context, as_json: bool) -> Any:
-    """Starts every session of a coding agent with what the earlier ones found out.
+    """Starts every session of a coding agent with what earlier sessions found out.
 
-    Preheat reads the transcripts that agents leave (and delete after a while), takes the secrets out, keeps them, judges
-    every tool call, learns what works in each project and what goes wrong, and hands the right part of it to a new session.
+    Preheat reads the transcripts that agents leave (and delete after a while), removes the secrets, stores them, judges every
+    tool call, learns what works and what goes wrong in each project, and gives the right part of it to a new session.
     """
     if context.invoked_subcommand is None:
-        from preheat.cli.overview import overview  # noqa: PLC0415 - rich, which `preheat --version` does not wait for
+        from preheat.cli.overview import overview  # noqa: PLC0415 - loads rich
 
         return overview(as_json)
     return None

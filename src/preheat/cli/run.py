@@ -1,7 +1,4 @@
-"""Runs a command by its name, and says what is wrong with how it was typed.
-
-Knows nothing of sessions or archives.
-"""
+"""Runs a command line, and explains in one line what is wrong with it. Knows no command."""
 
 import os
 
@@ -14,17 +11,17 @@ COMPLETE = "_PREHEAT_COMPLETE"
 NO_COMMAND: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""A group without a command: its message would be the whole help page."""
+"""Raised for a group without a command; its own message would be the whole help page."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; the exit code comes back."""
+    """Run a command; returns the exit code."""
     return guarded(lambda: _run(arguments))
 
 
 def _run(arguments: list[str]) -> int:
     if instruction := os.environ.get(COMPLETE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell that completes asks for it
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - only for completion
 
         return shell_complete(root, {}, "preheat", COMPLETE, instruction)
     try:
@@ -41,7 +38,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _usage(error: click.UsageError) -> str:
-    """One line with names in backticks, as everywhere else; where to read more if the line does not say it all."""
+    """The error in one line, with names in backticks, and where to read more."""
     group = error.ctx.command if error.ctx else None
     if isinstance(error, NO_COMMAND) and isinstance(group, click.Group) and error.ctx:
         names = ", ".join(group.list_commands(error.ctx))

@@ -1,11 +1,12 @@
-"""`preheat scorecard`: how a session went, with the arithmetic. The counting is `preheat.app.analysis.scorecard`'s work."""
+"""The command `preheat scorecard`: scores of a session, with the arithmetic. Counts nothing itself."""
 
 from typing import TYPE_CHECKING
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import moment, one_line, short_path
 
@@ -21,24 +22,30 @@ _NUMBER = 5
 
 
 @click.command(
+    "scorecard",
     cls=Examples,
     epilog="""\
   preheat scorecard                              the latest session
-  preheat scorecard 0f3c1a2b --earlier 50        beside fifty earlier ones
+  preheat scorecard 0f3c1a2b --earlier 50        compared with fifty earlier ones
   preheat scorecard latest --json | jq .mean
 
 The formulas are in docs/concepts/scorecard.md; the rules of safety in docs/concepts/safety-rules.md.""",
 )
 @click.argument("session", type=SessionName(), default="latest")
 @click.option(
-    "--earlier", type=click.IntRange(0, 1000), default=20, show_default=True, metavar="N", help="Compare with so many."
+    "--earlier",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many earlier sessions to compare with.",
 )
 @json_option
-def command(session: str, earlier: int, as_json: bool) -> int:
+def scorecard_command(session: str, earlier: int, as_json: bool) -> int:
     """Score a session: safety, efficiency, focus, UX, and their mean.
 
     SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with
-    the numbers. Beside it stands the median of the project's earlier sessions, and how many of them scored lower.
+    the numbers. Next to a score are the median of the project's earlier sessions, and how many of them scored lower.
     """
     home = archived()
     summary = home.archive.find(session)
@@ -59,7 +66,7 @@ def command(session: str, earlier: int, as_json: bool) -> int:
 
 
 def as_values(scored: "Scored") -> dict[str, object]:
-    """What JSON says: the scores by name, their lines, what was counted, and the trend."""
+    """The scores by name with their lines, what was counted, and the trend, for JSON."""
     card = scored.card
     return {
         "session": scored.key,
@@ -80,14 +87,14 @@ def show(screen: "Console", scored: "Scored") -> None:
     if card.mean is None:
         say(screen, f"{card.arithmetic[:1].upper()}{card.arithmetic[1:]}.", "bold")
         return
-    say(screen, _row("Mean", card.mean, _standing(scored, "mean")), f"bold {_colour(card.mean)}")
+    say(screen, _row("Mean", card.mean, _describe_trend(scored, "mean")), f"bold {_colour(card.mean)}")
     say(screen, f"{'':{_LABEL}}{card.arithmetic}", "dim")
     for score in card.scores:
         say(screen)
         _show_score(screen, scored, score)
     if not scored.earlier:
         say(screen)
-        say(screen, "No earlier session of this project could be scored: there is no trend yet.", "dim")
+        say(screen, "No earlier session of this project could be scored, so there is no trend yet.", "dim")
 
 
 def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
@@ -95,20 +102,20 @@ def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
     if score.value is None:
         say(screen, f"{name:<{_LABEL}}{'-':>{_NUMBER}}  {score.why}", "bold")
         return
-    say(screen, _row(name, score.value, _standing(scored, score.dimension)), f"bold {_colour(score.value)}")
+    say(screen, _row(name, score.value, _describe_trend(scored, score.dimension)), f"bold {_colour(score.value)}")
     costly = [line for line in score.lines if line.points >= 0.05]
     for line in costly:
         say(screen, f"{'':{_LABEL}}{_points(line):>{_NUMBER}}  {clean(line.text)}")
     rest = len(score.lines) - len(costly)
     if rest:
-        say(screen, f"{'':{_LABEL}}{'0':>{_NUMBER}}  {_nothing(score)}", "dim")
+        say(screen, f"{'':{_LABEL}}{'0':>{_NUMBER}}  {_without_loss(score)}", "dim")
     if score.dimension == "safety":
         for met in scored.card.facts.rules:
             say(screen, f"{'':{_LABEL + _NUMBER}}  {met.rule}: {clean(met.example)}", "dim")
 
 
-def _nothing(score: "Score") -> str:
-    """The lines that took nothing, by their names."""
+def _without_loss(score: "Score") -> str:
+    """The names of the lines that took no points."""
     names = [line.text.partition(":")[0] for line in score.lines if line.points < 0.05]
     return ", ".join(names)
 
@@ -117,11 +124,11 @@ def _points(line: "Line") -> str:
     return f"−{line.points:.0f}" if line.points >= 1 else f"−{line.points:.1f}"
 
 
-def _row(name: str, value: float, standing: str) -> str:
-    return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{standing}"
+def _row(name: str, value: float, trend: str) -> str:
+    return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{trend}"
 
 
-def _standing(scored: "Scored", name: str) -> str:
+def _describe_trend(scored: "Scored", name: str) -> str:
     found = scored.standings.get(name)
     if found is None:
         return ""

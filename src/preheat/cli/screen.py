@@ -1,18 +1,20 @@
-"""The terminal: consoles that know when to leave colours away, and JSON for programs.
+"""Output: consoles with colours only where they belong, and JSON for programs.
 
-Knows nothing of what is shown. Light until a console is made: tab completion imports the commands, and programs want JSON.
+Knows nothing of what is printed. Loads rich only when a console is made, because tab completion imports the commands.
 """
 
 import json
 import os
 import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from preheat.cli.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 PIPED_WIDTH = 160
 """Output that is not for a terminal always has this width, so that it does not change with the window."""
@@ -21,23 +23,41 @@ _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\
 
 def console(stderr: bool = False) -> "Console":
     """A console on a stream: colours, links and the window's width only on a terminal, colours never with NO_COLOR."""
-    from preheat.cli.terminal import Terminal  # noqa: PLC0415 - rich takes longer than a completion
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
-    return Terminal(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return _console_class()(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+@cache
+def _console_class() -> "type[Console]":
+    from rich.console import Console  # noqa: PLC0415 - rich takes longer than a completion
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            """The reader closed our output, as `head` does: the command ends, and not as an error."""
+            raise BrokenPipeError
+
+    return Terminal
 
 
 def clean(text: str) -> str:
-    """Text out of a transcript without what a terminal would obey: colours, cursor moves, titles."""
+    """A text from a transcript without terminal control: colours, cursor moves, titles."""
     return printable(_ESCAPES.sub("", text.replace("\r\n", "\n"))) if "\x1b" in text else printable(text)
 
 
 def say(screen: "Console", text: str = "", style: str = "") -> None:
-    """One line as it stands: long ones are left to the terminal to wrap."""
+    """Print one line; the terminal wraps it if it is long."""
     from rich.text import Text  # noqa: PLC0415 - rich takes longer than a completion
 
     screen.print(Text(text, style), soft_wrap=True)
+
+
+def plain_table(**options: Any) -> "Table":
+    """A table without a box, for a command whose module must not load rich."""
+    from rich.table import Table  # noqa: PLC0415 - rich takes longer than a completion
+
+    return Table(box=None, pad_edge=False, **options)
 
 
 def print_table(screen: "Console", table: "RenderableType") -> None:
@@ -49,7 +69,7 @@ def print_table(screen: "Console", table: "RenderableType") -> None:
 
 
 def hint(text: str) -> None:
-    """What to do next; on the error stream, so that it is in nobody's way."""
+    """Print what to do next, on the error stream, so that it is not in the output."""
     say(console(stderr=True), text, "dim")
 
 
@@ -60,7 +80,7 @@ def print_json(value: Any) -> None:
 
 
 def as_json(value: Any, indent: int = 0) -> str:
-    """JSON text; names of files that are no text are escaped, not refused."""
+    """A value as JSON text; file names that are not valid text are escaped."""
     import msgspec  # noqa: PLC0415 - a completion needs none
 
     try:

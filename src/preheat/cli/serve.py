@@ -6,32 +6,33 @@ from typing import Any
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import count, size, span
 from preheat.errors import UserError
 from preheat.settings import data_folder
 
 
 @click.command(
+    "serve",
     cls=Examples,
     epilog="""\
   preheat serve                    start it now
-  preheat serve --status           is it there, and how does it go
+  preheat serve --status           is it running, and what has it done
   preheat serve --stop
   preheat serve --foreground       stay here, for a service manager
 
-Hooks start it when they need it, and it ends by itself when nothing happened for a while: there is nothing to set up.""",
+Hooks start it when they need it, and it ends by itself when nothing has happened for a while: there is nothing to set up.""",
 )
 @click.option("--foreground", is_flag=True, help="Be the daemon, instead of starting one.")
-@click.option("--stop", is_flag=True, help="End the one that runs.")
-@click.option("--status", is_flag=True, help="Say whether one runs, and how it goes.")
+@click.option("--stop", is_flag=True, help="Stop the running one.")
+@click.option("--status", is_flag=True, help="Say whether one runs, and what it has done.")
 @click.option(
     "--exit-after", type=click.FloatRange(0.01), default=30.0, show_default=True, metavar="MINUTES",
-    help="With --foreground: end after so long without an event.",
+    help="With --foreground: end after this time without an event.",
 )  # fmt: skip
 @json_option
-def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_json: bool) -> int:
-    """Start the process that the agents' hooks talk to; also stop it, or show how it goes."""
+def serve_command(foreground: bool, stop: bool, status: bool, exit_after: float, as_json: bool) -> int:
+    """Start, stop or show the daemon, the process that the agents' hooks talk to."""
     if sys.platform == "win32":
         raise UserError("the daemon needs Unix sockets, which this system does not have")
     if foreground + stop + status > 1:
@@ -39,7 +40,7 @@ def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_js
     if status:
         return _show(open_home().daemon.status(), as_json)
     if stop:
-        print("It has ended." if open_home().daemon.stop() else "None runs.")
+        print("The daemon has stopped." if open_home().daemon.stop() else "No daemon runs.")
         return 0
     if foreground:
         from preheat.daemon.process import serve  # noqa: PLC0415 - starts another surface
@@ -49,25 +50,27 @@ def command(foreground: bool, stop: bool, status: bool, exit_after: float, as_js
         except OSError as error:
             raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
     started = open_home().daemon.start()
-    print(f"It runs{' already' if started.before else ''}, as process {started.holder.pid}.")
+    print(f"The daemon runs{' already' if started.before else ''}, as process {started.holder.pid}.")
     return 0
 
 
-def _show(told: dict[str, Any], as_json: bool) -> int:
-    troubles = told.get("troubles", ())
+def _show(state: dict[str, Any], as_json: bool) -> int:
+    troubles = state.get("troubles", ())
     if as_json:
         from preheat.cli.screen import print_json  # noqa: PLC0415 - rich, which would stay in a daemon's memory
 
-        print_json(told)
-    elif not told["running"]:
-        print("None runs; the first hook starts it.")
+        print_json(state)
+    elif not state["running"]:
+        print("No daemon runs; the first hook starts one.")
     else:
-        if "pid" in told:
-            print(f"It runs, as process {told['pid']} of version {told['version']}, for {span(told['seconds'])}.")
+        if "pid" in state:
             print(
-                f"{count(told['events'], 'event')} of {count(told['sessions'], 'session')}, "
-                f"{count(told['advisories'], 'advisory', 'advisories')}, {count(told['contexts'], 'context')} given; "
-                f"{size(told['memory'])} of memory."
+                f"The daemon runs, as process {state['pid']} of version {state['version']}, for {span(state['seconds'])}."
+            )
+            print(
+                f"{count(state['events'], 'event')} of {count(state['sessions'], 'session')}, "
+                f"{count(state['advisories'], 'advisory', 'advisories')}, {count(state['contexts'], 'context')} given; "
+                f"{size(state['memory'])} of memory."
             )
         for trouble in troubles:
             print(f"! {trouble}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from preheat.cli.command import ExampleGroup, Examples, json_option
 from preheat.cli.home import archived, up_to_date
-from preheat.cli.options import Examples, SessionName, chosen, filter_options, json_option
+from preheat.cli.options import SessionName, chosen, filter_options
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, short_path
 
@@ -19,22 +20,19 @@ if TYPE_CHECKING:
 _LIMIT = 20
 
 
-class _Group(Examples, click.Group):
-    pass
-
-
 @click.group(
-    cls=_Group,
+    "sessions",
+    cls=ExampleGroup,
     epilog="""\
   preheat sessions list --project . --since 7d
   preheat sessions show latest
   preheat sessions search '"foreign key" migration' --kind command""",
 )
-def command() -> None:
+def sessions_group() -> None:
     """List, show and search the sessions in the archive."""
 
 
-@command.command(
+@sessions_group.command(
     "list",
     cls=Examples,
     epilog="""\
@@ -45,48 +43,47 @@ def command() -> None:
 )
 @filter_options
 @click.option(
-    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most this many."
 )
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @json_option
 def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
     """List sessions, the newest first."""
-    sessions, wanted = up_to_date().archive, chosen(options)
-    found = sessions.sessions(wanted, None if everything else limit)
+    sessions, filters = up_to_date().archive, chosen(options)
+    found = sessions.sessions(filters, None if everything else limit)
     if as_json:
         print_json(found)
         return 0
     if not found:
-        hint("No session fits. Take a filter away, or `preheat sync` first.")
+        hint("No session matches. Use fewer filters, or run `preheat sync` first.")
         return 0
     from preheat.cli.listing import show_list  # noqa: PLC0415 - rich takes longer than a completion
 
-    total, names = sessions.count(wanted), sessions.short_names(each.key for each in found)
+    total, names = sessions.count(filters), sessions.short_names(each.key for each in found)
     show_list(found, names)
     more = f"{len(found):,} of {count(total, 'session')}; --all lists them all. " if total > len(found) else ""
     hint(f"{more}`preheat sessions show {names[found[0].key]}` shows one.")
     return 0
 
 
-@command.command(
+@sessions_group.command(
     "show",
     cls=Examples,
     epilog="""\
   preheat sessions show latest
-  preheat sessions show 0f3c1a2b --calls | less -R     with what went into the calls and came out
-  preheat sessions show 0f3c1a2b --raw > copy.jsonl    the bytes as the agent wrote them (secrets taken out)""",
+  preheat sessions show 0f3c1a2b --calls | less -R     with the inputs and outputs of calls
+  preheat sessions show 0f3c1a2b --raw > copy.jsonl    the bytes as the agent wrote them (secrets removed)""",
 )
 @click.argument("session", type=SessionName())
-@click.option("--calls", is_flag=True, help="Unfold the calls: what went in and what came out, cut when long.")
-@click.option("--full", is_flag=True, help="Unfold everything, thoughts too, and cut nothing.")
+@click.option("--calls", is_flag=True, help="Show the input and output of calls, cut when long.")
+@click.option("--full", is_flag=True, help="Show everything, thoughts too, and cut nothing.")
 @click.option("--raw", is_flag=True, help="Write the stored bytes of its file.")
 @json_option
 def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool) -> int:
     """Show one session as a transcript.
 
-    SESSION is an id, the beginning of one, or `latest`. Calls are folded to a line each: whether they worked (as
-    `preheat profile` and `preheat replay` judge it), the tool, what it was given, the size of what came back, and how long it
-    took.
+    SESSION is an id, the beginning of one, or `latest`. A call is one line: whether it worked (as `preheat profile`
+    and `preheat replay` judge it), the tool, its input, the size of its output, and how long it took.
     """
     sessions = archived().archive
     if raw:
@@ -109,13 +106,13 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
 
 
 def as_values(transcript: "Transcript") -> dict[str, Any]:
-    """A session for programs: its own fields, and what came of each call."""
+    """A session for JSON: its own fields, and the outcome of each call."""
     session = transcript.session
     fields = {name: getattr(session, name) for name in session.__struct_fields__}
     return {**fields, "outcomes": transcript.calls}
 
 
-@command.command(
+@sessions_group.command(
     "search",
     cls=Examples,
     epilog="""\
@@ -131,14 +128,14 @@ def as_values(transcript: "Transcript") -> dict[str, Any]:
     "kinds",
     type=click.Choice(["human", "assistant", "command"]),
     multiple=True,
-    help="Only in what a person said, the assistant said, or was run (repeatable).",
+    help="Only in messages of people or of the assistant, or in commands (repeatable).",
 )
 @click.option(
-    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="So many at most."
+    "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most this many."
 )
 @json_option
 def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, as_json: bool, **options: Any) -> int:
-    """Search what people and agents said and which commands were run.
+    """Search messages of people and agents, and the commands that were run.
 
     All WORDS must be in the same message; the best matches come first.
     """

@@ -4,28 +4,32 @@ Knows no agent's settings.
 """
 
 import os
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from preheat.app.machine.installation import Place, SelfTest, Standing, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.text import count, moment, short_path
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 @click.command(
+    "status",
     cls=Examples,
     epilog="""\
   preheat status
   preheat status --json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def status_command(as_json: bool) -> int:
     """Say which agents call Preheat, and whether it works.
 
-    Looks at your own settings and at those of the project around this folder; changes nothing, starts nothing.
+    Looks at your own settings and at those of the project around this folder; changes and starts nothing.
     """
     found = home().installation.status(project_around(os.getcwd()))
     if as_json:
@@ -33,7 +37,7 @@ def command(as_json: bool) -> int:
         return 0
     screen = console()
     for each in found.agents:
-        _show(screen, each)
+        _show_agent(screen, each)
     installed = any(each.places for each in found.agents)
     _show_test(screen, found.self_test, installed)
     if installed:
@@ -41,33 +45,33 @@ def command(as_json: bool) -> int:
     return 0
 
 
-def _show(screen: Console, standing: Standing) -> None:
-    if not standing.places:
-        there = f"not installed; `preheat install {standing.agent}`" if standing.present else "not on this machine"
-        say(screen, f"{standing.title}: {there}", "dim")
+def _show_agent(screen: "Console", agent: Standing) -> None:
+    if not agent.places:
+        there = f"not installed; `preheat install {agent.agent}`" if agent.present else "not on this machine"
+        say(screen, f"{agent.title}: {there}", "dim")
         return
-    say(screen, standing.title, "bold")
-    if standing.program:
-        say(screen, f"  {short_path(standing.program)}")
-    for place in standing.places:
-        _show_place(screen, standing.agent, place)
-    if standing.last_at is not None:
-        say(screen, f"  last heard of {moment(standing.last_at)} ({standing.last_event})")
+    say(screen, agent.title, "bold")
+    if agent.program:
+        say(screen, f"  {short_path(agent.program)}")
+    for place in agent.places:
+        _show_place(screen, agent.agent, place)
+    if agent.last_at is not None:
+        say(screen, f"  last event {moment(agent.last_at)} ({agent.last_event})")
     else:
-        say(screen, "  not heard of yet")
-    if standing.doubles:
-        say(screen, f"  ! {count(len(standing.doubles), 'file')} call Preheat in the same session:", "yellow")
-        for path in standing.doubles:
+        say(screen, "  no event yet")
+    if agent.doubles:
+        say(screen, f"  ! {count(len(agent.doubles), 'file')} call Preheat in the same session:", "yellow")
+        for path in agent.doubles:
             say(screen, f"      {short_path(path)}")
-        say(screen, f"    {standing.advice}")
-    for note in standing.notes:
+        say(screen, f"    {agent.advice}")
+    for note in agent.notes:
         say(screen, f"  {note}", "dim")
 
 
-def _show_place(screen: Console, agent: str, place: Place) -> None:
+def _show_place(screen: "Console", agent: str, place: Place) -> None:
     what = count(len(place.events), "hook") if place.events else "plugin"
     if place.how:
-        what += f" by way of `{place.how}`"
+        what += f" installed by `{place.how}`"
     posts = ", posted where the agent can" if place.posts else ""
     where = "this project" if place.scope == "project" else "all projects"
     say(screen, f"  {where}: {what}{posts} in {short_path(place.path)}")
@@ -76,12 +80,10 @@ def _show_place(screen: Console, agent: str, place: Place) -> None:
     say(screen, f"    {verdict}{reason}", {"no": "red", "yes": "green"}.get(place.active, ""))
     if not place.current:
         option = " --project" if place.scope == "project" else f" --how {place.how}" if place.how else ""
-        say(
-            screen, f"    it is not what would be installed now; `preheat install {agent}{option}` brings it up to date"
-        )
+        say(screen, f"    it is not what would be installed now; `preheat install {agent}{option}` updates it")
 
 
-def _show_test(screen: Console, tested: SelfTest, installed: bool) -> None:
+def _show_test(screen: "Console", tested: SelfTest, installed: bool) -> None:
     if tested.client == "missing" and not installed:
         say(screen, "Nothing is installed yet: `preheat install AGENT` has an agent call Preheat.")
     elif tested.client == "works":

@@ -1,22 +1,23 @@
-"""What a sync did, in words and as JSON. Standard library only and light: every plain sync prints it.
+"""What a sync did, in words and as JSON. Light: every plain sync prints it.
 
 Knows nothing of terminals or colours.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from preheat.app.agents import agent_names, title_of
 from preheat.cli.nothing_new import NOTHING_THERE, nothing_new
 from preheat.cli.text import columns, count, printable, size, span
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from preheat.app.sessions.archive import AgentReport, SyncReport
 
 MOST_PROBLEMS = 20
-"""More are counted, not shown: `preheat doctor` has them all."""
+"""More are counted, not printed: `preheat doctor` lists all."""
 
 
 def exit_code(report: SyncReport) -> int:
@@ -28,7 +29,7 @@ def summary_lines(report: SyncReport) -> list[str]:
     """What was read, by agent; one sentence if there was nothing to read."""
     read = {agent: row for agent, row in report.agents.items() if row.read}
     if not read:
-        return [_nothing_read(report)]
+        return [_describe_no_reading(report)]
     rows = [["", "files", "read", "sessions", "calls", "messages", "size", "problems"]]
     rows += [_row(title_of(agent), report.agents[agent]) for agent in agent_names() if agent in report.agents]
     if len(rows) > 2:
@@ -38,11 +39,11 @@ def summary_lines(report: SyncReport) -> list[str]:
     lines = [*columns(rows), "", f"Read {size(total.bytes)} in {span(report.seconds)}{speed}."]
     if report.redactions:
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in _by_count(report.redactions))
-        lines.append(f"Took out {count(sum(report.redactions.values()), 'secret')} before storing: {kinds}.")
+        lines.append(f"Removed {count(sum(report.redactions.values()), 'secret')} before storing: {kinds}.")
     return lines
 
 
-def _nothing_read(report: SyncReport) -> str:
+def _describe_no_reading(report: SyncReport) -> str:
     files = sum(row.files for row in report.agents.values())
     if report.failures:
         return f"Nothing was read: {count(len(report.failures), 'file')} could not be opened."
@@ -74,12 +75,12 @@ def problem_lines(report: SyncReport) -> list[str]:
 
 
 def problem_line(path: str, line: int | None, why: str) -> str:
-    """`path:line: why`, the way compilers say it."""
+    """`path:line: why`, as compilers write it."""
     return f"{path}: {why}" if line is None else f"{path}:{line}: {why}"
 
 
 def capped(lines: list[str]) -> list[str]:
-    """The first of them, and how many more there are."""
+    """The first lines, and how many more there are."""
     shown = [printable(line) for line in lines[:MOST_PROBLEMS]]
     if len(lines) > len(shown):
         shown.append(f"and {len(lines) - len(shown):,} more; `preheat doctor` lists them")
@@ -87,7 +88,7 @@ def capped(lines: list[str]) -> list[str]:
 
 
 def report_json(report: SyncReport) -> dict[str, Any]:
-    """The same as plain values."""
+    """The report for JSON."""
     return {
         "agents": {agent: row._asdict() for agent, row in report.agents.items()},
         "redactions": dict(_by_count(report.redactions)),

@@ -3,31 +3,32 @@
 import click
 
 from preheat.app.agents import agent_names
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.command import Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.syncing import bring_up_to_date
 
 
 @click.command(
+    "sync",
     cls=Examples,
     epilog="""\
   preheat sync                          everything new, of all agents
   preheat sync --agent NAME             of one agent only (`preheat doctor` lists them)
-  preheat sync backup/projects          all sessions below a folder, whosever they are
+  preheat sync backup/projects          all sessions below a folder, of any agent
   preheat sync run.traj.json --json     one file; the report as JSON
 
-Only what has changed is read. A sync can be stopped at any moment: the next one goes on from there.
-What cannot be read is named with its line on the error stream; everything else is still read, and the
-exit code is 1.""",
+Only what has changed is read. A sync can be stopped at any time: the next one continues from there.
+Every line that cannot be read is named on the error stream; the rest is still read, and the exit code is 1.""",
 )
 @click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE|FOLDER]...")
 @click.option(
     "--agent", "agents", type=AgentName(), multiple=True, metavar="NAME", help="Only this agent (repeatable)."
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but what went wrong.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only problems.")
 @json_option
-def command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+def sync_command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Read what is new into the archive.
 
-    Without FILE, looks where each agent keeps its sessions. Secrets are taken out before anything is stored.
+    Without FILE, looks where each agent keeps its sessions. Secrets are removed before anything is stored.
     """
     return bring_up_to_date(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def bring_up_to_date(
     agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool, seen: "Look | None" = None
 ) -> int:
-    """Sync the places of these agents (none: of all), or the named files and folders; the exit code comes back.
+    """Sync the places of these agents (none: of all), or the named files and folders; returns the exit code.
 
-    `seen` is what a look at all places has found already.
+    `seen` is what the quick path has already found in all places.
     """
     home = open_home()
     named = home.find_files(files, agents) if files else None
@@ -34,16 +34,16 @@ def bring_up_to_date(
         more = {"unrecognised_files": named.unrecognised, "unreadable_files": unreadable} if named else {}
         print_json({**report_json(report), **more})
     elif not quiet:
-        _say(report, named)
+        _print_report(report, named)
     for line in [*capped(unreadable), *problem_lines(report)]:
         print(line, file=sys.stderr)
     return max(exit_code(report), 1 if unreadable else 0)
 
 
-def _say(report: "SyncReport", named: "NamedFiles | None") -> None:
+def _print_report(report: "SyncReport", named: "NamedFiles | None") -> None:
     if named and not named.files:
-        print("There is no session in what was named.")
+        print("There is no session in these files.")
     else:
         print("\n".join(summary_lines(report)))
     if named and named.unrecognised:
-        print(f"{count(named.unrecognised, 'other file')} passed over: no session of an agent that Preheat knows.")
+        print(f"{count(named.unrecognised, 'other file')} skipped: not a session of an agent that Preheat knows.")

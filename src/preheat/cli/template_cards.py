@@ -1,6 +1,6 @@
-"""Templates on a terminal: the head of a version, and the difference of two.
+"""Templates on a terminal: a version's head, and the difference of two versions.
 
-What is shown came out of sessions or from strangers: it is cleaned of what a terminal would obey.
+Knows nothing of how they are made. Their texts come from sessions and from other people, so control characters are removed.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _MOST_MARKERS = 6
 
 
 def show_head(found: ShownTemplate) -> None:
-    """What a version is, where it comes from and how it did."""
+    """Print what a version contains, where it comes from and how its sessions went."""
     screen, template = console(), found.version.template
     say(
         screen,
@@ -40,7 +40,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
     facts, user = template.extraction, template.user
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
     rates = f", {facts.mistake_rate:.1%} mistakes" if facts.mistake_rate is not None else ""
-    held = [title_of(template.agent) if template.agent else "", template.project]
+    scope = [title_of(template.agent) if template.agent else "", template.project]
     sources = [each for each in template.sources if not each.startswith("#")]
     return [
         (
@@ -49,7 +49,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
             if template.lessons
             else "none",
         ),
-        ("rests on", f"{count(calls, 'call')}, {_evidence(template)} kept as evidence" if calls else ""),
+        ("evidence", f"{count(calls, 'call')}, {_evidence(template)} stored" if calls else ""),
         (
             "made from",
             f"{count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}" if facts.sessions else "",
@@ -57,7 +57,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
         ("sessions", ", ".join(sources[:3]) + (f" and {len(sources) - 3:,} more" if len(sources) > 3 else "")),
         ("left out", by_reason(facts.skipped)),
         ("settings", ", ".join(f"{name} {value}" for name, value in sorted(facts.settings.items()))),
-        ("holds for", ", ".join(filter(None, held)) or "any project"),
+        ("holds for", ", ".join(filter(None, scope)) or "any project"),
         ("person", ", ".join(each for each in (user.style, user.feedback) if each != "unknown")),
         ("tools", ", ".join(user.preferred_tools)),
         ("markers", ", ".join(template.markers[:_MOST_MARKERS])),
@@ -77,21 +77,21 @@ def _evidence(template: Template) -> str:
 
 
 def show_difference(compared: VersionChange) -> None:
-    """What came, what went and what changed."""
+    """Print the lessons that were added, removed and changed."""
     screen, found = console(), compared.difference
     say(screen, f"{compared.before.title} → {compared.after.title}", "bold")
     for change in found.template:
-        say(screen, f"  {_told(change)}")
+        say(screen, f"  {_describe_change(change)}")
     for sign, style, lessons in (("+", "green", found.added), ("-", "red", found.removed)):
         for lesson in lessons:
             say(screen, f"{sign} {_line(lesson)}", style)
     for changed in found.changed:
         say(screen, f"~ {_line(changed.lesson)}", "yellow")
         for change in changed.changes:
-            if change.field != "text" or len(changed.changes) == 1:  # it says in a sentence what the others say
-                say(screen, f"    {_told(change)}", "dim")
+            if change.field != "text" or len(changed.changes) == 1:  # the text repeats the other changes
+                say(screen, f"    {_describe_change(change)}", "dim")
     if found.empty:
-        say(screen, "They say the same.")
+        say(screen, "They are the same.")
         return
     facts = f"{len(found.added):,} added, {len(found.removed):,} removed, {len(found.changed):,} changed"
     say(screen, f"{facts}, {found.same:,} as before", "dim")
@@ -101,12 +101,12 @@ def _line(lesson: Lesson) -> str:
     return f"{lesson.id}  {lesson.kind}  {one_line(clean(lesson.text), 160)}"
 
 
-def _told(change: Change) -> str:
+def _describe_change(change: Change) -> str:
     if isinstance(change.before, tuple) and isinstance(change.after, tuple):
-        gone = [each for each in change.before if each not in change.after]
-        come = [each for each in change.after if each not in change.before]
-        parts = [f"{sign}{_value(each)}" for sign, some in (("-", gone), ("+", come)) for each in some[:3]]
-        more = f" and {len(gone) + len(come) - len(parts):,} more" if len(gone) + len(come) > len(parts) else ""
+        removed = [each for each in change.before if each not in change.after]
+        added = [each for each in change.after if each not in change.before]
+        parts = [f"{sign}{_value(each)}" for sign, some in (("-", removed), ("+", added)) for each in some[:3]]
+        more = f" and {len(removed) + len(added) - len(parts):,} more" if len(removed) + len(added) > len(parts) else ""
         return f"{change.field}: {' '.join(parts) or 'another order'}{more}"
     if change.field in ("last_seen", "expires_at"):
         return f"{change.field}: {moment(change.before)} → {moment(change.after)}"

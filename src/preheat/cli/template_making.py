@@ -3,17 +3,19 @@
 Knows nothing of how it was made.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preheat.amounts import by_reason
-from preheat.app.templates.building import Made
 from preheat.cli.screen import console, hint, say
 from preheat.cli.template_names import by_kind
 from preheat.cli.text import count
 
+if TYPE_CHECKING:  # what takes SQLAlchemy to load
+    from preheat.app.templates.building import Made
 
-def made_value(made: Made) -> dict[str, Any]:
-    """For programs."""
+
+def made_value(made: "Made") -> dict[str, Any]:
+    """The template and what was left out, for JSON."""
     template = made.built.template
     return {
         "name": template.name,
@@ -25,13 +27,13 @@ def made_value(made: Made) -> dict[str, Any]:
     }
 
 
-def say_made(made: Made, verb: str) -> None:
-    """What was made, from what, and what is not in it."""
+def say_made(made: "Made", verb: str) -> None:
+    """Print what was made, from which sessions, and what was left out."""
     screen, template = console(), made.built.template
     version = f"`{template.name}` {made.kept.short}"
     facts = template.extraction
     if not made.kept.new:
-        say(screen, f"Nothing changed: {version} says all of it already.")
+        say(screen, f"Nothing changed: {version} has all of it already.")
     else:
         say(screen, f"{verb} {version}: {count(len(template.lessons), 'lesson')} ({by_kind(template)})", "bold")
     rates = f", {facts.mistake_rate:.1%} mistakes" if facts.mistake_rate is not None else ""

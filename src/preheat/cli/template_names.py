@@ -1,7 +1,4 @@
-"""Templates on the command line: names with tab completion, and how a template is told of in a few words.
-
-Knows nothing of what the commands do.
-"""
+"""Templates on the command line: names with tab completion, and a template described in a few words. Knows no command."""
 
 from collections import Counter
 from typing import Any
@@ -69,5 +66,5 @@ def describe_use(track: Tracked) -> str:
         return "not used yet"
     judged = track.succeeded + track.failed
     times = "once" if track.uses == 1 else f"{track.uses:,} times"
-    success = f"{track.succeeded / judged:.0%} success of {judged:,}" if judged else "success not known"
+    success = f"{track.succeeded / judged:.0%} success of {judged:,}" if judged else "success unknown"
     return f"used {times}, {success}"

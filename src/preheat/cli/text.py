@@ -1,4 +1,4 @@
-"""Numbers, times, sizes and paths as people read them. Standard library only and light: the quick path prints with it.
+"""Numbers, times, sizes and paths as people read them. Light, because the quick path of a sync loads it.
 
 Knows nothing of terminals or colours.
 """
@@ -11,7 +11,7 @@ import time
 from preheat.amounts import counted
 from preheat.amounts import size as size
 
-TYPE_CHECKING = False  # importing `typing` would cost more than all that is printed here
+TYPE_CHECKING = False  # importing `typing` would take longer than the quick path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,12 +27,12 @@ _DIRECTIONS = (
     0xFEFF,
     *range(0xE0000, 0xE0080),
 )
-"""Marks that turn the direction of what follows, and letters that do not show; joiners stay, some scripts need them."""
+"""Marks that change the direction of text, and invisible letters; joiners stay, because some scripts need them."""
 _CONTROL.update(dict.fromkeys(_DIRECTIONS))
 
 
 def printable(text: str) -> str:
-    """Without the characters that a terminal would obey, or that make a text look like another."""
+    """The text without characters that control a terminal, or that make it look like another text."""
     return text.translate(_CONTROL)
 
 
@@ -57,13 +57,13 @@ def span(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
-        return _two(whole, (60, "min"), (1, "s"))
+        return _two_units(whole, (60, "min"), (1, "s"))
     if whole < 86400:
-        return _two(whole, (3600, "h"), (60, "min"))
-    return _two(whole, (86400, "d"), (3600, "h"))
+        return _two_units(whole, (3600, "h"), (60, "min"))
+    return _two_units(whole, (86400, "d"), (3600, "h"))
 
 
-def _two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+def _two_units(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
     rest = seconds % large[0] // small[0]
     first = f"{seconds // large[0]:,} {large[1]}"
     return f"{first} {rest} {small[1]}" if rest else first
@@ -89,7 +89,7 @@ def _local(at: float | None, form: str) -> str:
     try:
         return time.strftime(form, time.localtime(at))
     except (OverflowError, ValueError, OSError):
-        return ""  # a clock that was wrong by millennia
+        return ""  # a clock that was far off
 
 
 def short_path(path: str) -> str:
@@ -101,7 +101,7 @@ def short_path(path: str) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Rows as aligned lines: the first `left` columns to the left, the others to the right."""
+    """Rows as aligned lines: the first `left` columns left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -27,29 +27,29 @@ from preheat.model.live import (
 )
 from preheat.model.outcome import FAILURES
 
-_MOVES: dict[SignalName, float] = {
+_LEAST_CHANGE: dict[SignalName, float] = {
     "focus": 10, "loop": 1, "debt": 1, "drift": 0.2, "pressure": 0.1, "mistake": 1, "trust": 5,
 }  # fmt: skip
-"""By so much a signal must move to be told of."""
-_LEAST: dict[SignalName, float] = {"loop": 2, "mistake": 2, "drift": 0.5, "pressure": 0.5}
-"""Below this it is quiet."""
+"""How much a signal must change to be printed."""
+_LEAST_VALUE: dict[SignalName, float] = {"loop": 2, "mistake": 2, "drift": 0.5, "pressure": 0.5}
+"""Values below this are not printed."""
 _MARKS = ("✓", "✗", "·"), ("+", "x", ".")
 _TOOL = 12
 
 
 def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None:
-    """Print a session; quiet calls are counted, not shown, unless `everything` is wanted."""
+    """Print a session's timeline; calls without a signal are only counted, unless `everything` is set."""
     last: dict[SignalName, float] = {}
     folded = 0
     for moment in timeline.moments:
-        signals = _moved(moment, last)
+        signals = _changed_signals(moment, last)
         if not everything and not signals and _is_quiet(moment):
             folded += isinstance(moment.event, Called)
             continue
         if folded:
             say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
             folded = 0
-        _moment(screen, moment, signals)
+        _show_moment(screen, moment, signals)
     if folded:
         say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
     say(screen)
@@ -57,12 +57,16 @@ def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None
 
 
 def summary(timeline: Timeline) -> str:
-    """How much would have been said."""
-    said = timeline.advisories
-    by = [f"{sum(each.signal == name for each in said)} {name}" for name in dict.fromkeys(each.signal for each in said)]
+    """The number of turns and of advisories."""
+    advisories = timeline.advisories
+    by = [
+        f"{sum(each.signal == name for each in advisories)} {name}"
+        for name in dict.fromkeys(each.signal for each in advisories)
+    ]
     rate = f", {per_hundred(timeline):.1f} per 100 turns" if timeline.turns else ""
-    told = f"{count(len(said), 'advisory', 'advisories')}{rate} ({', '.join(by)})" if said else "silence throughout"
-    return f"{count(timeline.turns, 'turn')}: {told}"
+    amount = count(len(advisories), "advisory", "advisories")
+    described = f"{amount}{rate} ({', '.join(by)})" if advisories else "no advisory"
+    return f"{count(timeline.turns, 'turn')}: {described}"
 
 
 def per_hundred(timeline: Timeline) -> float:
@@ -79,18 +83,18 @@ def _is_quiet(moment: Moment) -> bool:
     return isinstance(event, Stopped)
 
 
-def _moved(moment: Moment, last: dict[SignalName, float]) -> list[str]:
-    """The signals that moved enough since they were last told, or that are over their threshold for the first time."""
+def _changed_signals(moment: Moment, last: dict[SignalName, float]) -> list[str]:
+    """The signals that changed enough since they were last printed, with `!` for those over their threshold."""
     found = []
     for reading in moment.readings:
-        name, least = reading.signal, _MOVES.get(reading.signal)
+        name, least = reading.signal, _LEAST_CHANGE.get(reading.signal)
         if least is None:
             continue
         value, before = reading.value, last.get(reading.signal)
-        if before is None:  # the first value is where it starts from
+        if before is None:  # the first value is the starting point
             last[name] = value
             continue
-        quiet = _LEAST.get(name, 0.0)
+        quiet = _LEAST_VALUE.get(name, 0.0)
         if abs(value - before) < least or max(value, before) < quiet:
             continue
         last[name] = value
@@ -104,13 +108,13 @@ def _number(reading: Reading) -> str:
     return f"{reading.value:.0f}"
 
 
-def _moment(screen: Console, moment: Moment, signals: list[str]) -> None:
+def _show_moment(screen: Console, moment: Moment, signals: list[str]) -> None:
     warned = [each for each in moment.advisories if each.signal == "mistake" and each.turn < moment.turn]
-    for advisory in warned:  # told before the call was made
-        _told(screen, advisory)
+    for advisory in warned:  # sent before the call was made
+        _show_advisory(screen, advisory)
     event = moment.event
     line = Text(f"{moment.turn or '':>5}  {clock(event.at)}  ")
-    for text, style in _words(event, max(30, min(screen.width, 150) - 40)):
+    for text, style in _describe_event(event, max(30, min(screen.width, 150) - 40)):
         line.append(text, style)
     if signals:
         line.append(f"  {' · '.join(signals)}", "cyan")
@@ -120,19 +124,19 @@ def _moment(screen: Console, moment: Moment, signals: list[str]) -> None:
         say(screen, f"{'':>14} {moment.phase}: {clean(moment.reason)}", "magenta")
     for advisory in moment.advisories:
         if advisory not in warned:
-            _told(screen, advisory)
+            _show_advisory(screen, advisory)
 
 
-def _told(screen: Console, advisory: Advisory) -> None:
+def _show_advisory(screen: Console, advisory: Advisory) -> None:
     say(screen, f"{'':>14} {advisory.signal} > {said(advisory)}", "bold yellow")
 
 
 def said(advisory: Advisory) -> str:
-    """The text without its mark."""
+    """The text of an advisory without its mark."""
     return clean(without_marks(advisory.text))
 
 
-def _words(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
+def _describe_event(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
     if isinstance(event, Called):
         good, bad, other = _MARKS[0] if speaks_unicode() else _MARKS[1]
         failed = event.status in FAILURES
@@ -152,7 +156,7 @@ _NAMES: dict[type, str] = {Began: "began", Compacted: "compacted", Stopped: "sto
 
 
 def as_values(timeline: Timeline) -> dict[str, Any]:
-    """The timeline for programs."""
+    """The timeline for JSON."""
     return {
         "session": timeline.session,
         "agent": timeline.agent,

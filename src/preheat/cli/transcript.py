@@ -33,7 +33,7 @@ _WHO = {"human": "You", "injected": "Program", "preheat": "Preheat"}
 
 
 class Folding(msgspec.Struct, frozen=True):
-    """How much is shown. `cap`: characters of a call's input or output, None for all."""
+    """How much to print. `cap`: characters of a call's input or output, None for all."""
 
     calls: bool = False
     reasoning: bool = False
@@ -58,7 +58,7 @@ class _Transcript:
         self._marks = {"ok": "✓", "failed": "✗", "": "·"} if speaks_unicode() else {"ok": "+", "failed": "x", "": "."}
         self._speaker = ""
         self._folded = False
-        """Whether the last line shown stands for a call or a thought: what is said next keeps its distance."""
+        """Whether the last line was a call or a thought: a blank line comes before the next message."""
         self._others = 0
 
     def show(self) -> None:
@@ -87,13 +87,13 @@ class _Transcript:
         elif isinstance(event, Compaction):
             self._compaction(event)
         elif isinstance(event, Rewind):
-            self._rule("went back: the part above marked as taken back is no longer part of the conversation")
+            self._rule("rewound: the part above marked as taken back is no longer part of the conversation")
         elif isinstance(event, Spawn):
             say(self._screen, f"  -> subagent: preheat sessions show {clean(event.session)}", "cyan")
         elif isinstance(event, Other):
             self._others += 1
 
-    # Who speaks, and what.
+    # Messages.
     def _who(self, name: str, event: Event, style: str) -> None:
         back = " (taken back)" if style else ""
         if self._speaker != name + back:
@@ -150,14 +150,14 @@ class _Transcript:
                 self._text(self._capped(result.text), "dim", "      > ")
 
     def _summary(self, text: str, room: int) -> str:
-        """The argument that tells most; paths inside the project begin there."""
+        """The call's most telling argument; paths in the project are relative to it."""
         project = self._session.project.rstrip("/\\")
         if len(project) > 1:
             text = text.replace(f"{project}/", "").replace(f"{project}\\", "")
         return one_line(clean(text), room)
 
     def _verdict(self, event: ToolCall, result: ToolResult | None, known: CallLine) -> tuple[str, str, str]:
-        """Mark, colour and facts of a call, by what was judged of it."""
+        """Mark, colour and facts of a call, by its outcome."""
         if result is None:
             return self._marks[""], "yellow", "no result"
         took = result.seconds
@@ -165,8 +165,8 @@ class _Transcript:
             took = result.at - event.at
         failed, worked = known.status in FAILURES, known.status in JUDGED
         outcome = f"exit {known.exit_code}" if failed and known.exit_code else known.status
-        told = "" if known.status in ("ok", "unknown") else outcome
-        facts = [told, size(len(result.text)), span(took) if took is not None else ""]
+        shown = "" if known.status in ("ok", "unknown") else outcome
+        facts = [shown, size(len(result.text)), span(took) if took is not None else ""]
         kind = "failed" if failed else "ok" if worked else ""
         return (
             self._marks[kind],
@@ -183,8 +183,8 @@ class _Transcript:
     # Breaks.
     def _compaction(self, event: Compaction) -> None:
         facts = [event.trigger, f"{event.tokens_before:,} tokens before" if event.tokens_before else ""]
-        told = ", ".join(fact for fact in facts if fact)
-        self._rule(f"compacted ({told})" if told else "compacted")
+        details = ", ".join(fact for fact in facts if fact)
+        self._rule(f"compacted ({details})" if details else "compacted")
         if event.summary and self._folding.calls:
             self._text(self._capped(event.summary), "dim")
         elif event.summary:

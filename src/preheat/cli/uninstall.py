@@ -7,23 +7,25 @@ import os
 
 import click
 
-from preheat.app.agents import hookable_agents, title_of
+from preheat.app.agents import title_of
 from preheat.app.machine.installation import StepChange, project_around
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
+from preheat.cli.install import HOOKED
 from preheat.cli.install_ways import difference, show_removed
-from preheat.cli.options import AgentName, Examples, json_option
+from preheat.cli.options import AgentName
 from preheat.cli.screen import print_json
 from preheat.cli.text import short_path
 
-HOOKED = hookable_agents()
 _DONE = {
     "restore": "{path} is as it was before, to the byte.",
-    "delete": "{path} is gone: there was none before.",
-    "change": "Preheat's hooks are out of {path}; what else was changed there since stays.",
+    "delete": "{path} was deleted: there was none before.",
+    "change": "Preheat's hooks were removed from {path}; other changes there stay.",
 }
 
 
 @click.command(
+    "uninstall",
     cls=Examples,
     epilog=f"""\
   preheat uninstall {HOOKED[0]}
@@ -34,8 +36,8 @@ _DONE = {
 @click.option("--project", "here", is_flag=True, help="In the project around this folder, not for all.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 @json_option
-def command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
-    """Take Preheat out of an agent's settings again."""
+def uninstall_command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
+    """Remove Preheat from an agent's settings."""
     installation = home().installation
     change = installation.uninstall(agent, project_around(os.getcwd()) if here else "", dry_run)
     if isinstance(change, StepChange):

@@ -1,52 +1,65 @@
-"""`preheat warm`: templates, and sessions that start warm with them. Its commands by name; each has a module of its own."""
+"""The group `preheat warm`: templates, and sessions that start with them. Knows its commands by name only: `warm start` is to be
+fast, and loads nothing of the others."""
 
 import click
 
-from preheat.cli.lazy import LazyGroup
+from preheat.cli.lazy import CommandEntry, LazyGroup
 
 COMMANDS = {
-    "start": "Print what a new session should know, for a task.",
-    "load": "Have new sessions of a project start with a template.",
-    "test": "Show the exact messages that a template gives for a task.",
-    "extract": "Make a template from one session.",
-    "build": "Make a template from many sessions.",
-    "auto": "Make a template for each project from its best sessions.",
-    "train": "Run a suite of tasks with a real agent, and keep what it learned.",
-    "list": "List the templates.",
-    "show": "Show what is in a template, and what it rests on.",
-    "diff": "Show what changed from one version to another.",
-    "history": "List the versions of a template.",
-    "rollback": "Go back to an earlier version.",
-    "delete": "Delete a template; `restore` brings it back.",
-    "restore": "Bring a deleted template back.",
-    "export": "Write a template as one file to share.",
-    "import": "Take in a template from a file; it waits for a review.",
-    "review": "Look through an imported template, and accept or reject it.",
-    "schema": "Print the JSON schema of template files.",
-    "analyze": "Say how reliable the agent was: in one session, or over many.",
-    "compare": "Compare two sessions, or two sets of sessions.",
-    "compress-check": "Say whether agents work as well after a compaction as before.",
+    "start": CommandEntry("warm_start:start_command", "Print what a new session should know, for a task."),
+    "load": CommandEntry("warm_load:load_command", "Have new sessions of a project start with a template."),
+    "test": CommandEntry("warm_test:test_command", "Show the exact messages that a template gives for a task."),
+    "extract": CommandEntry("warm_extract:extract_command", "Make a template from one session."),
+    "build": CommandEntry("warm_build:build_command", "Make a template from many sessions."),
+    "auto": CommandEntry("warm_auto:auto_command", "Make a template for each project from its best sessions."),
+    "train": CommandEntry(
+        "warm_train:train_command", "Run a suite of tasks with a real agent, and keep what it learned."
+    ),
+    "list": CommandEntry("warm_list:list_command", "List the templates."),
+    "show": CommandEntry("warm_show:show_command", "Show the lessons of a template, and their evidence."),
+    "diff": CommandEntry("warm_diff:diff_command", "Show what changed from one version to another."),
+    "history": CommandEntry("warm_history:history_command", "List the versions of a template."),
+    "rollback": CommandEntry("warm_rollback:rollback_command", "Go back to an earlier version."),
+    "delete": CommandEntry("warm_delete:delete_command", "Delete a template; `restore` brings it back."),
+    "restore": CommandEntry("warm_restore:restore_command", "Bring a deleted template back."),
+    "export": CommandEntry("warm_export:export_command", "Write a template as one file to share."),
+    "import": CommandEntry("warm_import:import_command", "Import a template from a file; it waits for a review."),
+    "review": CommandEntry("warm_review:review_command", "Review an imported template, and accept or reject it."),
+    "schema": CommandEntry("warm_schema:schema_command", "Print the JSON schema of template files."),
+    "analyze": CommandEntry(
+        "profile:profile_command",
+        "Say how reliable the agent was: in one session, or over many.",
+        same_as="preheat profile",
+    ),
+    "compare": CommandEntry(
+        "compare:compare_command", "Compare two sessions, or two sets of sessions.", same_as="preheat compare"
+    ),
+    "compress-check": CommandEntry(
+        "compress_check:compress_check_command",
+        "Say whether agents work as well after a compaction as before.",
+        same_as="preheat compress-check",
+    ),
 }
-"""With the first line of their help; a test holds it to that. The last three are the commands of the same kind beside `warm`."""
+"""The last three are also commands of their own, beside `warm`."""
 OLDER = {"create-template": "extract", "list-templates": "list"}
-"""What the first implementations called them."""
+"""Names of the first implementations."""
 
 
 @click.group(
+    "warm",
     cls=LazyGroup,
     table=COMMANDS,
-    modules="preheat.cli.warm_",
     older=OLDER,
     epilog="""\
   preheat warm build mine --project .          from the sessions of this project
-  preheat warm test mine "fix the login test"  what a session would be told
+  preheat warm test mine "fix the login test"  what a session would get
   preheat warm start --task "fix the login test"
   preheat warm load mine                       new sessions here start with it
   preheat warm diff mine@-1 mine               what the last build changed""",
 )
-def command() -> None:
+def warm_group() -> None:
     """Keep what was learned as templates, and start new sessions warm with it.
 
-    A template is a chosen set of lessons under a name. Its versions never change: each is called by the hash of what is
-    in it. NAME stands for the present one, NAME@3fa2 for one by the beginning of its hash, NAME@-1 for the one before.
+    A template is a set of lessons with a name. Its versions never change; each has the hash of its content. NAME is the
+    present version, NAME@3fa2 the one whose hash begins so, NAME@-1 the one before.
     """

@@ -1,63 +1,84 @@
 """`preheat warm auto`: a template for each project, from its best sessions. What makes one of the best is in
 `preheat.templates.choice`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from preheat.amounts import by_reason
-from preheat.app.templates.building import Group, Made
 from preheat.app.templates.library import Best
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, When, json_option
+from preheat.cli.options import AgentName, When
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.template_making import made_value, say_made
 from preheat.cli.template_names import filter_of
 from preheat.cli.text import count
 
+if TYPE_CHECKING:  # what takes SQLAlchemy to load
+    from preheat.app.templates.building import Group, Made
+
 _SHOWN = 5
 
 
 @click.command(
+    "auto",
     cls=Examples,
     epilog="""\
   preheat warm auto                          every project that has three good sessions
-  preheat warm auto --project . --dry-run    which ones they would be, and why the others are not
-  preheat warm auto --max-mistakes 0.15      take in sessions with some more mistakes
+  preheat warm auto --project . --dry-run    which sessions it would use, and why not the others
+  preheat warm auto --max-mistakes 0.15      also use sessions with some more mistakes
 
-A session is one of the best if it has enough calls, the upper end of the 95 % interval of its mistake rate is low (so a short
-session must be cleaner than a long one), and the last test, build, lint or type check in it passed.""",
+A session is one of the best if it has enough calls, the upper end of the 95 % interval of its mistake rate is low (so a
+short session must be cleaner than a long one), and its last test, build, lint or type check passed.""",
 )
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
-@click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here.")
-@click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w.")
-@click.option("--min-calls", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="So many calls.")
+@click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here.")
+@click.option("--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
 @click.option(
-    "--max-mistakes", "--max-misuse", "max_mistakes", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-    metavar="SHARE", help="The highest mistake rate a session may have, by the upper end of its interval.",
+    "--min-calls",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="The fewest calls a session may have.",
+)
+@click.option(
+    "--max-mistakes", type=click.FloatRange(0, 1), default=0.1, show_default=True, metavar="SHARE",
+    help="The highest mistake rate a session may have, by the upper end of its interval.",
 )  # fmt: skip
+@click.option("--max-misuse", "old_name", type=click.FloatRange(0, 1), hidden=True)
 @click.option(
     "--min-sessions", type=click.IntRange(1), default=3, show_default=True, metavar="N",
-    help="So many good sessions make a template.",
+    help="The fewest good sessions a template needs.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Only say which sessions it would be.")
+@click.option("--dry-run", is_flag=True, help="Only show which sessions it would use.")
 @json_option
-def command(
-    min_calls: int, max_mistakes: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any
+def auto_command(
+    min_calls: int,
+    max_mistakes: float,
+    old_name: float | None,
+    min_sessions: int,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Make a template for each project from its best sessions."""
-    rule = Best(min_calls=min_calls, max_mistakes=max_mistakes, min_sessions=min_sessions)
+    highest = max_mistakes if old_name is None else old_name  # `--max-misuse` was the name in version 0.1
+    rule = Best(min_calls=min_calls, max_mistakes=highest, min_sessions=min_sessions)
     library = analysed().library
     groups = library.find_best(filter_of(options), rule)
     made = [] if dry_run else library.build_best(groups, rule)
     if as_json:
-        print_json({"templates": [made_value(each) for each in made], "projects": [_value(each) for each in groups]})
+        print_json(
+            {"templates": [made_value(each) for each in made], "projects": [_group_json(each) for each in groups]}
+        )
     else:
-        _show(groups, made, rule, dry_run)
+        _show_best(groups, made, rule, dry_run)
     return 0
 
 
-def _value(group: Group) -> dict[str, Any]:
+def _group_json(group: "Group") -> dict[str, Any]:
     return {
         "project": group.project,
         "enough": group.enough,
@@ -69,7 +90,7 @@ def _value(group: Group) -> dict[str, Any]:
     }
 
 
-def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> None:
+def _show_best(groups: "list[Group]", made: "list[Made]", rule: Best, dry_run: bool) -> None:
     screen = console()
     results = iter(made)
     for group in groups:
@@ -78,7 +99,7 @@ def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> N
         sessions = count(len(group.choice.chosen), "good session")
         say(
             screen,
-            f"{clean(group.project)}: {sessions}" + ("" if group.enough else f", {rule.min_sessions} are wanted"),
+            f"{clean(group.project)}: {sessions}" + ("" if group.enough else f", {rule.min_sessions} are needed"),
         )
         if not group.enough and not group.choice.skipped:
             continue
@@ -87,7 +108,8 @@ def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> N
             continue
         for each in group.choice.chosen[:_SHOWN]:
             rate = each.profile.mistakes
-            facts = f"{count(each.profile.calls, 'call')}, {rate.count} mistakes (at most {rate.high:.0%}), last check passed"
+            calls, mistakes = count(each.profile.calls, "call"), count(rate.count, "mistake")
+            facts = f"{calls}, {mistakes} (at most {rate.high:.0%}), last check passed"
             say(screen, f"  {each.key}  {facts}", "dim")
         if len(group.choice.chosen) > _SHOWN:
             say(screen, f"  and {len(group.choice.chosen) - _SHOWN} more", "dim")
@@ -96,8 +118,8 @@ def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> N
             if result.kept.digest:
                 say_made(result, "Built")
             else:
-                say(screen, "  they taught nothing that is worth a template", "yellow")
+                say(screen, "  they taught nothing worth a template", "yellow")
     if without := sum(not group.choice.chosen for group in groups):
         say(screen, f"{count(without, 'project')} without any good session (`--json` says why)", "dim")
     if not any(group.enough for group in groups):
-        hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-mistakes 0.2` asks for less.")
+        hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-mistakes 0.2` accepts more.")

@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from preheat.app.templates.library import Request, Wanted
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, Examples, When, json_option
+from preheat.cli.options import AgentName, When
 from preheat.cli.screen import print_json
 from preheat.cli.template_making import made_value, say_made
 from preheat.cli.template_names import filter_of
@@ -14,32 +15,40 @@ from preheat.cli.text import day
 
 
 @click.command(
+    "build",
     cls=Examples,
     epilog="""\
   preheat warm build mine --project .                   from the sessions of this project
   preheat warm build mine --project . --since 30d --max-error-rate 0.2
   preheat warm build long --min-messages 100 --max-sessions 20 --tag terminal
 
-Built again with nothing new, it stays as it is; else the name gets a new version, and the old one stays in its history.""",
+Building again changes nothing if nothing is new; else the name gets a new version, and the old one stays in its history.""",
 )
 @click.argument("name")
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
-@click.option("--project", metavar="TEXT", help="Only where the project's path holds this; `.` is here.")
-@click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w.")
-@click.option("--min-messages", type=click.IntRange(0), default=30, show_default=True, metavar="N", help="So long.")
+@click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here.")
+@click.option("--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
 @click.option(
-    "--max-sessions", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="The newest so many."
+    "--min-messages",
+    type=click.IntRange(0),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="The fewest messages a session may have.",
+)
+@click.option(
+    "--max-sessions", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="Only the newest N."
 )
 @click.option(
     "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
     help="Leave out sessions in which more of the calls failed.",
 )  # fmt: skip
-@click.option("--weak", is_flag=True, help="Take in lessons that rest on little, too.")
+@click.option("--weak", is_flag=True, help="Include lessons with little evidence, too.")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
-@click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
+@click.option("--addendum", default="", metavar="TEXT", help="Your own text, placed before everything else.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
 @json_option
-def command(
+def build_command(
     name: str,
     min_messages: int,
     max_sessions: int,

@@ -2,13 +2,14 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "delete",
     cls=Examples,
     epilog="""\
   preheat warm delete mine
@@ -16,7 +17,7 @@ from preheat.cli.template_names import TemplateName
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def delete_command(name: str, as_json: bool) -> int:
     """Delete a template; `restore` brings it back."""
     home().library.delete(name)
     if as_json:

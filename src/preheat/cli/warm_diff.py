@@ -2,26 +2,27 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 from preheat.cli.template_cards import show_difference
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "diff",
     cls=Examples,
     epilog="""\
   preheat warm diff mine                 what the last version changed
   preheat warm diff mine@3fa2 mine       since a version
   preheat warm diff mine theirs          two templates
 
-Lessons are told apart by their ids: `+` came, `-` went, `~` changed.""",
+Lessons are compared by their ids: `+` added, `-` removed, `~` changed.""",
 )
 @click.argument("first", type=TemplateName(), metavar="A")
 @click.argument("second", type=TemplateName(), metavar="[B]", required=False)
 @json_option
-def command(first: str, second: str | None, as_json: bool) -> int:
+def diff_command(first: str, second: str | None, as_json: bool) -> int:
     """Show what changed from one version to another.
 
     Without B, from the version before A to A.

@@ -5,30 +5,35 @@ import sys
 import click
 
 from preheat.amounts import by_reason
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import count, size
 
 
 @click.command(
+    "export",
     cls=Examples,
     epilog="""\
   preheat warm export mine --output mine.json
   preheat warm export mine > mine.json
   preheat warm export mine --with-evidence --output for-myself.json
 
-Without --with-evidence the file names no session (only hashes, so that they can be counted) and quotes nobody. Lessons with
-a path of this machine or with what looks like a secret stay here; the command says how many.""",
+Without --with-evidence the file has no session ids (only hashes, so that they can be counted) and no quotations. Lessons with
+a path of this machine or what looks like a secret are left out; the command says how many.""",
 )
 @click.argument("template", type=TemplateName(), metavar="NAME")
 @click.option(
-    "--output", "-o", type=click.Path(dir_okay=False), metavar="FILE", help="Where to; standard output if not given."
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write to this file.  [default: standard output]",
 )
-@click.option("--with-evidence", is_flag=True, help="Keep the sessions' names and what was said and done in them.")
+@click.option("--with-evidence", is_flag=True, help="Keep the session ids, and quotations from messages and calls.")
 @json_option
-def command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
+def export_command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
     """Write a template as one file to share."""
     found = home().library.export(template, with_evidence, output or "")
     if not output:
@@ -39,5 +44,5 @@ def command(template: str, output: str | None, with_evidence: bool, as_json: boo
     elif output:
         print(f"{count(found.lessons, 'lesson')} written to `{output}` ({size(len(found.data))}).")
     if found.left_out and not as_json:
-        hint(f"Not in it: {by_reason(found.left_out)}.")
+        hint(f"Left out: {by_reason(found.left_out)}.")
     return 0

@@ -2,29 +2,29 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import analysed
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import print_json
 from preheat.cli.template_making import made_value, say_made
 
 
 @click.command(
+    "extract",
     cls=Examples,
     epilog="""\
   preheat warm extract latest --name login
   preheat warm extract 0f3c1a2b --name login --description "how the login tests are run"
 
-What one session shows has little support; it is taken in all the same, because you chose the session.""",
+One session is little evidence; its lessons are included all the same, because you chose the session.""",
 )
 @click.argument("session", type=SessionName())
-@click.option(
-    "--name", metavar="NAME", help="What to call it; made from the project and the session's id unless given."
-)
+@click.option("--name", metavar="NAME", help="The template's name.  [default: from the project and the session's id]")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
-@click.option("--addendum", default="", metavar="TEXT", help="Words of your own that stand before everything else.")
+@click.option("--addendum", default="", metavar="TEXT", help="Your own text, placed before everything else.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by (repeatable).")
 @json_option
-def command(
+def extract_command(
     session: str, name: str | None, description: str, addendum: str, tags: tuple[str, ...], as_json: bool
 ) -> int:
     """Make a template from one session.

@@ -2,8 +2,8 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import columns, moment, one_line
@@ -11,6 +11,7 @@ from preheat.model.template import short_digest
 
 
 @click.command(
+    "history",
     cls=Examples,
     epilog="""\
   preheat warm history mine
@@ -18,10 +19,10 @@ from preheat.model.template import short_digest
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def history_command(name: str, as_json: bool) -> int:
     """List the versions of a template.
 
-    The newest line comes first; `*` marks what the name stands for now.
+    The newest comes first; `*` marks the present version.
     """
     found = home().library.history(name)
     if as_json:

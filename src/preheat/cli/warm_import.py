@@ -5,27 +5,28 @@ import sys
 import click
 
 from preheat.app.templates.sharing import LARGEST
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count
 
 
 @click.command(
+    "import",
     cls=Examples,
     epilog="""\
   preheat warm import theirs.json
-  preheat warm import theirs.json --name from-anna
-  preheat warm review theirs             then look through it
+  preheat warm import theirs.json --name from-a-friend
+  preheat warm review theirs             then review it
 
-Takes files that `preheat warm export` wrote, whatever their version, and templates of the first implementations. A template of
-that name that is in use stays in use until the review.""",
+Reads files that any version of `preheat warm export` wrote, and templates of the first implementations. An existing template
+of that name stays in use until the review.""",
 )
 @click.argument("file", type=click.Path(allow_dash=True), metavar="FILE")
-@click.option("--name", metavar="NAME", help="What to call it here, if not as it is called in the file.")
+@click.option("--name", metavar="NAME", help="Its name here.  [default: its name in the file]")
 @json_option
-def command(file: str, name: str | None, as_json: bool) -> int:
-    """Take in a template from a file; it waits for a review."""
+def import_command(file: str, name: str | None, as_json: bool) -> int:
+    """Import a template from a file; it waits for a review."""
     library = home().library
     if file == "-":
         found = library.import_bytes(sys.stdin.buffer.read(LARGEST + 1), file, name or "")
@@ -37,12 +38,10 @@ def command(file: str, name: str | None, as_json: bool) -> int:
         print_json({**facts, "lessons": len(template.lessons), "findings": found.findings})
         return 0
     if not kept.new:
-        print(f"`{template.name}` is exactly this already.")
+        print(f"`{template.name}` is already the same as this file.")
         return 0
     lessons = count(len(template.lessons), "lesson")
-    checked = "its digest fits" if found.verified else "it has no digest, so nothing says that it is whole"
-    print(f"`{template.name}` was taken in: {lessons}, {checked}; {count(len(found.findings), 'finding')}.")
-    hint(
-        f"Nothing of it is used yet; `preheat warm review {template.name}` shows every text and what speaks against it."
-    )
+    checked = "its digest is right" if found.verified else "it has no digest, so changes to it cannot be noticed"
+    print(f"`{template.name}` was imported: {lessons}, {checked}; {count(len(found.findings), 'finding')}.")
+    hint(f"Nothing of it is used yet; `preheat warm review {template.name}` shows every text, and what is suspicious.")
     return 0

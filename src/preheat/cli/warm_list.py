@@ -3,50 +3,49 @@
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from preheat.app.templates.library import TemplateSummary
+from preheat.cli.command import Examples, json_option
 from preheat.cli.guard import PROBLEMS
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
-from preheat.cli.screen import clean, console, hint, print_json, print_table, say
+from preheat.cli.screen import clean, console, hint, plain_table, print_json, print_table, say
 from preheat.cli.template_names import describe_use
 from preheat.cli.text import day, one_line
 
 
 @click.command(
+    "list",
     cls=Examples,
     epilog="""\
   preheat warm list
   preheat warm list --deleted          what `preheat warm restore` can bring back
   preheat warm list --json | jq '.[].name'""",
 )
-@click.option("--deleted", is_flag=True, help="Those that were deleted.")
+@click.option("--deleted", is_flag=True, help="Only deleted templates.")
 @json_option
-def command(deleted: bool, as_json: bool) -> int:
+def list_command(deleted: bool, as_json: bool) -> int:
     """List the templates.
 
-    `success` is the share of sessions that got the template and whose last check passed, of those that had a check.
+    `success` is the share of the sessions with the template, and with a check, whose last check passed.
     """
     found = home().library.summaries(deleted, follow=True)
     code = PROBLEMS if any(each.problem for each in found) else 0
     if as_json:
-        print_json([_value(each) for each in found])
+        print_json([_summary_json(each) for each in found])
         return code
     if not found:
         hint(
             "No template was deleted." if deleted else "There is no template yet; `preheat warm build NAME` makes one."
         )
         return 0
-    _show(found)
+    _show_summaries(found)
     first = found[0].name
     hint(f"`preheat warm restore {first}` brings one back." if deleted else f"`preheat warm show {first}` shows one.")
     return code
 
 
-def _value(found: TemplateSummary) -> dict[str, Any]:
-    """For programs. One that cannot be read is listed with what is wrong with it."""
+def _summary_json(found: TemplateSummary) -> dict[str, Any]:
+    """A template for JSON; one that cannot be read has only its problem."""
     if found.problem:
         return {"name": found.name, "problem": found.problem}
     template = found.template
@@ -65,15 +64,15 @@ def _value(found: TemplateSummary) -> dict[str, Any]:
     }
 
 
-def _show(rows: list[TemplateSummary]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", expand=True)
+def _show_summaries(rows: list[TemplateSummary]) -> None:
+    table = plain_table(padding=(0, 2, 0, 0), header_style="bold", expand=True)
     for name, right in (("name", False), ("version", False), ("lessons", True), ("tokens", True), ("created", False)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
     table.add_column("use", no_wrap=True)
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
     for row in rows:
         if not row.problem:
-            table.add_row(*(Text(cell) for cell in _cells(row)))
+            table.add_row(*_cells(row))
     screen = console()
     if table.row_count:
         print_table(screen, table)

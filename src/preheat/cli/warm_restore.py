@@ -2,13 +2,14 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "restore",
     cls=Examples,
     epilog="""\
   preheat warm list --deleted           what can be brought back
@@ -16,7 +17,7 @@ from preheat.cli.template_names import TemplateName
 )
 @click.argument("name", type=TemplateName(deleted=True), metavar="NAME")
 @json_option
-def command(name: str, as_json: bool) -> int:
+def restore_command(name: str, as_json: bool) -> int:
     """Bring a deleted template back."""
     digest = home().library.restore(name)
     if as_json:

@@ -6,8 +6,8 @@ import click
 
 from preheat.amounts import by_reason
 from preheat.app.templates.sharing import Answer, Review, spell_out
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import count
@@ -15,30 +15,31 @@ from preheat.model.template import short_digest
 
 
 @click.command(
+    "review",
     cls=Examples,
     epilog="""\
   preheat warm review theirs                 every text that could reach a model
-  preheat warm review theirs --accept        use it; lessons with findings stay locked away
+  preheat warm review theirs --accept        use it, but quarantine lessons with findings
   preheat warm review theirs --accept-all    use all of it
   preheat warm review theirs --reject
 
-A finding is a reason to look twice: hidden characters, letters that look like others, instructions, destructive commands,
-addresses, what looks like a secret. The addendum counts as one: it would stand before everything else.""",
+A finding is something suspicious: hidden characters, letters that look like others, instructions, destructive commands,
+addresses, what looks like a secret. The addendum counts as one, because it would come before everything else.""",
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
-@click.option("--accept", "answer", flag_value="accept", help="Use it, but for what has findings.")
-@click.option("--accept-all", "answer", flag_value="accept-all", help="Use it, findings and all.")
+@click.option("--accept", "answer", flag_value="accept", help="Use it, except lessons with findings.")
+@click.option("--accept-all", "answer", flag_value="accept-all", help="Use it, also lessons with findings.")
 @click.option("--reject", "answer", flag_value="reject", help="Do not use it.")
 @json_option
-def command(name: str, answer: Answer | None, as_json: bool) -> int:
-    """Look through an imported template, and accept or reject it."""
+def review_command(name: str, answer: Answer | None, as_json: bool) -> int:
+    """Review an imported template, and accept or reject it."""
     library = home().library
     found = library.answer_review(name, answer) if answer else library.review(name)
     if as_json:
         facts = {"name": name, "digest": found.digest, "answer": answer}
         print_json({**facts, "findings": found.findings, "template": found.template})
     elif answer is None:
-        _show(found)
+        _show_review(found)
         hint(f"`preheat warm review {name} --accept` uses it, `--reject` does not.")
     elif answer == "reject":
         print(f"`{name}` {short_digest(found.digest)} was rejected.")
@@ -50,7 +51,7 @@ def command(name: str, answer: Answer | None, as_json: bool) -> int:
     return 0
 
 
-def _show(found: Review) -> None:
+def _show_review(found: Review) -> None:
     screen, template = console(), found.template
     for lesson, group in groupby(found.texts, key=lambda text: text.lesson):
         say(screen, lesson or "The template itself", "bold")
@@ -61,7 +62,7 @@ def _show(found: Review) -> None:
             for reason in text.reasons:
                 say(screen, f"    ! {spell_out(reason)}", "red")
         if not lesson and template.addendum:
-            say(screen, "    ! an addendum stands before everything else; only `--accept-all` keeps it", "red")
+            say(screen, "    ! an addendum comes before everything else; only `--accept-all` keeps it", "red")
     kinds: dict[str, int] = {}
     for each in found.findings:
         kind = each.why.partition(":")[0].partition(" (")[0].partition(" in `")[0]

@@ -2,18 +2,19 @@
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import print_json
 
 
 @click.command(
+    "schema",
     cls=Examples,
     epilog="""\
   preheat warm schema > template.schema.json""",
 )
 @json_option
-def command(as_json: bool) -> int:
+def schema_command(as_json: bool) -> int:
     """Print the JSON schema of template files."""
     print_json(home().library.schema())
     return 0

@@ -4,33 +4,35 @@ import time
 
 import click
 
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.lesson_cards import show_list, show_one
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.template_cards import show_head
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
+    "show",
     cls=Examples,
     epilog="""\
   preheat warm show mine
   preheat warm show mine@-1            the version before
-  preheat warm show mine --evidence    with the sessions and calls that each lesson rests on
+  preheat warm show mine --evidence    with the sessions and calls behind each lesson
   preheat warm show mine --json""",
 )
 @click.argument("template", type=TemplateName(), metavar="NAME")
-@click.option("--evidence", is_flag=True, help="Show what each lesson rests on.")
+@click.option("--evidence", is_flag=True, help="Show the evidence of each lesson.")
 @json_option
-def command(template: str, evidence: bool, as_json: bool) -> int:
-    """Show what is in a template, and what it rests on."""
+def show_command(template: str, evidence: bool, as_json: bool) -> int:
+    """Show the lessons of a template, and their evidence."""
     found = home().library.show(template)
     version = found.version
     if as_json:
         facts = {"name": version.name, "digest": version.digest, "template": version.template}
         print_json({**facts, "tracked": found.tracked, "waiting": found.waiting})
         return 0
+    from preheat.cli.lesson_cards import show_list, show_one  # noqa: PLC0415 - rich takes longer than a completion
+
     show_head(found)
     screen = console()
     say(screen)

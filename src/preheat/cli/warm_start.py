@@ -10,7 +10,7 @@ import sys
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import printable
 from preheat.cli.warming import (
     as_document,
@@ -29,10 +29,11 @@ from preheat.model.rendering import Begun, Rendered
 
 
 @click.command(
+    "start",
     cls=Examples,
     epilog=f"""\
   preheat warm start --task "fix the login test"
-  preheat warm start --task "fix the login test" --explain        why these, and why not others
+  preheat warm start --task "fix the login test" --explain        why these lessons, and why not others
   preheat warm start --task - --format openai < task.txt          messages for a program
   preheat warm start --task "any work here" --format agents-md --output AGENTS.md
   preheat warm start --task "any work here" --format skill --output skills
@@ -40,21 +41,21 @@ from preheat.model.rendering import Begun, Rendered
 Forms:
 {forms_listed()}
 
-Where nothing is close enough to the task, nothing is printed, and a line on the error stream says why.""",
+If nothing is close enough to the task, nothing is printed, and a line on the error stream says why.""",
 )
 @click.option(
     "--task", required=True, metavar="TEXT|-", help="What the session is to do; `-` reads it from standard input."
 )
 @context_options("text")
-@click.option("--template", metavar="NAME", help="From this template instead of all that was learned.")
+@click.option("--template", metavar="NAME", help="Use this template instead of all that was learned.")
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
-    "--print", "only_print", is_flag=True, help="Print a session instead of putting it into the agent's store."
+    "--print", "only_print", is_flag=True, help="Print a session instead of adding it to the agent's sessions."
 )
 @click.option("--force", is_flag=True, help="Overwrite a file that Preheat did not write.")
-@click.option("--explain", is_flag=True, help="Say why each item was chosen, instead of printing it.")
+@click.option("--explain", is_flag=True, help="Say why each lesson was chosen, instead of printing it.")
 @json_option
-def command(
+def start_command(
     task: str,
     agent: str | None,
     project: str | None,
@@ -87,21 +88,21 @@ def command(
     else:
         _print(rendered, context)
     if context.template and not template:
-        note(f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` ends that")
+        note(f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` unloads it")
     if context.template and not explain:
         home.note_use(context)
     return 0
 
 
 def _folder(project: str | None) -> str:
-    """Where the session is to work: the project's folder if it is named by one, else here."""
+    """The folder in which the session is to work: `project` if it is a folder, else this one."""
     named = os.path.abspath(os.path.expanduser(project)) if project else ""
     return named if named and os.path.isdir(named) else os.getcwd()
 
 
 def _print_begun(begun: Begun, context: Context) -> None:
     print(f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summary(context))}.")
-    print(f"  go on with it   {printable(shlex.join(begun.resume))}")
+    print(f"  continue it     {printable(shlex.join(begun.resume))}")
     print(f"  delete it       {printable(shlex.join(begun.undo))}")
 
 

@@ -6,7 +6,7 @@ What is chosen and how it is worded is `preheat.provisioning`.
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.command import Examples, json_option
 from preheat.cli.text import count, printable
 from preheat.cli.warming import (
     as_document,
@@ -24,6 +24,7 @@ from preheat.model.rendering import Rendered
 
 
 @click.command(
+    "test",
     cls=Examples,
     epilog="""\
   preheat warm test mine "fix the login test"
@@ -36,7 +37,9 @@ The forms are those of `preheat warm start`. Tokens are estimated offline; the e
 @click.argument("task")
 @context_options("openai")
 @json_option
-def command(name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool) -> int:
+def test_command(
+    name: str, task: str, agent: str | None, project: str | None, budget: int, form: str, as_json: bool
+) -> int:
     """Show the exact messages that a template gives for a task."""
     home, renderer = open_home(), form_of(form)
     context = context_for(home, task_of(task), renderer, agent, project, budget, name)
@@ -50,15 +53,18 @@ def command(name: str, task: str, agent: str | None, project: str | None, budget
 
 def _lines(context: Context, rendered: Rendered) -> list[str]:
     lines: list[str] = []
-    for number, said in enumerate(rendered.said, 1):
-        about = f" calls {said.call.tool} ({said.call.id})" if said.call and said.role == "assistant" else ""
-        about = f" answers {said.call.id}" if said.call and said.role == "tool" else about
-        lines += (f"[{number}] {said.role}{about}: {tokens_of(said):,} tokens", _shown(said.text or said.read), "")
+    for number, message in enumerate(rendered.said, 1):
+        about = (
+            f" calls {message.call.tool} ({message.call.id})" if message.call and message.role == "assistant" else ""
+        )
+        about = f" answers {message.call.id}" if message.call and message.role == "tool" else about
+        head = f"[{number}] {message.role}{about}: {tokens_of(message):,} tokens"
+        lines += (head, _indent(message.text or message.read), "")
     total = sum(map(tokens_of, rendered.said))
-    whole = f"{count(len(rendered.said), 'message')}, {total:,} tokens"
-    lines.append(f"{whole} ({summary(context)})" if rendered.said else summary(context))
+    size = f"{count(len(rendered.said), 'message')}, {total:,} tokens"
+    lines.append(f"{size} ({summary(context)})" if rendered.said else summary(context))
     return [*map(printable, lines), *left_out(context)]
 
 
-def _shown(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())

@@ -24,19 +24,19 @@ _LONGEST_TASK = 10_000_000
 
 
 def context_options(default: str) -> Callable[[F], F]:
-    """The options that say for whom a context is, and in which form."""
+    """The options for whom a context is, and in which form."""
 
     def add(function: F) -> F:
         for option in reversed(
             (
                 click.option("--agent", type=AgentName(), metavar="NAME", help="The agent that gets it."),
-                click.option("--project", metavar="NAME|FOLDER", help="The project that it works on; here unless given."),
+                click.option("--project", metavar="NAME|FOLDER", help="The project that it works on.  [default: here]"),
                 click.option(
                     "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="Tokens."
                 ),
                 click.option(
                     "--format", "form", type=click.Choice([each.name for each in FORMS]), default=default, show_default=True,
-                    help="What to make of it; the list is below.",
+                    help="The form of the output; the list is below.",
                 ),
             )
         ):  # fmt: skip
@@ -47,7 +47,7 @@ def context_options(default: str) -> Callable[[F], F]:
 
 
 def forms_listed() -> str:
-    """The forms with what they are, for a help page."""
+    """The forms with their descriptions, for a help page."""
     return "\n".join(f"  {line}" for line in columns([(each.name, each.says) for each in FORMS], left=2))
 
 
@@ -55,9 +55,9 @@ def form_of(name: str) -> Renderer:
     return next(each for each in FORMS if each.name == name)
 
 
-def task_of(given: str) -> str:
+def task_of(text: str) -> str:
     """The task as typed, or from standard input for `-`."""
-    task = sys.stdin.buffer.read(_LONGEST_TASK).decode("utf-8", "replace") if given == "-" else given
+    task = sys.stdin.buffer.read(_LONGEST_TASK).decode("utf-8", "replace") if text == "-" else text
     if not task.strip():
         raise click.UsageError("the task is empty; say in a few words what the session is to do")
     if len(task) > TASK_READ:
@@ -74,8 +74,8 @@ def context_for(
     budget: int,
     template: str | None,
 ) -> Context:
-    """What a session is given in a form: out of a template, the one that is loaded for the project unless one is named, or
-    out of the archive. No use is noted."""
+    """The context of a session: from the named template, else the one loaded for the project, else from all lessons. The
+    use of the template is not recorded."""
     if project and (project[0] in ".~" or os.sep in project):
         project = os.path.abspath(os.path.expanduser(project))
     return home.provision(
@@ -91,7 +91,7 @@ def context_for(
 
 
 def note(text: str) -> None:
-    """On the error stream: what is printed is for a model."""
+    """Print on the error stream, because the output is for a model."""
     print(f"preheat: {printable(text)}", file=sys.stderr)
 
 
@@ -101,7 +101,7 @@ def print_document(value: Any) -> None:
 
 
 def as_document(context: Context, rendered: Rendered) -> dict[str, Any]:
-    """All of it for programs."""
+    """The context and its messages, for JSON."""
     return {
         "context": context,
         "format": rendered.format,
@@ -115,16 +115,16 @@ def tokens_of(said: Said) -> int:
 
 
 def summary(context: Context) -> str:
-    """One line on what there is."""
+    """The context in one line."""
     if not context.items and not context.addendum:
         advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat learn`"
-        return f"nothing handed out: {context.reason}{advice}"
-    found = f"{count(len(context.items), 'item')}, about {context.tokens:,} of {context.budget:,} tokens"
+        return f"nothing given: {context.reason}{advice}"
+    found = f"{count(len(context.items), 'lesson')}, about {context.tokens:,} of {context.budget:,} tokens"
     return f"{found}; {context.reason}" if context.reason else found
 
 
 def explanation(context: Context) -> list[str]:
-    """Why each item was chosen, and what was left out."""
+    """Lines that say why each lesson was chosen, and what was left out."""
     lines = [f"Context {context.id}: {summary(context)}"]
     for item in context.items:
         lines += (

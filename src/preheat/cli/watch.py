@@ -11,8 +11,8 @@ from rich.text import Text
 
 from preheat.app.agents import title_of
 from preheat.app.live.watching import LiveSession
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
 from preheat.cli.screen import clean, console, print_json, print_table
 from preheat.cli.text import one_line, span
 from preheat.model.live import without_marks
@@ -23,25 +23,36 @@ _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "pro
 
 
 @click.command(
+    "watch",
     cls=Examples,
     epilog="""\
   preheat watch                                  until Ctrl-C
   preheat watch --once
   preheat watch --json | jq '.[] | select(.phase == "struggling")'""",
 )
-@click.option("--once", is_flag=True, help="Print one frame and end.")
+@click.option("--once", is_flag=True, help="Print once and end.")
 @click.option(
-    "--every", type=click.FloatRange(0.2, 60), default=2.0, show_default=True, metavar="SECONDS", help="Look again."
+    "--every",
+    type=click.FloatRange(0.2, 60),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often to look.",
 )
 @click.option(
-    "--within", type=click.FloatRange(1), default=30, show_default=True, metavar="MINUTES", help="Since last heard of."
+    "--within",
+    type=click.FloatRange(1),
+    default=30,
+    show_default=True,
+    metavar="MINUTES",
+    help="Only sessions with an event in this time.",
 )
 @json_option
-def command(once: bool, every: float, within: float, as_json: bool) -> int:
-    """Watch running sessions: phase, trust, focus, debt, and what was last said.
+def watch_command(once: bool, every: float, within: float, as_json: bool) -> int:
+    """Watch running sessions: phase, trust, focus, debt, and the last advisory.
 
-    Sessions whose agent has Preheat's hooks are shown as the hooks tell; of others the transcript is read. Nothing is changed,
-    and nothing is said to any agent.
+    Sessions of agents with Preheat's hooks are followed by their hook events, other sessions by their transcripts. Nothing is
+    changed, and no agent is told anything.
     """
     watching = home().watching
     if as_json:
@@ -57,21 +68,21 @@ def command(once: bool, every: float, within: float, as_json: bool) -> int:
                 live.update(frame(watching.look(within=within * 60), time.time(), screen.width), refresh=True)
                 time.sleep(every)
     except KeyboardInterrupt:
-        return 0  # that is how one ends it
+        return 0  # Ctrl-C is how a person ends it
 
 
 def frame(sessions: list[LiveSession], now: float, width: int = 160) -> RenderableType:
-    """One look at all sessions."""
+    """A table of the running sessions."""
     if not sessions:
         return Text(
-            "No session runs. `preheat install AGENT` lets an agent tell of its sessions; transcripts that grow are shown, too."
+            "No session runs. `preheat install AGENT` has an agent report its sessions; growing transcripts are shown, too."
         )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("session", "agent", "project", "phase"):
         table.add_column(name, no_wrap=True)
-    for name in ("turn", "trust", "focus", "debt", "heard"):
+    for name in ("turn", "trust", "focus", "debt", "event"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("last said", ratio=1, overflow="ellipsis", no_wrap=True)
+    table.add_column("last advisory", ratio=1, overflow="ellipsis", no_wrap=True)
     for each in sessions[:_MOST]:
         table.add_row(*_cells(each, now, width))
     if len(sessions) > _MOST:
@@ -82,9 +93,9 @@ def frame(sessions: list[LiveSession], now: float, width: int = 160) -> Renderab
 def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
     project = clean(each.project).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     phase = f"{each.phase}, loop" if each.loop else each.phase
-    said = without_marks(each.advisory)
-    if said and not each.told:
-        said = f"(not told) {said}"
+    advisory = without_marks(each.advisory)
+    if advisory and not each.told:
+        advisory = f"(not sent) {advisory}"
     return [
         Text(clean(each.session)[:8], "bold"),
         Text(one_line(title_of(each.agent), 14)),
@@ -95,7 +106,7 @@ def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
         Text(f"{each.focus:.0f}", _style(each.focus)),
         Text(f"{each.debt:.0f}"),
         Text(f"{span(max(0.0, now - each.last_at))} ago", "dim"),
-        Text(one_line(clean(said), max(20, width - 90)), "dim" if not each.told else ""),
+        Text(one_line(clean(advisory), max(20, width - 90)), "dim" if not each.told else ""),
     ]
 
 

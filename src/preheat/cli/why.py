@@ -1,20 +1,27 @@
 """`preheat why`: the arithmetic of every signal at one turn of a session. Nothing is measured here."""
 
+from typing import TYPE_CHECKING
+
 import click
-from rich.console import Console
 
 from preheat.app.live.watching import Explanation
+from preheat.cli.command import Examples, json_option
 from preheat.cli.home import archived
-from preheat.cli.options import Examples, SessionName, json_option
+from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.text import clock, one_line
 from preheat.cli.timeline import said
 from preheat.model.live import Called
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
 _LABEL = 38
 
 
 @click.command(
+    "why",
     cls=Examples,
     epilog="""\
   preheat why latest                             after the last turn
@@ -23,26 +30,26 @@ _LABEL = 38
 )
 @click.argument("session", type=SessionName(), metavar="SESSION[:TURN]")
 @json_option
-def command(session: str, as_json: bool) -> int:
-    """Show how every signal of a session comes to its value.
+def why_command(session: str, as_json: bool) -> int:
+    """Show how the value of every signal of a session is computed.
 
-    SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (the last one unless
-    given). Each signal stands with the numbers that its formula takes.
+    SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (default: the last).
+    Each signal is shown with the numbers of its formula.
     """
     found, turn = archived().watching.replay_turn(session)
     explained = found.explain(turn)
     if as_json:
         print_json(explained)
         return 0
-    _show(console(), explained)
+    _show_explanation(console(), explained)
     return 0
 
 
-def _show(screen: Console, moment: Explanation) -> None:
+def _show_explanation(screen: "Console", moment: Explanation) -> None:
     event = moment.event
-    done = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
+    call = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
     at = f", {clock(event.at)}" if event.at is not None else ""
-    say(screen, f"Turn {moment.turn} of {moment.turns}{at}{done}", "bold")
+    say(screen, f"Turn {moment.turn} of {moment.turns}{at}{call}", "bold")
     for reading in moment.readings:
         say(screen)
         state = "over its threshold" if reading.fired else ""
@@ -51,7 +58,7 @@ def _show(screen: Console, moment: Explanation) -> None:
         for name, value in reading.facts.items():
             say(screen, f"  {clean(name):<{_LABEL}}  {clean(value)}")
         if reading.fired and reading.text:
-            say(screen, f"  {'would say':<{_LABEL}}  {clean(reading.text)}", "yellow")
+            say(screen, f"  {'advisory':<{_LABEL}}  {clean(reading.text)}", "yellow")
     for advisory in moment.advisories:
         say(screen)
-        say(screen, f"told: {said(advisory)}", "bold yellow")
+        say(screen, f"sent: {said(advisory)}", "bold yellow")

@@ -1,7 +1,6 @@
-"""Serves MCP over HTTP, on this machine unless somebody wants otherwise. Knows nothing of what is answered.
+"""Serves MCP over HTTP, on this machine unless asked otherwise. Knows nothing of the answers.
 
-Whoever asks must bring the token and call us by one of our names: a page in a browser that was led here by a false address
-does neither.
+A request must have the token and one of our host names: a web page that reached us by DNS rebinding has neither.
 """
 
 import ipaddress
@@ -27,38 +26,38 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def serve_http(
     folder: str, cwd: str, host: str, port: int, token: str, names: Iterable[str], ready: Callable[[str], None]
 ) -> int:
-    """Serve on an address until interrupted; `ready` is told the URL, `names` are others that we go by."""
+    """Serve on an address until interrupted; `ready` is called with the URL, `names` are further host names."""
     log_to_stderr()
-    listening = _bound(host, port)
-    taken = int(listening.getsockname()[1])
+    listening = _listen(host, port)
+    port_taken = int(listening.getsockname()[1])
     known = _names(host, names)
     app = server(folder, cwd).streamable_http_app(
         streamable_http_path=PATH,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
-            allowed_hosts=[address for name in known for address in (f"{name}:{taken}", name)],
-            allowed_origins=[f"http://{name}:{taken}" for name in known],
+            allowed_hosts=[address for name in known for address in (f"{name}:{port_taken}", name)],
+            allowed_origins=[f"http://{name}:{port_taken}" for name in known],
         ),
     )
     config = uvicorn.Config(WithToken(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=1)
-    # The server takes signals only while it runs. One that comes before ends us as well, wherever it meets us: an exception
-    # there may be swallowed by whoever is at work, and then nothing ends.
+    # The server handles signals only while it runs. One that comes earlier ends the process directly, because an exception
+    # could be swallowed by the code that is running.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: leave(0))
-    ready(f"http://{known[0]}:{taken}{PATH}")
+    ready(f"http://{known[0]}:{port_taken}{PATH}")
     uvicorn.Server(config).run(sockets=[listening])
     leave(0)
     return 0
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket on the address; taken before anything is said, so that the port is known and free."""
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket on the address, opened first, so that the port is known and free."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, number)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen()  # whoever comes before we are ready waits
+        listening.listen()  # early clients wait
     except OSError as error:
         raise UserError(
             f"`{host}` port {port} cannot be used: {error.strerror or error}; `--port 0` takes a free one"
@@ -67,23 +66,23 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _names(host: str, more: Iterable[str]) -> list[str]:
-    """What a client may call us, the best name first."""
+    """The host names that a client may use, the best first."""
     bracketed = f"[{host}]" if ":" in host else host
     own = ["127.0.0.1", "localhost", "[::1]"]
-    if _everywhere(host):
+    if _is_every_address(host):
         return list(dict.fromkeys([socket.gethostname(), *own, *more]))
     return list(dict.fromkeys([bracketed, *(own if is_loopback(host) else ()), *more]))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine only."""
+    """Whether an address can be reached from this machine only."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host in LOOPBACK
 
 
-def _everywhere(host: str) -> bool:
+def _is_every_address(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
@@ -91,7 +90,7 @@ def _everywhere(host: str) -> bool:
 
 
 class WithToken:
-    """Lets only those in who bring the token: `Authorization: Bearer TOKEN`."""
+    """Refuses requests without the header `Authorization: Bearer TOKEN`."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app: Callable[[Scope, Receive, Send], Awaitable[Any]] = app
@@ -99,8 +98,8 @@ class WithToken:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if not any(secrets.compare_digest(value, self._wanted) for value in given):
+            tokens = [value for name, value in scope["headers"] if name == b"authorization"]
+            if not any(secrets.compare_digest(value, self._wanted) for value in tokens):
                 refusal = PlainTextResponse(
                     "the token is missing or wrong; `preheat mcp --http` prints the header that carries it\n",
                     status_code=401,

@@ -7,7 +7,7 @@ import sys
 
 
 def leave(code: int) -> None:
-    """End at once, also where calls still run: whatever they write is written whole or not at all."""
+    """End the process at once, also while calls run: files are written whole or not at all."""
     for child in multiprocessing.active_children():
         child.terminate()
     os._exit(code)

@@ -14,21 +14,21 @@ WARM_START = types.Prompt(
     description="Begin a task with what earlier sessions of the project found out",
     arguments=[
         types.PromptArgument(name="task", description="What is to be done", required=True),
-        types.PromptArgument(name="project", description="Name or folder; this one unless given", required=False),
+        types.PromptArgument(name="project", description="Name or folder; default this one", required=False),
     ],
 )
 _LONGEST = 100_000
 
 
 def answer(name: str, arguments: Mapping[str, str] | None, folder: str, cwd: str) -> types.GetPromptResult:
-    """The messages. Raises PreheatError."""
+    """The messages of the prompt. Raises PreheatError."""
     if name != WARM_START.name:
         raise NotFound(f"there is no prompt `{name[:60]}`; there is `{WARM_START.name}`")
-    given = arguments or {}
-    task = given.get("task", "")[:_LONGEST]
+    values = arguments or {}
+    task = values.get("task", "")[:_LONGEST]
     if not task.strip():
         raise UserError("`task` is missing; say in a few words what is to be done")
-    project = given.get("project", "").strip()
+    project = values.get("project", "").strip()
     if project and project[0] in ".~":
         project = os.path.abspath(os.path.join(cwd, os.path.expanduser(project)))
     home = Preheat(folder)

@@ -17,14 +17,14 @@ TEMPLATES = (
         name="template",
         title="A template as text",
         uri_template=f"{SCHEME}{{name}}",
-        description="What a session is given of a template; `name`, or a version of it: `name@digest`, `name@-1`",
+        description="What a session gets of a template; `name`, or a version of it: `name@digest`, `name@-1`",
         mime_type="text/plain",
     ),
     types.ResourceTemplate(
         name="template-json",
         title="A template as JSON",
         uri_template=f"{SCHEME}{{name}}{AS_JSON}",
-        description="All of a template: its lessons with what they rest on",
+        description="All of a template: its lessons with their evidence",
         mime_type="application/json",
     ),
 )
@@ -32,7 +32,7 @@ _DESCRIPTION = 200
 
 
 def listed(folder: str) -> list[types.Resource]:
-    """The templates that can be handed out, each as text; one that cannot be read is listed with the reason."""
+    """The templates that may be used, each as text; one that cannot be read is listed with the reason."""
     found: list[types.Resource] = []
     for each in Preheat(folder).library.summaries():
         if each.problem:
@@ -48,7 +48,7 @@ def listed(folder: str) -> list[types.Resource]:
 
 
 def read(folder: str, address: str) -> types.TextResourceContents:
-    """A template. Raises PreheatError."""
+    """A template, as text or JSON. Raises PreheatError."""
     if not address.startswith(SCHEME):
         raise NotFound(f"there is no resource `{address[:100]}`; there are `{SCHEME}NAME` and `{SCHEME}NAME{AS_JSON}`")
     name = unquote(address.removeprefix(SCHEME))
@@ -62,5 +62,5 @@ def read(folder: str, address: str) -> types.TextResourceContents:
     task = " ".join((version.template.description, version.name, *version.template.tags))
     address_of = f"{version.name}@{version.digest}"
     context = home.provision(task, template=address_of, budget=2 * BUDGET, note=False)
-    text = home.render(context).text or f"Nothing of it can be handed out now: {context.reason}"
+    text = home.render(context).text or f"Nothing of it can be used now: {context.reason}"
     return types.TextResourceContents(uri=address, mime_type="text/plain", text=text)

@@ -13,24 +13,24 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
-_PATIENCE = 2.0
-"""Seconds that a client may take to tell its roots; it is asked in the middle of a call."""
+_SECONDS = 2.0
+"""How long a client may take to answer; it is asked in the middle of a call."""
 
 
 async def folder_told(context: ServerRequestContext[Any, Any]) -> str:
-    """The folder; empty where the client tells none."""
+    """Ask the client for its folder; empty if it has none."""
     session = context.session
-    told = session.client_capabilities
-    if told is None or told.roots is None or not session.can_send_request:
+    capabilities = session.client_capabilities
+    if capabilities is None or capabilities.roots is None or not session.can_send_request:
         return ""
     try:
         found = await session.send_request(
             types.ListRootsRequest(),
             types.ListRootsResult,
-            request_read_timeout_seconds=_PATIENCE,
+            request_read_timeout_seconds=_SECONDS,
             metadata=ServerMessageMetadata(related_request_id=context.request_id),
         )
-    except (MCPError, ValidationError, TimeoutError):  # it says that it has some, and does not tell them
+    except (MCPError, ValidationError, TimeoutError):  # it claims to have roots and does not answer
         return ""
     return next(filter(None, (folder_of(str(root.uri)) for root in found.roots)), "")
 

@@ -1,6 +1,6 @@
-"""Serves MCP over standard input and output. Knows nothing of what is answered.
+"""Serves MCP over standard input and output. Knows nothing of the answers.
 
-On standard output nothing but the protocol is ever written: the SDK takes it away from everybody else while it serves.
+Only the protocol is written on standard output: the SDK redirects everything else while it serves.
 """
 
 import signal
@@ -12,24 +12,24 @@ from preheat.mcp.process import leave, log_to_stderr
 from preheat.mcp.server import server
 
 _INTERRUPTED = 130
-_GONE = (BrokenPipeError, ConnectionResetError)
+_CLIENT_GONE = (BrokenPipeError, ConnectionResetError)
 
 
 def serve_stdio(folder: str, cwd: str) -> int:
-    """Serve until the client closes our input, or somebody ends us. The process ends with it."""
+    """Serve until the client closes our input or a signal comes; then the process ends."""
     log_to_stderr()
-    # A thread waits for input that may never come: only the process as a whole can be ended.
+    # A thread waits for input that may never come, so the whole process has to end.
     signal.signal(signal.SIGINT, lambda *_: leave(_INTERRUPTED))
     signal.signal(signal.SIGTERM, lambda *_: leave(0))
     try:
         anyio.run(_serve, folder, cwd)
-    except* _GONE:
-        pass  # the client went away: nobody is left to be told
+    except* _CLIENT_GONE:
+        pass  # the client went away
     leave(0)
     return 0
 
 
 async def _serve(folder: str, cwd: str) -> None:
-    answering = server(folder, cwd)
+    mcp_server = server(folder, cwd)
     async with stdio_server() as (incoming, outgoing):
-        await answering.run(incoming, outgoing, answering.create_initialization_options())
+        await mcp_server.run(incoming, outgoing, mcp_server.create_initialization_options())

@@ -25,7 +25,7 @@ from preheat.tools.why import WHY
 TOOLS: tuple[Tool, ...] = (PROVISION, LESSONS, MISTAKES, SESSION_SEARCH, RESUME_PACKET, PROFILE, WHY, WARM_SESSION)
 """In the order in which they are listed: what helps a session most comes first."""
 SLACK = 2
-"""An answer may be so many times as long as was asked for before it is cut without regard to what it says."""
+"""An answer may be this many times longer than asked for before it is cut without regard to its content."""
 _LONGEST_LINE = 600
 
 _log = logging.getLogger(__name__)
@@ -36,48 +36,48 @@ def tool_named(name: str) -> Tool | None:
 
 
 def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
-    """The answer of a tool: `{"success": true, …}`, or `{"success": false, "error": …, "next": …}`. `folder` is Preheat's;
-    `cwd` where the one who asks works."""
+    """Run a tool and return its answer: `{"success": true, …}`, or `{"success": false, "error": …, "next": …}`. `folder` is
+    Preheat's; `cwd` is where the agent works."""
     tool = tool_named(name)
     if tool is None:
         close = get_close_matches(name, [each.name for each in TOOLS], 1)
-        return _failed(f"there is no tool `{name[:60]}`; {_there_are(close)}")
+        return _failure(f"there is no tool `{name[:60]}`; {_list_tools(close)}")
     asked = Asked(folder, {}, cwd)
     try:
-        given = checked(tool.schema, arguments)
-        answer: dict[str, Any] = in_value(visible, {"success": True, **tool.run(asked._replace(arguments=given))})
-        return bounded(answer, SLACK * _most(given))
+        valid = checked(tool.schema, arguments)
+        answer: dict[str, Any] = in_value(visible, {"success": True, **tool.run(asked._replace(arguments=valid))})
+        return bounded(answer, SLACK * _wanted_tokens(valid))
     except ArchiveBusy as error:
-        return _failed(str(error), "try again in a moment")
+        return _failure(str(error), "try again in a moment")
     except UserError as error:
-        return _failed(str(error))
+        return _failure(str(error))
     except sqlite3.Error as error:
-        return _failed(str(asked.home.describe_failure(error)))
+        return _failure(str(asked.home.describe_failure(error)))
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
-        return _failed(f"{place}{error.strerror or error}", "a person must see to this; go on without the tool")
+        return _failure(f"{place}{error.strerror or error}", "a person must fix this; go on without the tool")
     except PreheatError as error:
-        return _failed(str(error))
-    except Exception as error:  # noqa: BLE001 - whatever it is: the one who asked is told, and the next call is answered
+        return _failure(str(error))
+    except Exception as error:  # noqa: BLE001 - any error becomes an answer, so that the next call works
         _log.exception("the tool `%s` failed", name)
-        return _failed(f"`{name}` failed inside: {type(error).__name__}", "go on without it, and tell the person")
+        return _failure(f"`{name}` failed inside: {type(error).__name__}", "go on without it, and tell the person")
 
 
-def _most(given: dict[str, Any]) -> int:
-    """Tokens that an answer is meant to have."""
-    wanted: list[int] = [given[name] for name in ("max_tokens", "budget") if name in given]
+def _wanted_tokens(arguments: dict[str, Any]) -> int:
+    """Tokens that the answer should have at most."""
+    wanted: list[int] = [arguments[name] for name in ("max_tokens", "budget") if name in arguments]
     return max([MOST_TOKENS, *wanted])
 
 
-def _failed(line: str, advice: str = "") -> dict[str, Any]:
-    """An error as every tool says it. Our lines end in what to do, behind a semicolon."""
+def _failure(line: str, advice: str = "") -> dict[str, Any]:
+    """An error as an answer. Our error messages end in what to do, after a semicolon."""
     line = " ".join(visible(line).split())[:_LONGEST_LINE]
-    wrong, parted, then = line.rpartition("; ")
-    if advice or not parted:
+    problem, separator, next_step = line.rpartition("; ")
+    if advice or not separator:
         return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}
-    return {"success": False, "error": wrong, "next": then}
+    return {"success": False, "error": problem, "next": next_step}
 
 
-def _there_are(close: list[str]) -> str:
+def _list_tools(close: list[str]) -> str:
     several = ", ".join(f"`{each.name}`" for each in TOOLS)
     return f"did you mean `{close[0]}`? There are {several}" if close else f"there are {several}"

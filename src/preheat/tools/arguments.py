@@ -12,56 +12,60 @@ import msgspec
 
 from preheat.errors import UserError
 
-_SHOWN = 60
-_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_MAX_LENGTH = 60
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def checked(schema: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    """The arguments as the schema wants them. Raises UserError."""
+def checked(schema: Mapping[str, Any], raw: Any) -> dict[str, Any]:
+    """The arguments, converted to the types of the schema. Raises UserError."""
     known: Mapping[str, Any] = schema.get("properties", {})
-    arguments = _object(given, known)
+    arguments = _object(raw, known)
     found: dict[str, Any] = {}
     for name, value in arguments.items():
         if name not in known:
-            raise UserError(f"there is no argument `{_shown(name)}`; {_advice(name, known)}")
+            raise UserError(f"there is no argument `{_shorten(name)}`; {_advice(name, known)}")
         if value is not None:
             found[name] = _value(f"`{name}`", value, known[name])
     for name in schema.get("required", ()):
         if name not in found or found[name] == "":
             says = known[name].get("description", "")
-            raise UserError(f"`{name}` is missing; give it{': ' + _lowered(says) if says else ''}")
+            raise UserError(f"`{name}` is missing; give it{': ' + _uncapitalize(says) if says else ''}")
     return found
 
 
-def _object(given: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(given, str) and given.strip():  # some programs hand the arguments on as text
+def _object(raw: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(raw, str) and raw.strip():  # some programs send the arguments as text
         try:
-            given = msgspec.json.decode(given.encode("utf-8", "replace"))
+            raw = msgspec.json.decode(raw.encode("utf-8", "replace"))
         except (msgspec.DecodeError, RecursionError) as error:
-            raise UserError(f"the arguments are no JSON ({error}); {_takes(known)}") from error
-    if given is None or given == "":
+            raise UserError(f"the arguments are not JSON ({error}); {_list_arguments(known)}") from error
+    if raw is None or raw == "":
         return {}
-    if not isinstance(given, dict):
-        raise UserError(f"the arguments must be one JSON object, not {_kind(given)}; {_takes(known)}")
-    return {str(name): value for name, value in given.items()}
+    if not isinstance(raw, dict):
+        raise UserError(f"the arguments must be one JSON object, not {_kind(raw)}; {_list_arguments(known)}")
+    return {str(name): value for name, value in raw.items()}
 
 
 def _advice(name: str, known: Mapping[str, Any]) -> str:
     close = get_close_matches(name, known, 1)
-    return f"did you mean `{close[0]}`? All: {', '.join(f'`{each}`' for each in known)}" if close else _takes(known)
+    return (
+        f"did you mean `{close[0]}`? All: {', '.join(f'`{each}`' for each in known)}"
+        if close
+        else _list_arguments(known)
+    )
 
 
-def _takes(known: Mapping[str, Any]) -> str:
+def _list_arguments(known: Mapping[str, Any]) -> str:
     return f"it takes {', '.join(f'`{name}`' for name in known)}" if known else "it takes none"
 
 
 def _value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     wanted = schema.get("type", "")
-    if wanted in _TAKEN:
-        taken = _TAKEN[wanted](value)
-        if taken is None:
+    if wanted in _CONVERTERS:
+        converted = _CONVERTERS[wanted](value)
+        if converted is None:
             raise UserError(f"{name} must be {_NAMES[wanted]}, not {_kind(value)}; {_for_example(name, schema)}")
-        value = taken
+        value = converted
     if isinstance(value, list) and "items" in schema:
         value = [_value(f"an item of {name}", each, schema["items"]) for each in value]
     if "enum" in schema:
@@ -82,7 +86,7 @@ def _one_of(name: str, value: Any, allowed: list[Any]) -> Any:
             if isinstance(each, str) and each.lower().replace("-", "_") == plain:
                 return each
     several = ", ".join(f"`{each}`" for each in allowed)
-    raise UserError(f"{name} cannot be `{_shown(value)}`; give one of {several}")
+    raise UserError(f"{name} cannot be `{_shorten(value)}`; give one of {several}")
 
 
 def _range(low: Any, high: Any) -> str:
@@ -97,15 +101,15 @@ def _for_example(name: str, schema: Mapping[str, Any]) -> str:
     return f"for example {_EXAMPLES[schema['type']]}"
 
 
-# What is taken for each type; None where it cannot be.
+# Converters, one for each type; None where the value does not fit.
 def _text(value: Any) -> str | None:
     if isinstance(value, bool | list | dict):
         return None
-    # JSON has half characters and zero bytes; paths and the archive have neither.
+    # JSON can hold lone surrogates and zero bytes, which paths and the archive cannot.
     return str(value).replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     number = _number(value)
     return int(number) if number is not None and number == int(number) else None
 
@@ -118,13 +122,13 @@ def _number(value: Any) -> float | int | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if abs(value) < 1e15 else None  # also not a number, and infinity
+    return value if abs(value) < 1e15 else None  # excludes NaN and infinity, too
 
 
-def _truth(value: Any) -> bool | None:
+def _boolean(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
-    return _TRUTHS.get(str(value).strip().lower()) if isinstance(value, str | int) else None
+    return _BOOLEANS.get(str(value).strip().lower()) if isinstance(value, str | int) else None
 
 
 def _list(value: Any) -> list[Any] | None:
@@ -139,11 +143,11 @@ def _dictionary(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-_TAKEN: dict[str, Callable[[Any], Any]] = {
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "string": _text,
-    "integer": _whole,
+    "integer": _integer,
     "number": _number,
-    "boolean": _truth,
+    "boolean": _boolean,
     "array": _list,
     "object": _dictionary,
 }
@@ -167,17 +171,17 @@ _EXAMPLES = {
 
 def _kind(value: Any) -> str:
     if isinstance(value, str):
-        return f"the text `{_shown(value)}`"
+        return f"the text `{_shorten(value)}`"
     for kind, name in ((bool, "true or false"), (int | float, "a number"), (list, "a list"), (dict, "an object")):
         if isinstance(value, kind):
             return name
     return "nothing"
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = " ".join(str(value).split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
 
 
-def _lowered(text: str) -> str:
+def _uncapitalize(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}".rstrip(".")

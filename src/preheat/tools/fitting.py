@@ -12,50 +12,52 @@ from preheat.app.context.model_text import estimate_tokens
 from preheat.tools.tool import MOST_TOKENS
 
 LEAST, MOST = 200, 20_000
-"""Tokens that an answer may be asked to have."""
+"""Bounds of `max_tokens`."""
 MAX_TOKENS = {
     "type": "integer",
     "minimum": LEAST,
     "maximum": MOST,
-    "description": f"Of the answer; {MOST_TOKENS:,} unless given.",
+    "description": f"Length of the answer; default {MOST_TOKENS:,}.",
 }
-OFFSET = {"type": "integer", "minimum": 0, "description": "Leave out so many, to go on where an answer ended."}
+OFFSET = {"type": "integer", "minimum": 0, "description": "Skip this many rows, to continue an earlier answer."}
 _CUTS = ((4000, 200), (1500, 60), (600, 25), (250, 10), (120, 5), (60, 3))
 _DEPTH = 8
 
 
 def tokens(value: Any) -> int:
-    """Of a value as JSON."""
+    """Tokens of a value as JSON."""
     return estimate_tokens(text(value))
 
 
 def text(value: Any) -> str:
-    """JSON of one line."""
+    """A value as JSON on one line."""
     return msgspec.json.encode(value).decode()
 
 
 def page(name: str, rows: Sequence[Any], arguments: dict[str, Any], taken: int = 0) -> dict[str, Any]:
-    """The rows that fit into the answer (at least one), and how to get at the rest. `taken`: tokens of what else is in it."""
+    """The rows that fit into the answer (at least one), and how to get the rest. `taken`: tokens of the rest of the answer."""
     start = arguments.get("offset", 0)
     room = arguments.get("max_tokens", MOST_TOKENS) - taken - 60
-    given: list[Any] = []
+    fitting: list[Any] = []
     for row in rows[start:]:
         room -= tokens(row)
-        if given and room < 0:
+        if fitting and room < 0:
             break
-        given.append(row)
-    left = len(rows) - start - len(given)
-    answer: dict[str, Any] = {name: given}
+        fitting.append(row)
+    left = len(rows) - start - len(fitting)
+    answer: dict[str, Any] = {name: fitting}
     if left > 0:
         answer["left_out"] = left
-        answer["more"] = f"the same with `offset` {start + len(given)} gives the next; `max_tokens` gives more at once"
-    elif start and not given:
+        answer["more"] = (
+            f"the same with `offset` {start + len(fitting)} gives the next; `max_tokens` gives more at once"
+        )
+    elif start and not fitting:
         answer["more"] = f"there are only {len(rows):,}; a smaller `offset` gives some"
     return answer
 
 
 def bounded(answer: dict[str, Any], most: int) -> dict[str, Any]:
-    """The answer within so many tokens, whatever is in it; where it had to be cut, it says so."""
+    """The answer within `most` tokens, whatever is in it; if it was cut, it says so."""
     if tokens(answer) <= most:
         return answer
     for letters, rows in _CUTS:
@@ -67,7 +69,7 @@ def bounded(answer: dict[str, Any], most: int) -> dict[str, Any]:
             return cut
     return {
         "success": answer.get("success") is True,
-        "cut": "the answer is far too long to be shown; ask for less at once",
+        "cut": "the answer is far too long; ask for less at once",
     }
 
 

@@ -12,33 +12,33 @@ from preheat.tools.fitting import MAX_TOKENS, OFFSET, page, tokens
 from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, data_note, filter_of
 from preheat.tools.tool import Asked, Tool
 
-_SCHEMA = {
+_MISTAKES_SCHEMA = {
     "type": "object",
     "properties": {
         "project": PROJECT,
         "agent": AGENT,
         "days": DAYS,
         "cause": {"type": "array", "items": {"type": "string", "enum": list(CAUSES)}},
-        "by": {"type": "string", "enum": list(COSTS), "description": "What to rank by; calls unless given."},
-        "min_sessions": {"type": "integer", "minimum": 1, "description": "Seen in so many; 2 unless given."},
+        "by": {"type": "string", "enum": list(COSTS), "description": "What to rank by; default calls."},
+        "min_sessions": {"type": "integer", "minimum": 1, "description": "Seen in at least this many; default 2."},
         "id": {"type": "string", "description": "One mistake, with every occurrence."},
         "offset": OFFSET,
         "max_tokens": MAX_TOKENS,
     },
     "additionalProperties": False,
 }
-_SESSIONS = 3
+_SESSIONS_SHOWN = 3
 
 
-def run(asked: Asked) -> dict[str, Any]:
-    given = asked.arguments
+def _run_mistakes(asked: Asked) -> dict[str, Any]:
+    arguments = asked.arguments
     chosen = filter_of(asked)
     opened = analysed(asked)
     found = opened.home.reliability.as_analysed().mistakes(
-        chosen, given.get("cause", ()), given.get("by", "calls"), given.get("min_sessions", 2)
+        chosen, arguments.get("cause", ()), arguments.get("by", "calls"), arguments.get("min_sessions", 2)
     )
-    if identity := given.get("id"):
-        return opened.missing | _whole(found.mistakes, identity, given)
+    if identity := arguments.get("id"):
+        return opened.missing | _whole_mistake(found.mistakes, identity, arguments)
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     answer |= opened.missing
     counts = {name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"}
@@ -47,31 +47,31 @@ def run(asked: Asked) -> dict[str, Any]:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
         )
-    return answer | page("mistakes", [_short(each) for each in found.mistakes], given, tokens(answer))
+    return answer | page("mistakes", [_short_mistake(each) for each in found.mistakes], arguments, tokens(answer))
 
 
-def _short(mistake: Mistake) -> dict[str, Any]:
+def _short_mistake(mistake: Mistake) -> dict[str, Any]:
     """Without its occurrences, which `id` gives."""
     whole: dict[str, Any] = msgspec.to_builtins(mistake)
-    whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS]}
+    whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS_SHOWN]}
     del whole["occurrences"]
     short: dict[str, Any] = in_value(quotation, whole)
     return short
 
 
-def _whole(found: tuple[Mistake, ...], identity: str, given: dict[str, Any]) -> dict[str, Any]:
-    alike = [each for each in found if each.id.startswith(identity)]
-    if len(alike) != 1:
+def _whole_mistake(found: tuple[Mistake, ...], identity: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    matches = [each for each in found if each.id.startswith(identity)]
+    if len(matches) != 1:
         raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
-    answer = {"note": data_note(), "mistake": _short(alike[0])}
-    occurrences = in_value(quotation, [msgspec.to_builtins(each) for each in alike[0].occurrences])
-    return answer | page("occurrences", occurrences, given, tokens(answer))
+    answer = {"note": data_note(), "mistake": _short_mistake(matches[0])}
+    occurrences = in_value(quotation, [msgspec.to_builtins(each) for each in matches[0].occurrences])
+    return answer | page("occurrences", occurrences, arguments, tokens(answer))
 
 
 MISTAKES = Tool(
     "mistakes",
-    "Failures that several sessions repeated, with what they cost and what usually put them right, the dearest first. Use it "
+    "Failures that several sessions repeated, with their cost and what usually fixed them, the most costly first. Use it "
     "to know what to avoid in a project, or when a person asks what goes wrong again and again.",
-    _SCHEMA,
-    run,
+    _MISTAKES_SCHEMA,
+    _run_mistakes,
 )

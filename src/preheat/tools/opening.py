@@ -17,32 +17,29 @@ from preheat.model.listing import Filter
 from preheat.tools.tool import Asked
 
 ALL = "all"
-PROJECT = {"type": "string", "description": f"Name or folder; this one unless given; `{ALL}`: every one."}
+PROJECT = {"type": "string", "description": f"Name or folder; default this one; `{ALL}`: every one."}
 AGENT = {"type": "string", "description": "Only this agent's sessions."}
-DAYS = {"type": "number", "minimum": 0, "description": "Only the last so many days."}
+DAYS = {"type": "number", "minimum": 0, "description": "Only the last N days."}
 SECONDS = 20.0
-"""For judging within one call. Many clients give a whole call a minute; what is left is judged by the next one."""
-_judging = threading.Lock()
+"""How long one call analyses sessions. Many clients allow a minute per call; the next call analyses the rest."""
+_analysing = threading.Lock()
 
 
 class Analysed(NamedTuple):
-    """The archive, and how many of its sessions there was no time to judge."""
+    """The archive, and how many of its sessions are not analysed yet."""
 
     home: Preheat
     left: int
 
     @property
     def missing(self) -> dict[str, str]:
-        """What an answer says of those."""
-        said = (
-            f"of all sessions {self.left:,} wait to be judged, and may be missing here: the same question again goes on"
-        )
-        return {"missing": said} if self.left else {}
+        """What an answer says about sessions that are not analysed yet."""
+        text = f"{self.left:,} sessions are not analysed yet, and may be missing here; asking again continues"
+        return {"missing": text} if self.left else {}
 
 
 def archived(asked: Asked) -> Preheat:
-    """The application with an archive, which must be there already. Where an agent's program asks, its new sessions are read
-    first."""
+    """The application with an archive, which must exist. When an agent's program asks, its new sessions are read first."""
     home = asked.home
     home.read_callers_sessions()
     if not home.has_archive():
@@ -53,28 +50,28 @@ def archived(asked: Asked) -> Preheat:
 
 
 def analysed(asked: Asked) -> Analysed:
-    """The same with its sessions judged, as far as that can be done in time. Several calls at once judge once."""
+    """The application with its sessions analysed, as far as time allows. Calls at the same time analyse once."""
     home = archived(asked)
     end = time.monotonic() + SECONDS
-    ours = _judging.acquire(timeout=SECONDS)
+    ours = _analysing.acquire(timeout=SECONDS)
     try:
         report = home.analyse(seconds=end - time.monotonic())
     finally:
         if ours:
-            _judging.release()
+            _analysing.release()
     return Analysed(home, report.left)
 
 
 def project_of(asked: Asked) -> str:
-    """The project that is named: its name, or its whole path; empty where none is."""
-    given: str = asked.arguments.get("project", "").strip()
-    if not given or (given[0] not in ".~" and not os.path.isabs(given)):
-        return given
-    return os.path.abspath(os.path.join(asked.cwd, os.path.expanduser(given)))
+    """The project in the arguments: its name, or its whole path; empty if there is none."""
+    project: str = asked.arguments.get("project", "").strip()
+    if not project or (project[0] not in ".~" and not os.path.isabs(project)):
+        return project
+    return os.path.abspath(os.path.join(asked.cwd, os.path.expanduser(project)))
 
 
 def folder_of(asked: Asked) -> str:
-    """The project that is asked about: its name, or the folder of its repository; empty for all of them."""
+    """The project that the question is about: its name, or the folder of its repository; empty for all."""
     named = project_of(asked)
     if named == ALL or (named and not os.path.isabs(named)):
         return "" if named == ALL else named
@@ -82,7 +79,7 @@ def folder_of(asked: Asked) -> str:
 
 
 def filter_of(asked: Asked) -> Filter:
-    """The sessions that are asked about."""
+    """The sessions that the question is about."""
     days = asked.arguments.get("days")
     return Filter(
         agent=asked.arguments.get("agent") or None,
@@ -92,5 +89,5 @@ def filter_of(asked: Asked) -> Filter:
 
 
 def data_note(project: str = "") -> str:
-    """Stands before everything that came out of sessions."""
+    """The note before everything that comes from sessions."""
     return describe_source(bool(project))

@@ -14,17 +14,17 @@ from preheat.tools.tool import MOST_TOKENS, Asked, Tool
 
 PARTS = ("tools", "activities", "agents", "models", "projects", "even", "windows", "tenths", "marathon", "by_agent")
 _ALWAYS = ("sessions", "calls", "bookkeeping_calls", "statuses", "causes", "overall", "too_little")
-_SCHEMA = {
+_PROFILE_SCHEMA = {
     "type": "object",
     "properties": {
-        "session": {"type": "string", "description": "Its id, the beginning of it, or `latest`; else all that fit."},
+        "session": {"type": "string", "description": "Its id, the beginning of it, or `latest`; default all."},
         "project": PROJECT,
         "agent": AGENT,
         "days": DAYS,
         "parts": {
             "type": "array",
             "items": {"type": "string", "enum": list(PARTS)},
-            "description": "Of many sessions: more than the rates over all and by tool.",
+            "description": "Of many sessions: which breakdowns to give; default tools.",
         },
         "max_tokens": MAX_TOKENS,
     },
@@ -32,20 +32,20 @@ _SCHEMA = {
 }
 
 
-def run(asked: Asked) -> dict[str, Any]:
+def run_profile(asked: Asked) -> dict[str, Any]:
     session = asked.arguments.get("session", "").strip()
-    return _one(asked, session) if session else _many(asked)
+    return _profile_session(asked, session) if session else _profile_sessions(asked)
 
 
-def _one(asked: Asked, name: str) -> dict[str, Any]:
+def _profile_session(asked: Asked, name: str) -> dict[str, Any]:
     measured = archived(asked).profile(session_named(name))
     return {"note": data_note(), **in_value(quotation, msgspec.to_builtins(measured))}
 
 
-def _many(asked: Asked) -> dict[str, Any]:
+def _profile_sessions(asked: Asked) -> dict[str, Any]:
     if "numpy" not in sys.modules:  # the matrices are small: threads would only wait for each other
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    given = asked.arguments
+    arguments = asked.arguments
     chosen = filter_of(asked)
     opened = analysed(asked)
     measured = opened.home.reliability.as_analysed().population(chosen)
@@ -54,13 +54,15 @@ def _many(asked: Asked) -> dict[str, Any]:
     answer |= opened.missing | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]
     if not measured.sessions:
-        answer["next"] = "no session fits: take a filter away, `project` `all` looks everywhere; or run `preheat sync`"
+        answer["next"] = (
+            "no session matches: use fewer filters, `project` `all` searches everywhere; or run `preheat sync`"
+        )
         return answer
-    wanted = list(dict.fromkeys(given.get("parts") or ("tools",)))
-    room = given.get("max_tokens", MOST_TOKENS) - tokens(answer) - 100
+    wanted = list(dict.fromkeys(arguments.get("parts") or ("tools",)))
+    room = arguments.get("max_tokens", MOST_TOKENS) - tokens(answer) - 100
     short: list[str] = []
     for name in wanted:
-        part, cut = _fitted(whole[name], room)
+        part, cut = _fit_part(whole[name], room)
         room -= tokens(part)
         answer[name] = part
         if cut:
@@ -71,8 +73,8 @@ def _many(asked: Asked) -> dict[str, Any]:
     return answer
 
 
-def _fitted(part: Any, room: int) -> tuple[Any, bool]:
-    """As much of a part as there is room for, and whether that is not all: its rows are ordered, the weightiest first."""
+def _fit_part(part: Any, room: int) -> tuple[Any, bool]:
+    """As much of a part as there is room for, most important rows first, and whether it was cut."""
     if tokens(part) <= room:
         return part, False
     if isinstance(part, list):
@@ -84,7 +86,7 @@ def _fitted(part: Any, room: int) -> tuple[Any, bool]:
             kept.append(row)
         return kept, True
     if "cells" in part:
-        cells, _ = _fitted(part["cells"], room)
+        cells, _ = _fit_part(part["cells"], room)
         return {**part, "cells": cells, "left_out": part["left_out"] + len(part["cells"]) - len(cells)}, True
     return {"conclusion": part["conclusion"]}, True
 
@@ -93,6 +95,6 @@ PROFILE = Tool(
     "profile",
     "How reliable agents were: error and mistake rates with 95 % intervals, what failures cost, recovery; of one session, or "
     "of all sessions of a project. Use it when a person asks how well a session or an agent does.",
-    _SCHEMA,
-    run,
+    _PROFILE_SCHEMA,
+    run_profile,
 )

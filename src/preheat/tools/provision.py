@@ -6,33 +6,33 @@ from preheat.model.context import BUDGET
 from preheat.tools.opening import project_of
 from preheat.tools.tool import Asked, Tool
 
-_SCHEMA = {
+_PROVISION_SCHEMA = {
     "type": "object",
     "properties": {
         "task": {"type": "string", "description": "What is to be done, in the person's words."},
-        "project": {"type": "string", "description": "Name or folder; this one unless given."},
+        "project": {"type": "string", "description": "Name or folder; default this one."},
         "budget": {
             "type": "integer",
             "minimum": 100,
             "maximum": 20_000,
-            "description": f"Tokens; {BUDGET:,} unless given.",
+            "description": f"Tokens; default {BUDGET:,}.",
         },
         "template": {"type": "string", "description": "Only from this template, instead of all that was learned."},
-        "explain": {"type": "boolean", "description": "Also say why each item was chosen."},
+        "explain": {"type": "boolean", "description": "Also say why each lesson was chosen."},
     },
     "required": ["task"],
     "additionalProperties": False,
 }
 
 
-def run(asked: Asked) -> dict[str, Any]:
-    given, home = asked.arguments, asked.home
+def _run_provision(asked: Asked) -> dict[str, Any]:
+    arguments, home = asked.arguments, asked.home
     found = home.provision(
-        given["task"],
+        arguments["task"],
         project=project_of(asked),
         cwd=asked.cwd,
-        budget=given.get("budget", BUDGET),
-        template=given.get("template", ""),
+        budget=arguments.get("budget", BUDGET),
+        template=arguments.get("template", ""),
         loaded=True,
     )
     answer: dict[str, Any] = {
@@ -50,7 +50,7 @@ def run(asked: Asked) -> dict[str, Any]:
     if found.reason:
         answer["reason"] = found.reason
         answer["next"] = _advice(asked, found.considered)
-    if given.get("explain"):
+    if arguments.get("explain"):
         answer["items"] = [
             {"lesson": each.lesson, "kind": each.kind, "tokens": each.tokens, "value": each.value, "why": each.why}
             for each in found.items
@@ -63,7 +63,7 @@ def _advice(asked: Asked, considered: int) -> str:
         return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
     if not considered:
         return "nothing is learned yet: run `preheat sync`, then `preheat learn`; until then go on without it"
-    return "go on without it, or say the task in other words; `lessons` and `session_search` look for single things"
+    return "go on without it, or say the task in other words; `lessons` and `session_search` search for single facts"
 
 
 PROVISION = Tool(
@@ -71,6 +71,6 @@ PROVISION = Tool(
     "What earlier sessions found out that matters for a task: commands that work here, known mistakes and their repairs, "
     "conventions, dead ends. Use it once before you begin a task, and again when the task changes. Empty with the reason "
     "where nothing fits.",
-    _SCHEMA,
-    run,
+    _PROVISION_SCHEMA,
+    _run_provision,
 )

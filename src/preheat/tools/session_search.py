@@ -11,12 +11,12 @@ from preheat.tools.opening import AGENT, DAYS, PROJECT, archived, data_note, fil
 from preheat.tools.tool import Asked, Tool
 
 KINDS = ("human", "assistant", "command")
-_SCHEMA = {
+_SEARCH_SCHEMA = {
     "type": "object",
     "properties": {
         "words": {
             "type": "string",
-            "description": 'All must be in one message; "in quotes" together; a beginning ends in *.',
+            "description": 'All must be in one message; "in quotes" as a phrase; a prefix ends in *.',
         },
         "project": PROJECT,
         "agent": AGENT,
@@ -24,7 +24,7 @@ _SCHEMA = {
         "kind": {
             "type": "array",
             "items": {"type": "string", "enum": list(KINDS)},
-            "description": "Only in what a person said, the assistant said, or was run.",
+            "description": "Only in messages of people or of the assistant, or in commands.",
         },
         "offset": OFFSET,
         "max_tokens": MAX_TOKENS,
@@ -33,23 +33,23 @@ _SCHEMA = {
     "additionalProperties": False,
 }
 _MOST = 100
-"""Passages that are looked at behind the offset."""
+"""Passages that are searched for after the offset."""
 _LONGEST, _BEFORE = 600, 150
 
 
-def run(asked: Asked) -> dict[str, Any]:
-    given = asked.arguments
+def _run_session_search(asked: Asked) -> dict[str, Any]:
+    arguments = asked.arguments
     chosen = filter_of(asked)
-    most = given.get("offset", 0) + _MOST
+    most = arguments.get("offset", 0) + _MOST
     sessions = archived(asked).archive
-    hits = sessions.search(given["words"], chosen, tuple(given.get("kind", ())), most)
-    terms = sessions.search_terms(given["words"])
+    hits = sessions.search(arguments["words"], chosen, tuple(arguments.get("kind", ())), most)
+    terms = sessions.search_terms(arguments["words"])
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
     if not hits:
         elsewhere = "; `project` `all` looks everywhere" if chosen.project else ""
         answer["next"] = f"nothing has all these words: give fewer, or a beginning such as `{terms[0][:5]}*`{elsewhere}"
     answer["found"] = f"{most} or more" if len(hits) == most else len(hits)
-    return answer | page("passages", [_passage(hit, terms) for hit in hits], given)
+    return answer | page("passages", [_passage(hit, terms) for hit in hits], arguments)
 
 
 def _passage(hit: Hit, terms: list[str]) -> dict[str, Any]:
@@ -67,15 +67,15 @@ def _passage(hit: Hit, terms: list[str]) -> dict[str, Any]:
 
 
 def _when(at: float | None) -> str:
-    """The minute the session began; its passages have no times of their own."""
+    """When the session began; its passages have no times of their own."""
     try:
         return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%MZ")
     except (OverflowError, ValueError, OSError):
-        return ""  # a clock that was wrong by millennia
+        return ""  # a clock that was far off
 
 
 def _around(text: str, terms: list[str]) -> str:
-    """The text, of a long one what stands around the first of the words."""
+    """The text, or of a long text the part around the first of the words."""
     found = re.search("|".join(re.escape(term) for term in terms), text, re.IGNORECASE) if terms else None
     start = max(0, found.start() - _BEFORE) if found and len(text) > _LONGEST else 0
     part = text[start : start + _LONGEST]
@@ -86,6 +86,6 @@ SESSION_SEARCH = Tool(
     "session_search",
     "Searches what people and agents said in earlier sessions and which commands were run; gives passages with session, time "
     "and project. Use it when a person refers to earlier work, or to see how something was done before.",
-    _SCHEMA,
-    run,
+    _SEARCH_SCHEMA,
+    _run_session_search,
 )

@@ -1,6 +1,6 @@
-"""What a tool is: something a model asks of Preheat by name, with arguments, and gets a JSON answer for.
+"""What a tool is: a model calls it by name with arguments, and gets a JSON answer.
 
-Knows no tool, and nothing of how one is reached (MCP, a plugin, `preheat tool`).
+Knows no tool, and not how tools are reached (MCP, a plugin, `preheat tool`).
 """
 
 from collections.abc import Callable
@@ -10,33 +10,32 @@ from preheat.app import Preheat
 
 
 class Asked(NamedTuple):
-    """One question."""
+    """One call of a tool."""
 
     folder: str
-    """Where Preheat keeps its things."""
+    """Preheat's folder."""
     arguments: dict[str, Any]
-    """As the schema wants them: checked, harmless differences in type made good, no key that it does not name."""
+    """Checked against the schema and converted to its types."""
     cwd: str
-    """The project that whoever asks works in, where it does not say another one."""
+    """The folder that the agent works in; the project, unless the arguments name another."""
 
     @property
     def home(self) -> Preheat:
-        """What answers."""
+        """The application that answers."""
         return Preheat(self.folder)
 
 
 class Tool(NamedTuple):
-    """`run` gives what belongs into the answer; `success` is added. It raises UserError where the one who asked can do
-    something about it: the line says what."""
+    """`run` returns the answer without `success`, which is added. It raises UserError for what the model can fix."""
 
     name: str
     description: str
-    """For a model: what it gives, and when to use it."""
+    """For a model: what the tool gives, and when to use it."""
     schema: dict[str, Any]
-    """JSON schema of the arguments, an object; small, because it costs tokens in every session."""
+    """JSON schema of the arguments; small, because it costs tokens in every session."""
     run: Callable[[Asked], dict[str, Any]]
     reads_only: bool = True
 
 
 MOST_TOKENS = 2000
-"""Of an answer, unless the one who asks wants more; about what a session's start is given."""
+"""Length of an answer unless more is asked for; about as much as a session gets at its start."""

@@ -19,7 +19,7 @@ from preheat.errors import UserError
 from preheat.model.context import BUDGET
 from preheat.model.listing import Filter
 from preheat.tools.opening import ALL, analysed, archived, data_note
-from preheat.tools.profile import run as profiled
+from preheat.tools.profile import run_profile
 from preheat.tools.tool import Asked, Tool
 
 _MOST_TEMPLATES = 25
@@ -29,20 +29,18 @@ _TEXT = 120
 
 # Templates.
 def _build(asked: Asked) -> dict[str, Any]:
-    """From many sessions: of this project, unless others are asked for."""
-    given = asked.arguments
-    name = _needed(asked, "name")
+    """Build a template from many sessions: of this project, unless others are named."""
+    arguments = asked.arguments
+    name = _required(asked, "name")
     chosen, which = _sources(asked)
-    rule = Wanted(min_messages=given.get("min_messages", 30), max_sessions=given.get("max_sessions", 50))
-    tags = tuple(dict.fromkeys(tag.strip() for tag in given.get("tags", ()) if tag.strip()))
-    filters = {"source": source} if (source := given.get("source_filter", "")) else {}
-    request = Request(name=name, description=given.get("description", ""), tags=tags, filters=filters)
+    rule = Wanted(min_messages=arguments.get("min_messages", 30), max_sessions=arguments.get("max_sessions", 50))
+    tags = tuple(dict.fromkeys(tag.strip() for tag in arguments.get("tags", ()) if tag.strip()))
+    filters = {"source": source} if (source := arguments.get("source_filter", "")) else {}
+    request = Request(name=name, description=arguments.get("description", ""), tags=tags, filters=filters)
     try:
         opened = analysed(asked)
-        if opened.left:  # one built now would lack what they taught, and nobody would see that
-            raise UserError(
-                f"of all sessions {opened.left:,} wait to be judged; ask the same again, which goes on with it"
-            )
+        if opened.left:  # a template built now would silently lack their lessons
+            raise UserError(f"{opened.left:,} sessions are not analysed yet; ask the same again, which continues")
         made = opened.home.library.build(request, chosen, rule)
     except UserError as error:
         if "no session fits" not in str(error):
@@ -98,7 +96,7 @@ def _row(found: TemplateSummary) -> dict[str, Any]:
 
 
 def _load(asked: Asked) -> dict[str, Any]:
-    """What is in a template, as a session that starts with it would read it."""
+    """The template's text, as a session that starts with it gets it."""
     home = asked.home
     version = home.library.find(_template(asked))
     task = asked.arguments.get("description") or version.template.description or version.name
@@ -112,7 +110,7 @@ def _load(asked: Asked) -> dict[str, Any]:
     answer |= {"context": text, "tokens": found.tokens, "items": len(found.items)}
     if found.left_out:
         answer["left_out"] = found.left_out
-    return {**answer, "next": "use what fits the task; check it where it matters, for it may be outdated"}
+    return {**answer, "next": "use what fits the task; check it where it matters, because it may be outdated"}
 
 
 def _delete(asked: Asked) -> dict[str, Any]:
@@ -124,7 +122,7 @@ def _delete(asked: Asked) -> dict[str, Any]:
 # Sessions.
 def _profile(asked: Asked) -> dict[str, Any]:
     session = asked.arguments.get("session_id") or LATEST
-    return profiled(asked._replace(arguments={"session": session}))
+    return run_profile(asked._replace(arguments={"session": session}))
 
 
 def _compress_check(asked: Asked) -> dict[str, Any]:
@@ -152,15 +150,15 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
 
 
 def _compare(asked: Asked) -> dict[str, Any]:
-    first, second = (session_named(_needed(asked, name)) for name in ("session_id", "compare_with"))
+    first, second = (session_named(_required(asked, name)) for name in ("session_id", "compare_with"))
     found = archived(asked).reliability.as_analysed().compare(first, second)
     answer: dict[str, Any] = in_value(harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 
 
-# What is asked for.
-def _needed(asked: Asked, name: str) -> str:
+# Arguments.
+def _required(asked: Asked, name: str) -> str:
     found = str(asked.arguments.get(name, "")).strip()
     if not found:
         raise UserError(f"`{name}` is missing; `{asked.arguments['action']}` needs {_NEEDS[asked.arguments['action']]}")
@@ -168,27 +166,27 @@ def _needed(asked: Asked, name: str) -> str:
 
 
 def _template(asked: Asked) -> str:
-    """The template that is named; where none is, the names there are."""
+    """The template in the arguments; without one, an error with all names."""
     if str(asked.arguments.get("name", "")).strip():
-        return _needed(asked, "name")
+        return _required(asked, "name")
     names = asked.home.library.names()
-    there = (
+    advice = (
         f"give one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "there is none yet, `build` one"
     )
-    raise UserError(f"`name` is missing; {there}")
+    raise UserError(f"`name` is missing; {advice}")
 
 
 def _sources(asked: Asked) -> tuple[Filter, str]:
-    """The sessions to build from, and how they are called: an agent's, a project's, or all."""
-    given = asked.arguments.get("source_filter", "").strip()
-    if given == ALL:
+    """The sessions to build from, and their description: an agent's, a project's, or all."""
+    source = asked.arguments.get("source_filter", "").strip()
+    if source == ALL:
         return Filter(), "all sessions"
-    agent = given.lower().replace("-", "_").replace(" ", "_")
+    agent = source.lower().replace("-", "_").replace(" ", "_")
     if agent in agent_names():
         return Filter(agent=agent), f"sessions of {agent}"
-    if given and given[0] not in ".~" and not os.path.isabs(given):
-        return Filter(project=given), f"projects with `{given}` in their path"
-    where = project_folder(os.path.join(asked.cwd, os.path.expanduser(given)))
+    if source and source[0] not in ".~" and not os.path.isabs(source):
+        return Filter(project=source), f"projects with `{source}` in their path"
+    where = project_folder(os.path.join(asked.cwd, os.path.expanduser(source)))
     return Filter(project=where), f"the project `{where}`"
 
 
@@ -222,19 +220,19 @@ _SCHEMA = {
 }
 
 
-def run(asked: Asked) -> dict[str, Any]:
+def _run_warm_session(asked: Asked) -> dict[str, Any]:
     action = asked.arguments["action"]
-    answer: dict[str, Any] = _rounded({"action": action, **_ACTIONS[action](asked)})
+    answer: dict[str, Any] = _round_numbers({"action": action, **_ACTIONS[action](asked)})
     return answer
 
 
-def _rounded(found: Any) -> Any:
-    """Numbers as a reader needs them: each letter is paid for, and sixteen digits say no more than four."""
+def _round_numbers(found: Any) -> Any:
+    """Numbers with four decimals: every character costs tokens."""
     if isinstance(found, float):
         return round(found, 4)
     if isinstance(found, dict):
-        return {name: _rounded(each) for name, each in found.items()}
-    return [_rounded(each) for each in found] if isinstance(found, list | tuple) else found
+        return {name: _round_numbers(each) for name, each in found.items()}
+    return [_round_numbers(each) for each in found] if isinstance(found, list | tuple) else found
 
 
 WARM_SESSION = Tool(
@@ -242,6 +240,6 @@ WARM_SESSION = Tool(
     "Templates of what earlier sessions found out: build, list, load (gives the text to use now), delete. How sessions went: "
     "profile, compress-check (as good after a compaction?), compare.",
     _SCHEMA,
-    run,
+    _run_warm_session,
     reads_only=False,
 )

@@ -9,31 +9,33 @@ from preheat.app.sessions.caller import session_named
 from preheat.tools.opening import archived, data_note
 from preheat.tools.tool import Asked, Tool
 
-_SCHEMA = {
+_WHY_SCHEMA = {
     "type": "object",
     "properties": {
         "session": {
             "type": "string",
-            "description": "Its id, the beginning of it, or `latest`, which it is unless given.",
+            "description": "Its id, the beginning of it, or `latest` (default).",
         },
-        "turn": {"type": "integer", "minimum": 0, "description": "After which turn; the last unless given."},
+        "turn": {"type": "integer", "minimum": 0, "description": "After which turn; default the last."},
     },
     "additionalProperties": False,
 }
-_TOLD = 10
+_MOST_ADVISORIES = 10
 
 
-def run(asked: Asked) -> dict[str, Any]:
+def _run_why(asked: Asked) -> dict[str, Any]:
     name = session_named(asked.arguments.get("session", "").strip() or "latest")
     found, turn = archived(asked).watching.replay_turn(name)
     explained = found.explain(asked.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
     whole = msgspec.to_builtins(explained)
     answer |= {**in_value(harmless, whole), "event": in_value(quotation, whole["event"])}
-    told = found.timeline.advisories
-    answer["told"] = in_value(harmless, [msgspec.to_builtins(each) for each in told[-_TOLD:]])
-    if len(told) > _TOLD:
-        answer["left_out"] = f"{len(told) - _TOLD} earlier advisories; `turn` shows the arithmetic at any"
+    advisories = found.timeline.advisories
+    answer["sent"] = in_value(harmless, [msgspec.to_builtins(each) for each in advisories[-_MOST_ADVISORIES:]])
+    if len(advisories) > _MOST_ADVISORIES:
+        answer["left_out"] = (
+            f"{len(advisories) - _MOST_ADVISORIES} earlier advisories; `turn` shows the arithmetic at any"
+        )
     return answer
 
 
@@ -41,6 +43,6 @@ WHY = Tool(
     "why",
     "What was seen while a session was watched: phase, focus, loops, unverified changes, drift, trust, each with its "
     "arithmetic, and what advice was given for it. Use it when advice of Preheat is to be explained.",
-    _SCHEMA,
-    run,
+    _WHY_SCHEMA,
+    _run_why,
 )
