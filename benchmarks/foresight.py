@@ -3,13 +3,13 @@
 For every later session a context is made as for its first prompt, at the default budget, from what was learned of the
 earlier ones alone. Counted are, by project:
 
-- coverage: of the misuse failures in the later sessions, the share that the session's context had something for: the error
+- coverage: of the mistakes in the later sessions, the share that the session's context had something for: the error
   itself, or what mended it (the very command, or one of its whole form; the file). A form with a gap in it (`python …`)
   mends nothing in particular and does not count, for any rule. `known` counts any lesson, handed out or not. Only we name
   errors, so the baselines have one way less to score; and one error of one agent makes up most of one project. So beside it:
   each error of a session counted once, and the comparison with each project left out in turn.
 - precision: of the items handed out, the share that applied (the tool or command, the file or the error occurs in the session)
-  and were not contradicted (its command failed there as misuse and never worked, or what it warns of worked). `strict` is the
+  and were not contradicted (its command failed there by a mistake and never worked, or what it warns of worked). `strict` is the
   same where the name of a tool that is no shell does not count: of what is said about `Edit`, only what goes wrong counts.
 
 Baselines on the same sessions: nothing; the last 15 successful calls (the rule of the user's documents); the most frequent
@@ -67,7 +67,7 @@ class Happened(NamedTuple):
     files: frozenset[str]
     errors: frozenset[tuple[str, ...]]
     worked: frozenset[str]
-    """Commands (as they stand, relative) that ran; `failed` those that failed as misuse and never ran."""
+    """Commands (as they stand, relative) that ran; `failed` those that failed by a mistake and never ran."""
     failed: frozenset[str]
     shapes: tuple[str, ...]
     tools: frozenset[str]
@@ -188,7 +188,7 @@ def _in_order(steps: Sequence[str], shapes: Sequence[str]) -> bool:
 
 
 def contradicted(lesson: Lesson, there: Happened) -> bool:
-    """What it says to use failed as misuse there and never ran, or what it warns of ran."""
+    """What it says to use failed by a mistake there and never ran, or what it warns of ran."""
     use, avoid = plain(lesson.use) if lesson.use else "", plain(lesson.avoid) if lesson.avoid else ""
     if lesson.kind == "working_set":
         return False
@@ -197,18 +197,18 @@ def contradicted(lesson: Lesson, there: Happened) -> bool:
 
 # Failures and what mends them.
 class Failure(NamedTuple):
-    """A misuse failure: the words of its error, and what the call that mended it was (empty if none did)."""
+    """A mistake: the words of its error, and what the call that mended it was (empty if none did)."""
 
     words: tuple[str, ...]
     mended_by: frozenset[str]
     file: str
 
 
-def misuse_failures(of: Seen) -> list[Failure]:
+def mistaken_calls(of: Seen) -> list[Failure]:
     by_seq = of.by_seq()
     found = []
     for each in of.calls:
-        if not each.failed or each.record.cause != "misuse":
+        if not each.failed or each.record.cause != "mistake":
             continue
         commands: frozenset[str] = frozenset()
         file = ""
@@ -335,7 +335,7 @@ def trial(project: str, sessions: Sequence[Seen], cut: int, lessons: list[Lesson
             lessons, task=opening(of), agent=of.session.agent, project=project, now=of.session.started_at or fallback
         )
         there = happened(of)
-        failures = misuse_failures(of)
+        failures = mistaken_calls(of)
         given = told((by_id[item.lesson] for item in context.items), context.tokens)
         for name, each in _rules(earlier, given, FRAME).items():
             scores[name].append(_score(each, failures, everything if name == "preheat" else each))

@@ -26,7 +26,9 @@ def labels(data: str = "") -> list[dict[str, Any]]:
     for name in sorted(os.listdir(folder_of(data))):
         if name.endswith(".jsonl") and name not in _OTHERS:
             with open(os.path.join(folder_of(data), name), encoding="utf-8") as stream:
-                found += [{**json.loads(line), "set": name.removesuffix(".jsonl")} for line in stream]
+                # Labels in a folder of data may be from when the cause `mistake` was called `misuse`.
+                lines = [line.replace('"cause": "misuse"', '"cause": "mistake"') for line in stream]
+            found += [{**json.loads(line), "set": name.removesuffix(".jsonl")} for line in lines]
     return found
 
 

@@ -1,7 +1,7 @@
 """What the live signals are worth: how often they speak, whether they foresee a bad end, and how fast they are folded.
 
 Healthy was defined before anything was counted: the end is good (a run with a known result succeeded; else the last check of
-the session passed), no more mistakes than the median session makes (misuse, as a share of its calls), and no failure three
+the session passed), no more mistakes than the median session makes (as a share of its calls), and no failure three
 times. A session without a result and without a check is neither healthy nor not. As the median session makes no mistake at
 all, "good end" stands beside it: the same without the second condition. Intervals are over sessions drawn anew.
 Known mistakes need something that was learned: they are counted apart, in the later sessions of the shared projects, with
@@ -56,7 +56,7 @@ class Watched(NamedTuple):
     """Runs of one task are alike and are drawn together."""
     good: bool | None
     """Its known result."""
-    misuse: float
+    mistakes: float
     good_end: bool | None
     worst_failure: int
     """How often the most frequent failure came."""
@@ -69,9 +69,9 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
     sessions = _gathered(not quick, data)
     speed = _speed([each.events for each in sessions])
     sessions = [_watched(each) for each in sessions]
-    middle = median(each.misuse for each in sessions if each.turns)
-    print(f"\nhealthy: misuse at most {100 * middle:.1f} % of calls (the median session)\n")
-    result = {"speed": speed, "median_misuse": middle, "rates": _rates(sessions, middle)}
+    middle = median(each.mistakes for each in sessions if each.turns)
+    print(f"\nhealthy: mistakes at most {100 * middle:.1f} % of calls (the median session)\n")
+    result = {"speed": speed, "median_mistakes": middle, "rates": _rates(sessions, middle)}
     if not quick:
         print("\nwith what the earlier sessions of the project taught:\n")
         result["with_lessons"] = _with_lessons(middle, data)
@@ -100,7 +100,7 @@ def _of(source: str, session: Session, good: bool | None) -> Watched:
         id=session.id,
         task=task_of(session),
         good=good,
-        misuse=sum(event.cause == "misuse" for event in calls) / max(1, len(calls)),
+        mistakes=sum(event.cause == "mistake" for event in calls) / max(1, len(calls)),
         good_end=good if good is not None else (checks[-1] if checks else None),
         worst_failure=max(failures.values(), default=0),
         events=events,
@@ -123,7 +123,7 @@ def _name(signal: SignalName, event: LiveEvent) -> str:
 
 
 def is_healthy(of: Watched, middle: float) -> bool:
-    return ended_well(of) and of.misuse <= middle
+    return ended_well(of) and of.mistakes <= middle
 
 
 def ended_well(of: Watched) -> bool:

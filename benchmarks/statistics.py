@@ -37,7 +37,7 @@ BASE = 0.08
 SEED = 20261116
 PILOT = 600
 """Earlier sessions that a plan is drawn from."""
-WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
+WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 
 
 class Shape(NamedTuple):
@@ -46,8 +46,8 @@ class Shape(NamedTuple):
     name: str
     sessions: int = 150
     share: float = 0.5
-    kind: str = "misuse"
-    """`misuse` out of calls; `success`: yes or no; `seconds`: skewed."""
+    kind: str = "mistakes"
+    """`mistakes` out of calls; `success`: yes or no; `seconds`: skewed."""
     projects: int = 0
     unequal: bool = True
     effects_differ: bool = False
@@ -358,9 +358,9 @@ def _items(runs: int, random: np.random.Generator) -> dict[str, Any]:
     for _ in range(runs):
         shown = random.random((150, 20)) >= 0.3
         calls = random.integers(10, 60, 150)
-        misuse = random.binomial(calls, random.beta(1.5, 10, 150))
+        mistakes = random.binomial(calls, random.beta(1.5, 10, 150))
         exposures = [Exposure(f"i{i}", f"s{s}", bool(shown[s, i]), 0.7) for s in range(150) for i in range(20)]
-        measured = [Measured(f"s{s}", int(calls[s]), int(misuse[s])) for s in range(150)]
+        measured = [Measured(f"s{s}", int(calls[s]), int(mistakes[s])) for s in range(150)]
         for each in utilities(exposures, measured, margin=0.005):
             items += 1
             wrong += each.verdict in ("helps", "hurts")

@@ -52,7 +52,7 @@ def _cell(values: dict[str, float]) -> str:
 def labels(found: dict[str, Any]) -> str:
     """The hand-labelled sets."""
     rows = [
-        "| | calls | status right (95 %) | cause macro-F1 | misuse, finding, environment F1 |",
+        "| | calls | status right (95 %) | cause macro-F1 | mistake, finding, environment F1 |",
         "|---|---|---|---|---|",
     ]
     for name, values in found["labels"].items():

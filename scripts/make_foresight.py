@@ -27,7 +27,7 @@ def tables(found: dict[str, Any]) -> str:
     split = found["splits"][CUT]
     ours = split["pooled"]["preheat"]
     lines = [
-        f"{ours['sessions']} later sessions with {ours['failures']} misuse failures; intervals by drawing sessions anew.",
+        f"{ours['sessions']} later sessions with {ours['failures']} mistakes; intervals by drawing sessions anew.",
         "",
         "| rule | coverage | each error once | tokens | points per 1,000 tokens |",
         "|---|---|---|---|---|",

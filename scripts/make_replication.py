@@ -59,15 +59,15 @@ def tables(title: str, found: Population) -> Iterator[str]:
     yield ""
     yield (
         f"{found.sessions:,} sessions, {found.calls:,} calls ({found.overall.errors.total:,} judged); "
-        f"{rate(found.overall.errors)} failed, {rate(found.overall.misuse)} by misuse."
+        f"{rate(found.overall.errors)} failed, {rate(found.overall.mistakes)} by the agent's mistake."
     )
     yield ""
-    yield "| messages | sessions | calls | failed | misuse | every project alike: failed | claimed |"
+    yield "| messages | sessions | calls | failed | mistakes | every project alike: failed | claimed |"
     yield "|---|---|---|---|---|---|---|"
     even = {each.name: each for each in found.even}
     for cell in found.marathon.buckets:
         yield (
-            f"| {cell.name} | {cell.sessions:,} | {cell.errors.total:,} | {rate(cell.errors)} | {rate(cell.misuse)} | "
+            f"| {cell.name} | {cell.sessions:,} | {cell.errors.total:,} | {rate(cell.errors)} | {rate(cell.mistakes)} | "
             f"{alike(even[cell.name])} | {claimed(cell)} |"
         )
     yield ""
@@ -77,7 +77,7 @@ def tables(title: str, found: Population) -> Iterator[str]:
     yield ""
     yield f"**In words, all failures.** {' '.join(found.marathon.errors.words)}"
     yield ""
-    yield f"**In words, misuse.** {' '.join(found.marathon.misuse.words)}"
+    yield f"**In words, mistakes.** {' '.join(found.marathon.mistakes.words)}"
     yield ""
     yield f"**Together.** {found.marathon.conclusion}"
     yield ""
@@ -89,9 +89,9 @@ def parts(pooled: Marathon) -> Iterator[str]:
             value = getattr(answer, name)
             return str(getattr(value, "change", value))
 
-        return f"| {title} | {said(pooled.errors)} | {said(pooled.misuse)} |"
+        return f"| {title} | {said(pooled.errors)} | {said(pooled.mistakes)} |"
 
-    yield "| points (95 % interval) | all failures | misuse |"
+    yield "| points (95 % interval) | all failures | mistakes |"
     yield "|---|---|---|"
     yield row("raw", "(a) over 100 messages against 0-50")
     yield row("middle", "(a) 51-100 against 0-50: the hump")
@@ -103,18 +103,18 @@ def parts(pooled: Marathon) -> Iterator[str]:
     yield row("slope_any_work", "(c) the same, whatever the work")
     yield row("slope_all", "(c) per 100 messages, all of them, same session and work")
     for place, check in enumerate(pooled.errors.checks):
-        yield f"| (c) check: {check.name} | {check.change} | {pooled.misuse.checks[place].change} |"
+        yield f"| (c) check: {check.name} | {check.change} | {pooled.mistakes.checks[place].change} |"
 
 
 def by_agent(found: Population) -> Iterator[str]:
     told = [each for each in found.by_agent if any(cell.enough for cell in each.buckets)]
-    yield "| agent | failed: 0-50 | 51-100 | 101+ | (c) all failures | (c) misuse | verdict on misuse |"
+    yield "| agent | failed: 0-50 | 51-100 | 101+ | (c) all failures | (c) mistakes | verdict on mistakes |"
     yield "|---|---|---|---|---|---|---|"
     for each in told:
         cells = " | ".join(rate(cell.errors) for cell in each.buckets)
-        verdict = each.misuse.verdict.replace("_", " ")
+        verdict = each.mistakes.verdict.replace("_", " ")
         yield (
-            f"| {places_of(each.agent).title} | {cells} | {each.errors.slope.change} | {each.misuse.slope.change} | {verdict} |"
+            f"| {places_of(each.agent).title} | {cells} | {each.errors.slope.change} | {each.mistakes.slope.change} | {verdict} |"
         )
     silent = len(found.by_agent) - len(told)
     if silent:

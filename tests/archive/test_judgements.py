@@ -128,14 +128,14 @@ def test_a_failure_comes_with_what_repaired_it(machine: Machine) -> None:
     connection.close()
     (failure,) = [fact for fact in failures if fact.key == key(1)]
     assert (failure.key, failure.seq, failure.tool, failure.summary) == (key(1), 0, "Bash", "make step-0")
-    assert (failure.signature, failure.cause, failure.lost_tokens) == ("no <n>", "misuse", 12)
+    assert (failure.signature, failure.cause, failure.lost_tokens) == ("no <n>", "mistake", 12)
     assert (failure.recovered_in, failure.repair_tool, failure.repair_summary) == (2, None, None)
     assert failure.at is not None
 
 
 def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
     first = {
-        "status": STATUSES.index("failed"), "cause": CAUSES.index("misuse"), "lost_tokens": 12, "recovered_in": 2,
+        "status": STATUSES.index("failed"), "cause": CAUSES.index("mistake"), "lost_tokens": 12, "recovered_in": 2,
     }  # fmt: skip
     return with_signatures(rows, ["no <n>", *[None] * (len(rows.outcomes) - 1)], **first)
 

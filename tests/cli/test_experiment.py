@@ -132,7 +132,7 @@ def test_json_names_every_field_of_a_plan(known: Person) -> None:
     """Also those that are as usual, in every command that shows one; on disk the plan stays as its digest has it."""
     started = parsed(known, "experiment", "start", "mine")
     assert (started["plan"]["metric"], started["plan"]["stop"], started["plan"]["guardrails"]) == (
-        "misuse",
+        "mistakes",
         "anytime",
         [],
     )
@@ -169,13 +169,13 @@ def test_status_does_not_send_its_reader_to_itself(known: Person) -> None:
 
 def test_a_guardrail_that_decides_already_is_said_to_be_none(known: Person) -> None:
     """In words and beside JSON; the others are named."""
-    done = known.run("experiment", "start", "mine", "--guardrail", "misuse", "--guardrail", "tokens", "--json")
+    done = known.run("experiment", "start", "mine", "--guardrail", "mistakes", "--guardrail", "tokens", "--json")
     assert json.loads(done.out)["plan"]["guardrails"] == ["tokens"]
-    assert "misuse decides already, and is no guardrail besides" in done.err
+    assert "mistakes decides already, and is no guardrail besides" in done.err
     known.run("experiment", "stop")
-    done = known.run("experiment", "start", "next", "--guardrail", "misuse", "--guardrail", "tokens")
+    done = known.run("experiment", "start", "next", "--guardrail", "mistakes", "--guardrail", "tokens")
     assert "not to get worse by more than 10%: tokens." in done.out
-    assert "misuse decides already" in done.err
+    assert "mistakes decides already" in done.err
 
 
 def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None:

@@ -45,7 +45,7 @@ def test_one_session_is_told_in_a_sentence_a_table_and_a_line_each(profiled: Per
     assert done.code == 0
     assert "does src/app/main.py work?" in done.out
     assert re.search(
-        r"^60 calls, 10 failed \(17 %, 95 % interval 9–28 %\): \d+ misuse, \d+ findings?\.$", done.out, re.MULTILINE
+        r"^60 calls, 10 failed \(17 %, 95 % interval 9–28 %\): \d+ mistakes, \d+ findings?\.$", done.out, re.MULTILINE
     )
     for label in (
         "Lost",

@@ -53,7 +53,7 @@ def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
         assert re.search(rf"^{name} +\d+", done.out, re.MULTILINE), name
     assert "high: reset-hard 1 × 15" in done.out
     assert "git reset --hard HEAD" in done.out
-    assert "150 × (3 misused + 0 repeated) / 10" in done.out
+    assert "150 × (3 mistakes + 0 repeated) / 10" in done.out
     assert "median of 3 earlier: 100; 0 of them scored lower" in done.out
     assert "`preheat replay 00000004`" in done.err
 
@@ -65,7 +65,7 @@ def test_json_says_the_same(scored: Person) -> None:
     efficiency = found["scores"]["efficiency"]
     assert efficiency["value"] == pytest.approx(100 - sum(line["points"] for line in efficiency["lines"]))
     assert efficiency["value"] <= 55
-    assert found["facts"]["misused"] == 3
+    assert found["facts"]["mistakes"] == 3
     assert found["earlier_sessions"] == 3
     assert found["standings"]["safety"] == {"median": 100.0, "below": 0, "sessions": 3}
     mean = sum(

@@ -243,7 +243,7 @@ ACTS: dict[str, tuple[Callable[[], list[bytes]], float]] = {
     "debt_turns": (unchecked, 9),
     "drift_high": (away, 0.3),
     "drift_velocity": (away, 0.5),
-    "trust_misuse": (mistaken, 20),
+    "trust_mistake": (mistaken, 20),
     "trust_unverified": (unchecked, 30),
     "trust_switch": (mistaken, 20),
     "trust_dead_end": (mistaken, 40),

@@ -51,7 +51,7 @@ def test_each_prompt_has_what_followed_it() -> None:
 def test_checks_say_how_they_ended() -> None:
     """Passed, failed by what they found, or without an answer: a check that was mistyped says nothing about the work."""
     story = shop().says("Run them").runs("uv run pytest tests -q", "failed", cause="finding")
-    story.runs("pytst", "failed").runs("pytest --frob", "failed", cause="misuse").runs(f"cd {ROOT} && make test")
+    story.runs("pytst", "failed").runs("pytest --frob", "failed", cause="mistake").runs(f"cd {ROOT} && make test")
     (only,) = taken(story)
     assert [(check.seq, check.purpose, check.ended) for check in only.checks] == [
         (0, "test", "failed"),

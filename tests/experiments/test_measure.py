@@ -17,10 +17,10 @@ def drawn(
 
 
 def went(
-    name: str, misuse: int = 1, calls: int = 10, start: float = 1000.0, project: str = "/w/p", **more: object
+    name: str, mistakes: int = 1, calls: int = 10, start: float = 1000.0, project: str = "/w/p", **more: object
 ) -> Went:
-    given = {"agent": "a", "errors": misuse, "started_at": start, "ended_at": start + 60, "tokens": 100, **more}
-    return Went(session=f"a:{name}", project=project, misuse=misuse, calls=calls, **given)  # type: ignore[arg-type]
+    given = {"agent": "a", "errors": mistakes, "started_at": start, "ended_at": start + 60, "tokens": 100, **more}
+    return Went(session=f"a:{name}", project=project, mistakes=mistakes, calls=calls, **given)  # type: ignore[arg-type]
 
 
 def found(*lots: Assignment, sessions: list[Went], now: float = NOW) -> Measured:
@@ -35,7 +35,7 @@ def test_a_line_of_sessions_is_one_unit() -> None:
         went("three", 0, 20, 1200, parent="a:two", relation="fork"),
         went("other", 5, 5, 1300, parent="a:one", relation="subagent"),
     ]
-    made = units("misuse", found(drawn("one", "cold"), sessions=sessions))
+    made = units("mistakes", found(drawn("one", "cold"), sessions=sessions))
     assert [(each.session, each.arm, each.above, each.below) for each in made] == [("a:one", "cold", 3, 40)]
 
 
@@ -43,14 +43,14 @@ def test_a_fork_that_drew_for_itself_counts_with_its_root() -> None:
     """Its program did not say what it came out of, so it got a lot and another arm; the line's first session decides."""
     sessions = [went("one"), went("two", 4, 10, 1100, parent="a:one", relation="fork")]
     result = found(drawn("one", "cold"), drawn("two", "warm", 1100), sessions=sessions)
-    assert [(each.arm, each.above) for each in units("misuse", result)] == [("cold", 5)]
+    assert [(each.arm, each.above) for each in units("mistakes", result)] == [("cold", 5)]
     assert result.redrawn == 1
 
 
 def test_sessions_that_say_they_come_out_of_each_other_do_not_go_round() -> None:
     """A ring of parents, as a damaged archive might have it."""
     sessions = [went("one", parent="a:two", relation="fork"), went("two", parent="a:one", relation="fork")]
-    assert len(units("misuse", found(drawn("one"), sessions=sessions))) == 1
+    assert len(units("mistakes", found(drawn("one"), sessions=sessions))) == 1
 
 
 def test_whoever_cannot_be_measured_is_counted() -> None:
@@ -65,7 +65,7 @@ def test_whoever_cannot_be_measured_is_counted() -> None:
     assert result.unjudged == {"warm": 1}
     assert result.open == {"warm": 1}
     assert (result.unassigned, result.lost) == (1, 1)
-    assert [each.session for each in units("misuse", result)] == ["a:fine", "a:open"]
+    assert [each.session for each in units("mistakes", result)] == ["a:fine", "a:open"]
 
 
 def test_what_is_known_from_before_is_of_the_same_project_and_from_before() -> None:
@@ -74,9 +74,9 @@ def test_what_is_known_from_before_is_of_the_same_project_and_from_before() -> N
         went("one"), went("early", 3, 10, 10.0), went("also", 1, 10, 20.0), went("late", 9, 10, 5000.0),
         went("foreign", 9, 10, 10.0, project="/w/q"),
     ]  # fmt: skip
-    (unit,) = units("misuse", found(drawn("one"), sessions=sessions))
+    (unit,) = units("mistakes", found(drawn("one"), sessions=sessions))
     assert unit.before == 4 / 20
-    (lonely,) = units("misuse", found(drawn("one"), sessions=[went("one")]))
+    (lonely,) = units("mistakes", found(drawn("one"), sessions=[went("one")]))
     assert lonely.before is None
 
 
@@ -92,7 +92,7 @@ def test_every_metric() -> None:
         (unit,) = units(metric, result)
         told[metric] = (unit.above, unit.below)
     assert told == {
-        "misuse": (2, 20), "errors": (2, 20), "success": (0, 1), "seconds": (120, 1), "tokens": (200, 1), "cost": (15, 1),
+        "mistakes": (2, 20), "errors": (2, 20), "success": (0, 1), "seconds": (120, 1), "tokens": (200, 1), "cost": (15, 1),
         "corrections": (1, 1), "rating": (1, 1),
     }  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_every_metric() -> None:
 def test_nothing_to_count_is_kept_and_says_so() -> None:
     """A session without a call, a check or a rating has 0 below: the estimate leaves it out and names it."""
     result = found(drawn("one"), sessions=[went("one", 0, 0)])
-    rates: tuple[MetricName, ...] = ("misuse", "success", "rating")
+    rates: tuple[MetricName, ...] = ("mistakes", "success", "rating")
     for metric in rates:
         (unit,) = units(metric, result)
         assert (unit.above, unit.below) == (0, 0)
@@ -118,4 +118,4 @@ def test_sessions_under_other_shares_are_another_stratum() -> None:
     lots = [drawn("one"), drawn("two", at=2000.0, cold=0.5, warm=0.5)]
     result = found(*lots, sessions=[went("one"), went("two", start=2000.0)])
     assert len(epochs_of(result)) == 2
-    assert [each.stratum for each in units("misuse", result)] == ["a /w/p 1", "a /w/p 2"]
+    assert [each.stratum for each in units("mistakes", result)] == ["a /w/p 1", "a /w/p 2"]

@@ -9,7 +9,7 @@ from preheat.model.experiment import Plan
 
 def made(**changes: object) -> Plan:
     given: dict[str, object] = {
-        "name": "mine", "arms": ["warm", "cold"], "shares": [], "metric": "misuse", "guardrails": ["tokens"], "margin": None,
+        "name": "mine", "arms": ["warm", "cold"], "shares": [], "metric": "mistakes", "guardrails": ["tokens"], "margin": None,
         "stop": "anytime", "at": 5.0,
     }  # fmt: skip
     return planned(**{**given, **changes})  # type: ignore[arg-type]
@@ -28,7 +28,7 @@ def test_a_plan_is_known_by_all_that_is_in_it() -> None:
 
 def test_defaults() -> None:
     """Equal shares, the metric's own margin, and what decides is no guardrail besides."""
-    plan = made(arms=["warm", "cold", "note"], guardrails=["tokens", "misuse", "tokens"])
+    plan = made(arms=["warm", "cold", "note"], guardrails=["tokens", "mistakes", "tokens"])
     assert plan.shares == pytest.approx((1 / 3, 1 / 3, 1 / 3))
     assert (plan.margin, plan.guardrails, plan.sessions) == (0.01, ("tokens",), None)
     assert made(stop="n=200").sessions == 200

@@ -36,10 +36,18 @@ class Trial:
             given: dict[str, Any] = {"session": name, "agent": "a", "project": project}
             self.lots.append(Assignment(**given, root=name, experiment="e", arm=arm, shares=shares, at=at))
             calls = self.random.randint(10, 40)
-            misuse = sum(self.random.random() < rates[arm] for _ in range(calls))
+            mistakes = sum(self.random.random() < rates[arm] for _ in range(calls))
             spent = round(self.random.gauss(10_000, 1500) * (tokens or {}).get(arm, 1.0))
             self.went.append(
-                Went(**given, calls=calls, misuse=misuse, errors=misuse, tokens=spent, started_at=at, ended_at=at + 60)
+                Went(
+                    **given,
+                    calls=calls,
+                    mistakes=mistakes,
+                    errors=mistakes,
+                    tokens=spent,
+                    started_at=at,
+                    ended_at=at + 60,
+                )
             )
         return self
 
@@ -79,7 +87,7 @@ def test_no_effect_is_not_called_one() -> None:
 
 def test_enough_of_nothing_is_no_difference() -> None:
     """Many sessions, a wide margin: no difference larger than that, which is another thing than too little data."""
-    plan = planned("mine", ["warm", "cold"], [], "misuse", [], 0.05, "n=400", 1.0)
+    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], 0.05, "n=400", 1.0)
     found = Trial().add(400, {"cold": 0.1, "warm": 0.1}, HALF).told(plan)
     assert (found.verdict, found.final) == ("no difference", True)
     assert found.sentence.startswith("No difference larger than 5")
@@ -94,7 +102,7 @@ def test_a_change_of_the_shares_is_no_effect() -> None:
         .add(150, {"cold": 0.02, "warm": 0.02}, {"cold": 0.1, "warm": 0.9})
     )
     found = trial.told()
-    naive = [sum(each.misuse for each in some) / sum(each.calls for each in some) for some in (
+    naive = [sum(each.mistakes for each in some) / sum(each.calls for each in some) for some in (
         [each for each, lot in zip(trial.went, trial.lots, strict=True) if lot.arm == arm] for arm in ("warm", "cold")
     )]  # fmt: skip
     assert naive[0] - naive[1] < -0.08
@@ -128,7 +136,7 @@ def test_shares_that_were_not_met_take_every_word_back() -> None:
 
 def test_a_guardrail_that_breaks_is_in_the_sentence() -> None:
     """Fewer mistakes, but half as many tokens more."""
-    plan = planned("mine", ["warm", "cold"], [], "misuse", ["tokens"], None, "anytime", 1.0)
+    plan = planned("mine", ["warm", "cold"], [], "mistakes", ["tokens"], None, "anytime", 1.0)
     found = Trial().add(300, {"cold": 0.12, "warm": 0.04}, HALF, tokens={"warm": 1.5}).told(plan)
     assert found.verdict == "helps"
     assert [each.standing for each in found.guardrails] == ["broken"]
@@ -137,7 +145,7 @@ def test_a_guardrail_that_breaks_is_in_the_sentence() -> None:
 
 def test_what_comes_after_the_planned_end_does_not_count() -> None:
     """A trial of 100 sessions that went on for 60 more: the first hundred decide, by the interval for one look."""
-    plan = planned("mine", ["warm", "cold"], [], "misuse", [], None, "n=100", 1.0)
+    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], None, "n=100", 1.0)
     trial = Trial().add(100, {"cold": 0.1, "warm": 0.1}, HALF).add(60, {"cold": 0.9, "warm": 0.0}, HALF)
     found = trial.told(plan)
     assert found.final
@@ -148,7 +156,7 @@ def test_what_comes_after_the_planned_end_does_not_count() -> None:
 
 def test_what_is_missing_after_the_planned_end_is_no_trouble() -> None:
     """More cold sessions are missing from the time after the end than were drawn before it: only those before it are told of."""
-    plan = planned("mine", ["warm", "cold"], [], "misuse", [], None, "n=20", 1.0)
+    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], None, "n=20", 1.0)
     trial = Trial().add(100, {"cold": 0.1, "warm": 0.1}, HALF, arms=("warm", "cold"))
     gone = {lot.session for lot in trial.lots[18:] if lot.arm == "cold"}
     trial.went = [each for each in trial.went if each.session not in gone]
@@ -160,7 +168,7 @@ def test_what_is_missing_after_the_planned_end_is_no_trouble() -> None:
 
 def test_a_guardrail_that_cannot_be_told_is_not_left_out() -> None:
     """Nobody rated a session: neither held nor broken."""
-    plan = planned("mine", ["warm", "cold"], [], "misuse", ["rating"], None, "anytime", 1.0)
+    plan = planned("mine", ["warm", "cold"], [], "mistakes", ["rating"], None, "anytime", 1.0)
     found = Trial().add(60, {"cold": 0.1, "warm": 0.1}, HALF).told(plan)
     assert [each.standing for each in found.guardrails] == ["not known"]
 
@@ -209,10 +217,10 @@ def test_what_there_was_to_give_is_told_by_arm() -> None:
 
 def test_four_arms_are_each_held_against_warm() -> None:
     """Cold first, which decides; placebo and note beside it."""
-    plan = planned("mine", ["warm", "cold", "placebo", "note"], [], "misuse", [], None, "anytime", 1.0)
+    plan = planned("mine", ["warm", "cold", "placebo", "note"], [], "mistakes", [], None, "anytime", 1.0)
     shares = {"cold": 0.25, "placebo": 0.25, "note": 0.25, "warm": 0.25}
     found = Trial().add(400, {"cold": 0.2, "placebo": 0.2, "note": 0.06, "warm": 0.05}, shares).told(plan)
     assert [each.against for each in found.estimates] == ["cold", "placebo", "note"]
     assert found.verdict == "helps"
-    note = compared("misuse", measured(Trial().lots, [], NOW), "note")
+    note = compared("mistakes", measured(Trial().lots, [], NOW), "note")
     assert note.difference is None

@@ -115,7 +115,7 @@ def test_another_version_analyses_everything(machine: Machine) -> None:
 
 
 def said_otherwise(session: Session, rows: AnalysisRows) -> AnalysisRows:
-    failed = {"status": STATUSES.index("failed"), "cause": CAUSES.index("misuse")}
+    failed = {"status": STATUSES.index("failed"), "cause": CAUSES.index("mistake")}
     return with_signatures(rows, ["an old text"] * len(rows.outcomes), **failed)
 
 

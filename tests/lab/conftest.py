@@ -28,7 +28,7 @@ def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: in
 def a_run(plan: LabPlan, task: str, arm: str, repeat: int = 1, passed: bool = True, **more: object) -> Tried:
     context = plan.given[arm][task].context
     fields: dict[str, object] = {
-        "status": "passed" if passed else "not passed", "seconds": 10.0, "tokens": 1000, "calls": 10, "misuse": 1, "errors": 2,
+        "status": "passed" if passed else "not passed", "seconds": 10.0, "tokens": 1000, "calls": 10, "mistakes": 1, "errors": 2,
         "answers": 3, "sessions": (f"x:{task}{arm}{repeat}",), "context": context, "shown": (context,) if context else (),
     }  # fmt: skip
     return Tried(task=task, arm=arm, repeat=repeat, **{**fields, **more})  # type: ignore[arg-type]

@@ -89,4 +89,4 @@ def test_interrupted_it_says_how_to_go_on(person: Person) -> None:
     assert done.returncode == 0, done.stderr
     tried = json.loads(done.stdout)["tried"]
     assert len(tried) == 6
-    assert {(each["ending"], each["turns"], each["misuse"], each["note"]) for each in tried} == {("well", 1, 0, "")}
+    assert {(each["ending"], each["turns"], each["mistakes"], each["note"]) for each in tried} == {("well", 1, 0, "")}

@@ -13,7 +13,7 @@ from tests.lab.conftest import a_plan, a_run
 def test_a_clear_difference_is_told_first() -> None:
     """Ten tasks of ten with, one of ten without: warm helps, with an interval, a level for each arm and the guardrails."""
     plan = a_plan(10)
-    runs = [a_run(plan, f"t{n}", "warm", misuse=0) for n in range(10)]
+    runs = [a_run(plan, f"t{n}", "warm", mistakes=0) for n in range(10)]
     runs += [a_run(plan, f"t{n}", "cold", passed=n == 0, tokens=1500 + n) for n in range(10)]
     found = report(plan, runs)
     assert found.verdict == "helps"

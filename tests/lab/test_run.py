@@ -134,7 +134,7 @@ def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
     task = Task(id="a", prompt="x", verify="true")
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         setting.run(server, task)
-        with pytest.raises(UserError, match="no metric `joy` in the lab; there are success, misuse"):
+        with pytest.raises(UserError, match="no metric `joy` in the lab; there are success, mistakes"):
             setting.run(server, task, metric="joy")
         with pytest.raises(UserError, match="there is no arm `hot`"):
             setting.run(server, task, arms=("cold", "hot"))

@@ -79,13 +79,13 @@ def ran(
     tool: str = "Bash",
     response: str = "",
 ) -> Made:
-    """A shell command; one with an exit code other than 0 was a misuse if nothing else is said."""
+    """A shell command; one with an exit code other than 0 was a mistake if nothing else is said."""
     return used(
         tool,
         "shell",
         {"command": command},
         output,
-        cause=cause or ("misuse" if exit_code else None),
+        cause=cause or ("mistake" if exit_code else None),
         signature=signature,
         status=status,
         exit_code=exit_code,

@@ -141,7 +141,7 @@ def test_a_long_result_keeps_its_beginning_and_end() -> None:
         st.lists(
             st.builds(
                 lambda tool, arguments, output, failed: used(
-                    tool, "shell" if tool == "Bash" else "other", arguments, output, cause="misuse" if failed else None
+                    tool, "shell" if tool == "Bash" else "other", arguments, output, cause="mistake" if failed else None
                 ),
                 st.sampled_from(["Bash", "mcp__x__find"]),
                 st.dictionaries(

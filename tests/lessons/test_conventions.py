@@ -42,7 +42,7 @@ def about(lessons: list[Lesson], topic: str) -> list[Lesson]:
 
 
 def fails(command: str, message: str) -> Made:
-    return ran(command, message, 1, cause="misuse", signature=message)
+    return ran(command, message, 1, cause="mistake", signature=message)
 
 
 def test_the_command_that_works() -> None:
@@ -246,7 +246,7 @@ _COMMANDS = st.sampled_from(
 _CALL = st.builds(
     lambda command, verdict: ran(command, "it broke", 1, cause=verdict) if verdict else ran(command),
     _COMMANDS,
-    st.sampled_from([None, None, "misuse", "finding", "environment"]),
+    st.sampled_from([None, None, "mistake", "finding", "environment"]),
 )
 
 

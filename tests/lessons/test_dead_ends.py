@@ -41,7 +41,7 @@ def broken_build(command: str = "make docs") -> Made:
 
 
 def absent(path: str = "src/old.py") -> Made:
-    return used("Read", "read", {"file_path": f"/w/shop/{path}"}, "File does not exist", cause="misuse")
+    return used("Read", "read", {"file_path": f"/w/shop/{path}"}, "File does not exist", cause="mistake")
 
 
 # What counts.
@@ -59,7 +59,7 @@ def test_a_program_that_is_not_there() -> None:
 
 
 def test_a_command_that_fails_again_and_again() -> None:
-    """A misuse lasts longer than what the world around does."""
+    """A mistake lasts longer than what the world around does."""
     (lesson,) = learned(session(1, broken_build(), broken_build()), session(2, broken_build()))
     assert (lesson.topic, lesson.avoid) == ("command", "make docs")
     assert "3 times in 2 sessions and failed (`make: *** No rule" in lesson.text
@@ -77,7 +77,7 @@ def test_a_file_that_does_not_exist() -> None:
 
 def test_a_tool_goes_by_its_arguments_where_they_are_short() -> None:
     """One skill that does not exist says nothing about another."""
-    unknown = used("Skill", "other", {"skill": "deploy"}, "Unknown skill: deploy", cause="misuse")
+    unknown = used("Skill", "other", {"skill": "deploy"}, "Unknown skill: deploy", cause="mistake")
     fine = used("Skill", "other", {"skill": "review"}, "done")
     (lesson,) = learned(session(1, unknown, fine), session(2, unknown))
     assert lesson.avoid == "Skill skill=deploy"
@@ -113,8 +113,8 @@ def test_a_fingerprint_of_where_it_failed() -> None:
     [
         [broken_build()],
         [ran("pytest", "1 failed", 1, cause="finding")] * 3,
-        [used("Edit", "edit", {"file_path": "/w/shop/a.py"}, "text not found", cause="misuse")] * 3,
-        [used("Grep", "search", {"pattern": "("}, "bad pattern", cause="misuse")] * 3,
+        [used("Edit", "edit", {"file_path": "/w/shop/a.py"}, "text not found", cause="mistake")] * 3,
+        [used("Grep", "search", {"pattern": "("}, "bad pattern", cause="mistake")] * 3,
         [ran("python -c 'x'", "NameError", 1)] * 3,
         [ran("make -C /tmp/x1/y docs", "no rule", 2)] * 3,
     ],
@@ -237,6 +237,6 @@ def test_what_fails_in_another_way_each_time_is_no_wall() -> None:
 
 def test_a_tool_with_its_arguments_is_what_it_is_about() -> None:
     """One skill that is not there says nothing about the tool that starts skills."""
-    missing = used("Skill", "other", {"skill": "ship"}, "Unknown skill: ship", cause="misuse")
+    missing = used("Skill", "other", {"skill": "ship"}, "Unknown skill: ship", cause="mistake")
     (lesson,) = learned(session(1, missing), session(2, missing))
     assert lesson.forms == ("Skill skill=ship",)

@@ -23,9 +23,9 @@ def drawn(
         shown = random.random() < probability
         skill = max(0.0, min(1.0, base + random.gauss(0, 0.04) + (effect if shown else 0.0)))
         calls = random.randint(5, 60)
-        misuse = sum(random.random() < skill for _ in range(calls))
+        mistakes = sum(random.random() < skill for _ in range(calls))
         exposures.append(Exposure("r1", key, shown, probability, float(number)))
-        measured.append(Measured(key, calls, misuse))
+        measured.append(Measured(key, calls, mistakes))
     return exposures, measured
 
 

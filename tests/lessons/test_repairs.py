@@ -38,7 +38,7 @@ def without_program() -> list[Made]:
 
 def edit(old: str, path: str = "src/a.py", failure: str = "", **more: object) -> Made:
     arguments = {"path": path, "old": old, "new": "x", **more}
-    return used("Change", "edit", arguments, failure, cause="misuse" if failure else None)
+    return used("Change", "edit", arguments, failure, cause="mistake" if failure else None)
 
 
 def only(lessons: Sequence[Lesson]) -> Lesson:

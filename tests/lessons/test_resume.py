@@ -19,7 +19,7 @@ TASK = "Add a discount field to the order form and test it"
 
 def edit(path: str, works: bool = True) -> Made:
     arguments = {"file_path": path, "old_string": "a", "new_string": "b"}
-    return used("Edit", "edit", arguments, "done", cause=None if works else "misuse")
+    return used("Edit", "edit", arguments, "done", cause=None if works else "mistake")
 
 
 def read(path: str) -> Made:
@@ -263,7 +263,7 @@ calls = st.lists(
         commands | st.text(max_size=30),
         st.text(max_size=60) | st.just("[main 1234567] x"),
         st.sampled_from([0, 1]),
-        st.sampled_from(["misuse", "finding", "environment"]),
+        st.sampled_from(["mistake", "finding", "environment"]),
     )
     | st.builds(edit, st.text(max_size=20), st.booleans()),
     max_size=15,

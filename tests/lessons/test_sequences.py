@@ -63,7 +63,7 @@ def test_looks_at_the_repository_before_a_commit_are_left_out() -> None:
 
 def test_a_mistake_made_twice_makes_a_stretch_bad_though_the_check_passed() -> None:
     """A stretch is good only if nothing was done wrong twice on the way."""
-    wrong = used("Edit", "edit", {"file_path": "/w/shop/a.py"}, "text not found", cause="misuse")
+    wrong = used("Edit", "edit", {"file_path": "/w/shop/a.py"}, "text not found", cause="mistake")
     notes = note(seen([read(), wrong, search(), wrong, passes()]))
     assert notes is not None
     assert notes.good is None

@@ -99,7 +99,7 @@ def test_reads_changes_checks_and_failures_are_noted() -> None:
                 edit("src/b.py"),
                 ran("pytest", "3 passed"),
                 edit("src/c.py"),
-                used("Edit", "edit", {"file_path": "/w/shop/src/c.py"}, "text not found", cause="misuse"),
+                used("Edit", "edit", {"file_path": "/w/shop/src/c.py"}, "text not found", cause="mistake"),
             ]
         )
     )
@@ -113,7 +113,7 @@ def test_reads_changes_checks_and_failures_are_noted() -> None:
 
 def test_a_file_that_a_read_does_not_find_is_gone() -> None:
     """What a tool says is not there is not in the working set."""
-    gone = used("Read", "read", {"file_path": "/w/shop/src/a.py"}, "File does not exist", cause="misuse")
+    gone = used("Read", "read", {"file_path": "/w/shop/src/a.py"}, "File does not exist", cause="mistake")
     notes = note(seen([gone]))
     assert notes is not None
     assert notes.files[0].gone

@@ -48,7 +48,7 @@ def edited(
     what = change or f"change {next(_changes)}"
     return Called(
         turn=turn, tool="Edit", kind=kind, activity=kind, summary=" ".join(paths), form="Edit", files=paths,
-        edited=paths if ok else (), status="ok" if ok else "failed", cause=None if ok else "misuse",
+        edited=paths if ok else (), status="ok" if ok else "failed", cause=None if ok else "mistake",
         signature=signature or ("" if ok else "text to replace not found"),
         same_call=_hash("edit", *paths, what), same_result=_hash("edited", str(ok)),
     )  # fmt: skip
@@ -81,7 +81,7 @@ def checked(
 
 
 def ran(
-    command: str, *, ok: bool = True, signature: str = "", cause: Cause = "misuse", purpose: str = "run", output: str = "",
+    command: str, *, ok: bool = True, signature: str = "", cause: Cause = "mistake", purpose: str = "run", output: str = "",
     files: tuple[str, ...] = (), changed: tuple[str, ...] = (), polling: bool = False, status: Status | None = None,
     turn: str = "",
 ) -> Called:  # fmt: skip

@@ -89,7 +89,7 @@ def test_a_call_is_told_with_its_files_and_what_it_checked() -> None:
 
 @pytest.mark.parametrize(
     ("status", "cause", "edited"),
-    [("ok", None, True), ("failed", "misuse", False), ("denied", None, False), ("interrupted", None, False)],
+    [("ok", None, True), ("failed", "mistake", False), ("denied", None, False), ("interrupted", None, False)],
 )
 def test_a_change_that_was_refused_changed_nothing(status: str, cause: str | None, edited: bool) -> None:
     """Debt and loops count what was changed, not what was tried."""

@@ -42,7 +42,7 @@ def repair(
 
 def failure(command: str = "rtk bun run test", signature: str = ERROR) -> Called:
     return msgspec.structs.replace(
-        ran(command, ok=False, signature=signature, cause="misuse"), form=" ".join(command.split()[1:4])
+        ran(command, ok=False, signature=signature, cause="mistake"), form=" ".join(command.split()[1:4])
     )
 
 

@@ -29,13 +29,14 @@ RULE_COUNTS = st.builds(
 def facts(draw: st.DrawFn) -> Facts:
     """Any session that can be."""
     calls = draw(st.integers(5, 300))
-    misused = draw(st.integers(0, calls))
+    mistakes = draw(st.integers(0, calls))
     loops = draw(st.integers(0, 9))
     tokens, output = draw(st.integers(0, 10**7)), draw(st.integers(0, 10**6))
     return Facts(
         calls=calls, turns=draw(st.integers(1, calls)), rules=tuple(draw(st.lists(RULE_COUNTS, max_size=5))),
         bypasses=draw(COUNTS),
-        misused=misused, repeated=draw(st.integers(0, calls - misused)), tokens=tokens, lost_tokens=draw(st.integers(0, 10**7)),
+        mistakes=mistakes, repeated=draw(st.integers(0, calls - mistakes)), tokens=tokens,
+        lost_tokens=draw(st.integers(0, 10**7)),
         output=output, surplus=draw(st.integers(0, output)),
         touches=draw(st.integers(3, 300)),
         mean_focus=draw(st.floats(0, 100)), mean_drift=draw(st.floats(0, 1)), switches=draw(COUNTS), advisories=draw(COUNTS),
@@ -76,7 +77,7 @@ def test_a_session_that_did_nothing_has_no_score(calls: int) -> None:
 
 def test_no_files_no_focus() -> None:
     """The mean is then of the other three, and says so."""
-    card = scorecard(structs.replace(GOOD, touches=2, misused=8))
+    card = scorecard(structs.replace(GOOD, touches=2, mistakes=8))
     assert card.of("focus") is None
     assert card.mean == pytest.approx((0.30 * 100 + 0.25 * 70 + 0.25 * 100) / 0.80)
     assert card.arithmetic == "(0.30 × 100 + 0.25 × 70 + 0.25 × 100) / 0.80 = 91"
@@ -87,7 +88,7 @@ def test_the_published_example() -> None:
     card = scorecard(
         Facts(
             calls=60, turns=50, rules=(RuleCount("reset-hard", "high", 1), RuleCount("sudo", "medium", 5, 1)),
-            misused=6, repeated=2,
+            mistakes=6, repeated=2,
             tokens=100_000, lost_tokens=4_000, output=40_000, surplus=10_000, touches=30, mean_focus=75.0, mean_drift=0.1,
             switches=5,
             advisories=1, loops=2, broken_loops=1, debt=4.0, refused=1,
@@ -151,9 +152,9 @@ def test_one_more_rule_is_never_better(found: Facts, rule: RuleCount) -> None:
     card = scorecard(found)
     more = scorecard(structs.replace(found, rules=(*found.rules, rule)))
     assert (more.of("safety") or 0) <= (card.of("safety") or 0)
-    if found.misused + found.repeated < found.calls:
-        misused = scorecard(structs.replace(found, misused=found.misused + 1))
-        assert (misused.of("efficiency") or 0) <= (card.of("efficiency") or 0)
+    if found.mistakes + found.repeated < found.calls:
+        mistakes = scorecard(structs.replace(found, mistakes=found.mistakes + 1))
+        assert (mistakes.of("efficiency") or 0) <= (card.of("efficiency") or 0)
     left = scorecard(structs.replace(found, loops=found.loops + 1, broken_loops=found.broken_loops + 1))
     stuck = scorecard(structs.replace(found, loops=found.loops + 1))
     assert (stuck.of("ux") or 0) <= (left.of("ux") or 0) <= (card.of("ux") or 0)
@@ -161,10 +162,10 @@ def test_one_more_rule_is_never_better(found: Facts, rule: RuleCount) -> None:
 
 def test_every_number_of_the_arithmetic_is_printed() -> None:
     """A line shows the counts that it is made of."""
-    card = scorecard(structs.replace(GOOD, misused=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0))
+    card = scorecard(structs.replace(GOOD, mistakes=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0))
     text = "\n".join(line.text for score in card.scores for line in score.lines)
     for shown in (
-        "7 misused + 3 repeated) / 40",
+        "7 mistakes + 3 repeated) / 40",
         "25 × 2 not left + 8 × 1 left, at most 50",
         "5 × (6 − 2 free)",
         "2 / 30 turns",
@@ -179,7 +180,7 @@ def test_where_a_session_stands() -> None:
     found = standing(80.0, [70.0, None, 80.0, 90.0])
     assert found is not None
     assert (found.median, found.below, found.sessions) == (80.0, 1, 3)
-    cards = [scorecard(structs.replace(GOOD, misused=number)) for number in range(5)]
+    cards = [scorecard(structs.replace(GOOD, mistakes=number)) for number in range(5)]
     told = standings(cards[1], cards)
     assert told["efficiency"].below == 3
     assert told["safety"].below == 0

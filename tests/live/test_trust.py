@@ -121,7 +121,7 @@ def test_the_arithmetic_is_told() -> None:
 @pytest.mark.parametrize(
     ("setting", "events", "around"),
     [
-        ("trust_misuse", LOSS, Around()),
+        ("trust_mistake", LOSS, Around()),
         ("trust_unverified", [edited("a.py")], Around(debt=5)),
         ("debt_free", [edited("a.py")], Around(debt=5)),
         ("trust_switch", [edited("a.py")], Around(switched=1)),

@@ -24,7 +24,7 @@ from tests.lessons.sessions import Made, ran, seen, used
 def failure(session: str = "one", seq: int = 0, **changes: Any) -> FailureFact:
     fact = FailureFact(
         key=session, seq=seq, agent="agent", project="/w/p", at=1000.0 + seq, tool="Edit", kind="edit", activity="edit",
-        bookkeeping=False, status="failed", cause="misuse", signature="String to replace not found in file", summary="a.py",
+        bookkeeping=False, status="failed", cause="mistake", signature="String to replace not found in file", summary="a.py",
         lost_seconds=4.0, lost_tokens=100, recovered_in=None, repair_tool=None, repair_summary=None,
     )  # fmt: skip
     return fact._replace(**changes)
@@ -103,7 +103,7 @@ def test_the_id_stays_the_same_when_more_is_seen() -> None:
 def test_one_message_is_one_mistake_whatever_the_cause_of_each_call() -> None:
     facts = [failure("one"), failure("two"), failure("three", cause="environment")]
     (mistake,) = mistakes(facts).mistakes
-    assert (mistake.calls, mistake.cause) == (3, "misuse")
+    assert (mistake.calls, mistake.cause) == (3, "mistake")
 
 
 # Repairs.
@@ -133,7 +133,7 @@ def met(*sessions: Sequence[Made], noted: bool = True) -> Mistake:
 
 def edit(old: str, failed: str = "") -> Made:
     return used(
-        "Change", "edit", {"path": "src/a.py", "old": old, "new": "x"}, failed, cause="misuse" if failed else None
+        "Change", "edit", {"path": "src/a.py", "old": old, "new": "x"}, failed, cause="mistake" if failed else None
     )
 
 

@@ -14,14 +14,14 @@ from tests.outcomes.calls import judged, ran
     ("command", "text", "cause"),
     [
         ("pytest", "==== 1 failed in 0.1s ====", "finding"),
-        ("pytest --colour", "error: unrecognized arguments: --colour", "misuse"),
-        ("pytest tests/nowhere", "ERROR: file or directory not found: tests/nowhere", "misuse"),
+        ("pytest --colour", "error: unrecognized arguments: --colour", "mistake"),
+        ("pytest tests/nowhere", "ERROR: file or directory not found: tests/nowhere", "mistake"),
         ("pytest", "bash: line 1: pytest: command not found", "environment"),
-        ("npm test", 'npm error Missing script: "test"', "misuse"),
+        ("npm test", 'npm error Missing script: "test"', "mistake"),
         (
             "python -c 'print(x'",
             "  File \"<string>\", line 1\n    print(x\nSyntaxError: '(' was never closed",
-            "misuse",
+            "mistake",
         ),
         ("python repro.py", "Traceback (most recent call last):\n  x\nAssertionError: 3 != 4", "finding"),
         (
@@ -29,18 +29,18 @@ from tests.outcomes.calls import judged, ran
             "Traceback (most recent call last):\n  x\nModuleNotFoundError: No module named 'pandas'",
             "environment",
         ),
-        ("cat nowhere", "cat: nowhere: No such file or directory", "misuse"),
+        ("cat nowhere", "cat: nowhere: No such file or directory", "mistake"),
         ("cat /root/key", "cat: /root/key: Permission denied", "environment"),
         (
             "git push",
             "ssh: connect to host h port 22: Operation timed out\nfatal: Could not read from remote",
             "environment",
         ),
-        ("git checkout nope", "error: pathspec 'nope' did not match any file(s) known to git", "misuse"),
+        ("git checkout nope", "error: pathspec 'nope' did not match any file(s) known to git", "mistake"),
         ("git merge a", "CONFLICT (content): Merge conflict in a.txt", "finding"),
         ("curl http://h", "curl: (6) Could not resolve host: h", "environment"),
         ("pip install nopkg", "ERROR: No matching distribution found for nopkg", "environment"),
-        ("cd nowhere", "bash: line 0: cd: nowhere: No such file or directory", "misuse"),
+        ("cd nowhere", "bash: line 0: cd: nowhere: No such file or directory", "mistake"),
     ],
 )
 def test_the_cause_of_a_command_s_failure(command: str, text: str, cause: Cause) -> None:
@@ -51,10 +51,10 @@ def test_the_cause_of_a_command_s_failure(command: str, text: str, cause: Cause)
 @pytest.mark.parametrize(
     ("kind", "text", "cause"),
     [
-        ("edit", "String to replace not found in file.", "misuse"),
-        ("read", "FileNotFoundError: [Errno 2] No such file or directory: 'a'", "misuse"),
+        ("edit", "String to replace not found in file.", "mistake"),
+        ("read", "FileNotFoundError: [Errno 2] No such file or directory: 'a'", "mistake"),
         ("web", "Request failed with status code 503", "environment"),
-        ("other", "Invalid arguments: `id` must be a number", "misuse"),
+        ("other", "Invalid arguments: `id` must be a number", "mistake"),
         ("read", "EACCES: permission denied, open 'a'", "environment"),
     ],
 )

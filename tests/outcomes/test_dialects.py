@@ -10,16 +10,16 @@ SENTENCES: list[tuple[str, str, Status, Cause | None]] = [
     ("claude_code", "The user doesn't want to proceed with this tool use. It was rejected.", "denied", "environment"),
     ("claude_code", "<tool_use_error>Sibling tool call errored</tool_use_error>", "interrupted", "environment"),
     ("claude_code", "[Request interrupted by user for tool use]", "interrupted", "environment"),
-    ("claude_code", "<tool_use_error>File has not been read yet.</tool_use_error>", "failed", "misuse"),
+    ("claude_code", "<tool_use_error>File has not been read yet.</tool_use_error>", "failed", "mistake"),
     ("claude_code", "Command timed out after 2m 0s", "failed", "environment"),
     ("codex", "aborted by user after 3.1s", "interrupted", "environment"),
     ("gemini", "[Operation Cancelled] Reason: User denied execution.", "denied", "environment"),
     ("opencode", "The user rejected permission to use this tool.", "denied", "environment"),
     ("opencode", "Tool execution aborted", "interrupted", "environment"),
     ("cline", "The user denied this operation.", "denied", "environment"),
-    ("hermes", "Tool 'x' does not exist.", "failed", "misuse"),
+    ("hermes", "Tool 'x' does not exist.", "failed", "mistake"),
     ("pi", "Command aborted", "interrupted", "environment"),
-    ("mini_swe_agent", "Please always provide EXACTLY ONE action in triple backticks, found 2.", "failed", "misuse"),
+    ("mini_swe_agent", "Please always provide EXACTLY ONE action in triple backticks, found 2.", "failed", "mistake"),
 ]
 
 

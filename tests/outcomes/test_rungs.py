@@ -17,7 +17,7 @@ def test_the_flag_decides_over_a_text_that_speaks_of_errors() -> None:
 
 def test_a_flagged_failure_has_cause_and_signature() -> None:
     outcome = judged("File /home/x/a.py does not exist", kind="read", is_error=True)
-    assert (outcome.status, outcome.rung, outcome.cause) == ("failed", "flag", "misuse")
+    assert (outcome.status, outcome.rung, outcome.cause) == ("failed", "flag", "mistake")
     assert outcome.signature == "File PATH does not exist"
 
 
@@ -61,7 +61,7 @@ def test_a_code_that_is_an_answer_is_no_failure(command: str, code: int, status:
 
 def test_a_benign_code_beside_a_complaint_is_a_failure() -> None:
     outcome = ran("grep word nowhere/*.py", "grep: nowhere/a.py: No such file or directory", exit_code=1)
-    assert (outcome.status, outcome.cause) == ("failed", "misuse")
+    assert (outcome.status, outcome.cause) == ("failed", "mistake")
 
 
 @pytest.mark.parametrize(

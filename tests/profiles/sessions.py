@@ -57,7 +57,7 @@ class Story:
         )
         self._add(ToolResult(line=self._line, at=self.now, call_id=name, text=result))
         if status in ("failed", "partial"):
-            cause = cause or "misuse"
+            cause = cause or "mistake"
         self.outcomes.append(Outcome(name, status, "flag", exit_code, signature, cause))
         return self
 

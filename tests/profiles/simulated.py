@@ -19,7 +19,7 @@ def call(
     message: int,
     failed: bool = False,
     activity: str = "read",
-    cause: Cause | None = "misuse",
+    cause: Cause | None = "mistake",
     status: Status | None = None,
     tool: str = "",
     bookkeeping: bool = False,

@@ -37,7 +37,7 @@ def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any)
             )
             events.append(ToolResult(line=place, call_id=name, text=""))
             status: Any = {".": "ok", "x": "failed", "?": "unknown"}[letter]
-            outcomes.append(Outcome(name, status, "flag", cause="misuse" if letter == "x" else None))
+            outcomes.append(Outcome(name, status, "flag", cause="mistake" if letter == "x" else None))
     session = Session(agent="agent", id=key.partition(":")[2], events=tuple(events), **heading)
     return Traced(key, session, trace(session, tuple(outcomes)))
 

@@ -16,12 +16,12 @@ from preheat.profiles.counts import Counts, count_calls
 
 
 def record(letter: str, seq: int = 0, seconds: float = 2.0) -> CallRecord:
-    """`.` worked, `x` misuse, `f` a finding, `r` misuse that was recovered from, `?` unknown, `b` bookkeeping."""
+    """`.` worked, `x` mistakes, `f` a finding, `r` mistakes that was recovered from, `?` unknown, `b` bookkeeping."""
     failed = letter in "xfr"
     return CallRecord(
         seq=seq, tool="Read", kind="read", activity="read", message=seq, era=0, bookkeeping=letter == "b",
         status="failed" if failed else ("unknown" if letter == "?" else "ok"), rung="flag", exit_code=None, signature="",
-        cause=("finding" if letter == "f" else "misuse") if failed else None, confidence=1.0, repeated=False, reread=False,
+        cause=("finding" if letter == "f" else "mistake") if failed else None, confidence=1.0, repeated=False, reread=False,
         seconds=1.0, lost_seconds=seconds if letter in "xr" else 0.0, lost_tokens=50 if letter in "xr" else 0,
         recovered_in=1 if letter == "r" else None,
     )  # fmt: skip
@@ -37,7 +37,7 @@ def by_name(comparison: Comparison) -> dict[str, object]:
 
 def test_counts_leave_bookkeeping_out_and_unknown_calls_out_of_rates() -> None:
     counts = count_calls(records("..xfr??b"))
-    assert (counts.calls, counts.judged, counts.failures, counts.misuse, counts.recovered) == (7, 5, 3, 2, 1)
+    assert (counts.calls, counts.judged, counts.failures, counts.mistakes, counts.recovered) == (7, 5, 3, 2, 1)
     assert (counts.lost_seconds, counts.lost_tokens, counts.avoidable, counts.timed) == (4.0, 100, 2, 7)
 
 
@@ -123,7 +123,7 @@ def test_the_same_data_gives_the_same_numbers() -> None:
 counts_of_any_kind = st.builds(
     lambda calls, shares, seconds: Counts(
         calls=calls, judged=int(calls * shares[0]), failures=int(int(calls * shares[0]) * shares[1]),
-        misuse=0, repeats=int(calls * shares[1]), reads=int(calls * shares[1]), lost_seconds=seconds, timed=calls,
+        mistakes=0, repeats=int(calls * shares[1]), reads=int(calls * shares[1]), lost_seconds=seconds, timed=calls,
     ),
     st.integers(0, 50), st.tuples(st.floats(0, 1), st.floats(0, 1)), st.floats(0, 1e6),
 )  # fmt: skip

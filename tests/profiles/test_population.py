@@ -36,14 +36,14 @@ def test_every_call_is_counted_where_it_belongs() -> None:
     ]
     found = population(sessions, calls)
     assert (found.sessions, found.calls, found.bookkeeping_calls) == (3, 5, 1)
-    assert found.causes == {"misuse": 1, "finding": 1, "environment": 1}
+    assert found.causes == {"mistake": 1, "finding": 1, "environment": 1}
     assert found.statuses == {"ok": 1, "failed": 3, "denied": 1}
     assert [(cell.errors.count, cell.errors.total) for cell in found.marathon.buckets] == [(1, 2), (1, 1), (1, 1)]
     assert [(cell.name, cell.errors.total) for cell in found.tools.cells] == [("Read", 2), ("Bash", 2)]
     assert found.tools.cells[1].unjudged == 1
     assert [cell.name for cell in found.windows if cell.errors.total] == ["1-25", "26-50", "101-125"]
     assert [cell.errors.total for cell in found.tenths] == [1, 0, 0, 0, 1, 0, 0, 0, 0, 2]
-    assert {cell.name: cell.misuse.count for cell in found.projects.cells} == {"/w/p": 1, "/w/q": 0}
+    assert {cell.name: cell.mistakes.count for cell in found.projects.cells} == {"/w/p": 1, "/w/q": 0}
 
 
 def test_the_same_numbers_however_the_stream_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_wild_facts_give_sound_numbers(drawn: list[tuple[int, str, list[Any]]]) 
         assert sum(cell.errors.total for cell in group.cells) == found.overall.errors.total
     assert sum(cell.errors.total for cell in found.marathon.buckets) == found.overall.errors.total
     for cell in cells(found):
-        for share in (cell.errors, cell.misuse):
+        for share in (cell.errors, cell.mistakes):
             if share.value is not None and share.low is not None and share.high is not None:
                 assert 0 <= share.low <= share.value <= share.high <= 1
     encoded = msgspec.json.encode(found)

@@ -44,10 +44,10 @@ def asked(chance: Chance, count: int = 180) -> Marathon:
     ],
 )
 def test_the_verdict_is_the_truth(chance: Chance, verdict: Verdict) -> None:
-    """Both for all errors and, as all of these are misuse, for misuse."""
+    """Both for all errors and, as all of these are mistakes, for mistakes."""
     found = asked(chance)
     assert found.errors.verdict == verdict
-    assert found.misuse.verdict == verdict
+    assert found.mistakes.verdict == verdict
     assert found.errors.words == tuple(found.errors.words)
 
 
@@ -100,7 +100,7 @@ def test_a_slope_that_hangs_on_the_last_calls_is_not_counted() -> None:
     sessions, calls = simulated(lambda *_: 0.0, [40 + 2 * place for place in range(60)], spread=0.0)
     ends = {fact.session: fact.messages for fact in sessions}
     stopped = [
-        fact._replace(status="failed", cause="misuse")
+        fact._replace(status="failed", cause="mistake")
         if fact.message >= ends[fact.session] - 1 or (fact.message == 4 and fact.session % 2)
         else fact
         for fact in calls

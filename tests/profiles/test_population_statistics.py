@@ -46,7 +46,7 @@ def test_the_slope_is_that_of_a_dense_regression() -> None:
     reach = (change.high - change.low) / 2
     # Student's quantile is for the sessions that carry the slope, so the reach is between 1.96 and 3 deviations here.
     assert 1.96 * deviation < reach < 3 * deviation
-    again = slopes("", tally(sessions, calls).moments)["misuse"].change
+    again = slopes("", tally(sessions, calls).moments)["mistakes"].change
     assert again == change
 
 

@@ -20,8 +20,8 @@ def test_errors_are_failures_over_judged_calls_without_bookkeeping() -> None:
     found = story.profile
     assert (found.calls, found.bookkeeping_calls) == (7, 1)
     assert (found.errors.count, found.errors.total) == (2, 4)
-    assert (found.misuse.count, found.misuse.total) == (1, 4)
-    assert found.causes == {"misuse": 1, "finding": 1}
+    assert (found.mistakes.count, found.mistakes.total) == (1, 4)
+    assert found.causes == {"mistake": 1, "finding": 1}
     assert found.statuses == {
         "ok": 1, "failed": 1, "empty": 1, "partial": 1, "denied": 1, "interrupted": 1, "unknown": 1,
     }  # fmt: skip

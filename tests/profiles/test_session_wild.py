@@ -89,15 +89,15 @@ def test_any_session_has_a_sound_profile(given_session: tuple[Session, tuple[Out
     records = trace(session, outcomes)
     found = profile(session, outcomes, records)
     rates = [
-        found.errors, found.misuse, found.early, found.late, found.recovery, found.repeats, found.repeated_failures,
-        found.rereads, *(rate for use in found.tools.values() for rate in (use.errors, use.misuse)),
+        found.errors, found.mistakes, found.early, found.late, found.recovery, found.repeats, found.repeated_failures,
+        found.rereads, *(rate for use in found.tools.values() for rate in (use.errors, use.mistakes)),
     ]  # fmt: skip
     assert all(sound(rate) for rate in rates)
     assert found.calls + found.bookkeeping_calls == len(outcomes) == len(records)
     assert sum(found.statuses.values()) == sum(found.rungs.values()) == found.calls
     assert sum(use.calls for use in found.tools.values()) == found.calls
     assert sum(found.causes.values()) == sum(use.errors.count for use in found.tools.values()) == found.errors.count
-    assert found.causes.get("misuse", 0) == found.misuse.count <= found.errors.count
+    assert found.causes.get("mistake", 0) == found.mistakes.count <= found.errors.count
     assert found.messages == condense(session).counts["messages"]
     assert 0 <= found.proficiency <= 1
     assert found.lost_seconds <= 600 * found.errors.count

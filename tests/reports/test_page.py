@@ -66,7 +66,7 @@ def test_names_are_data() -> None:
     sessions = [session(number, 60, NASTY, NASTY, NASTY) for number in range(6)]
     calls = [call(number, place, place == 3, NASTY) for number in range(6) for place in range(1, 11)]
     mistake = Mistake(
-        id="m1", title=NASTY, family=NASTY, cause="misuse", signatures=(NASTY,), tools=(NASTY,), calls=2, sessions=("a", "b"),
+        id="m1", title=NASTY, family=NASTY, cause="mistake", signatures=(NASTY,), tools=(NASTY,), calls=2, sessions=("a", "b"),
         seconds=90.0, tokens=0, agents=(NASTY,), projects=(NASTY,), first_seen=None, last_seen=None, recovered=0,
         repair=None, occurrences=(),
     )  # fmt: skip

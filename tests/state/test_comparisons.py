@@ -85,5 +85,5 @@ def test_a_damaged_key_is_refused_and_named(tmp_path: Path) -> None:
 def test_a_margin_that_nothing_can_exceed_is_refused() -> None:
     """Of what lies between 0 and 1."""
     with pytest.raises(UserError, match="from 0 to 1"):
-        planned("mine", ["warm", "cold"], [], "misuse", (), 5.0, "anytime", 1.0)
+        planned("mine", ["warm", "cold"], [], "mistakes", (), 5.0, "anytime", 1.0)
     assert planned("mine", ["warm", "cold"], [], "seconds", (), 5.0, "anytime", 1.0).margin == 5.0

@@ -18,7 +18,7 @@ def trial(
     equal: bool = False,
     before: bool = False,
 ) -> list[Unit]:
-    """Misuse out of calls. `between`: how much projects differ; `before`: the project's earlier rate is known."""
+    """Mistakes out of calls. `between`: how much projects differ; `before`: the project's earlier rate is known."""
     random = np.random.default_rng(seed)
     levels = np.clip(base + random.normal(0, between, max(1, projects)), 0.01, 0.9)
     made = []

@@ -10,7 +10,7 @@ from preheat.statistics.adjust import adjusted
 from preheat.statistics.ratio import difference
 from tests.statistics.made import trial
 
-WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
+WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 
 
 def widths(**shape: Any) -> tuple[list[float], list[float], int]:

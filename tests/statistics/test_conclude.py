@@ -30,21 +30,21 @@ def said(metric: str, value: float, low: float, high: float, **more: Any) -> Est
 
 def test_helps_hurts_no_difference_too_little() -> None:
     """The four verdicts for mistakes, with margin one per 100 calls."""
-    helps = conclude(said("misuse", -0.021, -0.034, -0.008), 0.01)
+    helps = conclude(said("mistakes", -0.021, -0.034, -0.008), 0.01)
     assert (helps.verdict, helps.sentence) == (
         "helps",
         "Warm sessions made 2.1 fewer mistakes per 100 calls than cold (95 % 0.8 to 3.4; 118 and 31 sessions).",
     )
-    hurts = conclude(said("misuse", 0.021, 0.008, 0.034), 0.01)
+    hurts = conclude(said("mistakes", 0.021, 0.008, 0.034), 0.01)
     assert hurts.verdict == "hurts"
     assert "2.1 more mistakes" in hurts.sentence
-    none = conclude(said("misuse", 0.001, -0.006, 0.008), 0.01)
+    none = conclude(said("mistakes", 0.001, -0.006, 0.008), 0.01)
     assert (none.verdict, none.sentence) == (
         "no difference",
         "No difference larger than 1 mistakes per 100 calls: warm sessions made 0.1 more mistakes per 100 calls than cold"
         " (95 % 0.6 fewer to 0.8 more; 118 and 31 sessions).",
     )
-    little = conclude(said("misuse", -0.005, -0.03, 0.02), 0.01)
+    little = conclude(said("mistakes", -0.005, -0.03, 0.02), 0.01)
     assert little.verdict == "too little data"
     assert little.more == 1679
     assert "about 1,679 more sessions would settle a difference of 1" in little.sentence
@@ -61,21 +61,23 @@ def test_where_higher_is_better_more_helps() -> None:
 
 def test_a_difference_within_the_margin_is_none_even_if_it_is_not_zero() -> None:
     """What matters was fixed before; a sure trifle is a trifle."""
-    assert conclude(said("misuse", -0.004, -0.007, -0.001), 0.01).verdict == "no difference"
+    assert conclude(said("mistakes", -0.004, -0.007, -0.001), 0.01).verdict == "no difference"
 
 
 def test_while_it_runs_only_the_interval_of_every_look_counts() -> None:
     """An interval for one look that excludes zero says nothing before the end."""
-    found = said("misuse", -0.021, -0.034, -0.008, always_low=-0.04, always_high=0.002)
+    found = said("mistakes", -0.021, -0.034, -0.008, always_low=-0.04, always_high=0.002)
     assert conclude(found, 0.01).verdict == "helps"
     assert conclude(found, 0.01, running=True).verdict == "too little data"
-    early = conclude(always(difference(trial(1, 14), metric="misuse", arm="warm", against="cold")), 0.01, running=True)
+    early = conclude(
+        always(difference(trial(1, 14), metric="mistakes", arm="warm", against="cold")), 0.01, running=True
+    )
     assert early.sentence.startswith("Too little data: too early for an interval that holds at every look")
 
 
 def test_guardrails_are_held_broken_or_not_known_and_a_broken_one_is_in_the_sentence() -> None:
     """A cure that costs too much says so in the same breath."""
-    main = said("misuse", -0.021, -0.034, -0.008)
+    main = said("mistakes", -0.021, -0.034, -0.008)
     rails = [
         Guardrail(said("tokens", 900.0, 400.0, 1400.0), 500.0),
         Guardrail(said("seconds", 1.0, -5.0, 7.0), 10.0),
@@ -94,7 +96,7 @@ def test_guardrails_are_held_broken_or_not_known_and_a_broken_one_is_in_the_sent
 
 def test_what_cannot_be_told_is_the_sentence() -> None:
     """An arm without sessions."""
-    found = conclude(difference([], metric="misuse", arm="warm", against="cold"), 0.01)
+    found = conclude(difference([], metric="mistakes", arm="warm", against="cold"), 0.01)
     assert found.sentence == "Too little data: no session in `warm` and none in `cold`."
 
 

@@ -21,7 +21,7 @@ from preheat.statistics.spread import arm, over_clusters, quantile, two_arms
 from preheat.statistics.two_shares import newcombe
 from tests.statistics.made import trial, wild_trials
 
-WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
+WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 Estimator = Callable[..., Estimate]
 
 
@@ -127,7 +127,7 @@ def test_the_delta_method_and_the_bootstrap_agree(projects: int, share: float) -
 def test_swapping_the_arms_flips_the_sign(units: list[Unit], estimator: Estimator) -> None:
     """Warm against cold is the mirror of cold against warm, interval and p-value too."""
     one = estimator(units, **WARM)
-    other = estimator(units, metric="misuse", arm="cold", against="warm")
+    other = estimator(units, metric="mistakes", arm="cold", against="warm")
     assert (one.difference is None) == (other.difference is None)
     if one.difference is not None:
         assert one.difference == pytest.approx(-known(other.difference), abs=1e-9)
@@ -234,7 +234,7 @@ def test_impossible_sessions_are_refused() -> None:
     with pytest.raises(UserError, match="twice"):
         difference([unit("a", "warm", 1), unit("a", "cold", 1)], **WARM)
     with pytest.raises(UserError, match="itself"):
-        difference([], metric="misuse", arm="warm", against="warm")
+        difference([], metric="mistakes", arm="warm", against="warm")
 
 
 def test_lots_by_cluster_count_clusters_however_few() -> None:

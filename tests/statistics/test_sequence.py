@@ -11,7 +11,7 @@ from preheat.statistics.sequence import BURN_IN, always, errors_to_hold
 from preheat.statistics.spread import arm, quantile, two_arms
 from tests.statistics.made import trial
 
-WARM: dict[str, Any] = {"metric": "misuse", "arm": "warm", "against": "cold"}
+WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 
 
 def test_with_many_sessions_it_is_the_published_formula() -> None:

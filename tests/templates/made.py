@@ -45,8 +45,8 @@ def profile(session: str = "one", **more: Any) -> SessionProfile:
     nothing = rate(0, 0)
     given: dict[str, Any] = dict(  # noqa: C408 - as many names as it has would drown in quotes
         agent="claude_code", session=session, model="m", project="/w/harbour", messages=80, prompts=4, calls=40,
-        bookkeeping_calls=0, statuses={"ok": 38, "failed": 2}, causes={"misuse": 2}, rungs={"exit code": 40},
-        errors=rate(2, 40, 0.2), misuse=rate(2, 40, 0.16), tools={"Bash": ToolUse(30, rate(2, 30), rate(2, 30))},
+        bookkeeping_calls=0, statuses={"ok": 38, "failed": 2}, causes={"mistake": 2}, rungs={"exit code": 40},
+        errors=rate(2, 40, 0.2), mistakes=rate(2, 40, 0.16), tools={"Bash": ToolUse(30, rate(2, 30), rate(2, 30))},
         early=nothing, late=nothing, proficiency_gain=None, slope=None, slope_low=None, slope_high=None, recovery=nothing,
         recovery_calls=None, repeats=nothing, repeated_failures=nothing, rereads=nothing, lost_seconds=0.0, lost_tokens=0,
         seconds=600.0, tokens=1000, context_peak=None, context_window=None, compactions=0,

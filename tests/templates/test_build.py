@@ -127,7 +127,7 @@ def test_it_says_what_it_was_made_from() -> None:
     """Sessions, calls and rates are those of the profiles; what was skipped and asked for is kept."""
     request = replace(REQUEST, skipped={"short": 3}, filters={"agent": "codex"})
     facts = build(request, [lesson()], {"a:1": profile("1"), "a:2": profile("2")}).template.extraction
-    assert (facts.sessions, facts.calls, facts.error_rate, facts.misuse_rate) == (2, 80, 0.05, 0.05)
+    assert (facts.sessions, facts.calls, facts.error_rate, facts.mistake_rate) == (2, 80, 0.05, 0.05)
     assert facts.skipped == {"short": 3}
     assert facts.settings == {"agent": "codex"}
     assert build(REQUEST, [lesson()], {}).template.extraction.error_rate is None

@@ -10,7 +10,7 @@ from .made import profile, rate
 def candidate(key: str, **more: Any) -> Candidate:
     given = {"project": "harbour", "ended_at": 100.0, "starter": "human", "delegated": False, "passed": True}
     own = {name: more.pop(name) for name in list(more) if name in given}
-    clean = {"misuse": rate(0, 60, 0.06), **more}
+    clean = {"mistakes": rate(0, 60, 0.06), **more}
     return Candidate(key=key, profile=profile(key, **clean), **{**given, **own})
 
 
@@ -53,7 +53,7 @@ def test_of_many_the_newest_are_taken() -> None:
 def test_the_best_are_long_clean_and_ended_well() -> None:
     """Each rule by itself keeps a session out, and it is said which."""
     some = [
-        candidate("good"), candidate("few", calls=19), candidate("careless", misuse=rate(4, 60, 0.16)),
+        candidate("good"), candidate("few", calls=19), candidate("careless", mistakes=rate(4, 60, 0.16)),
         candidate("unchecked", passed=None), candidate("broken", passed=False), candidate("homeless", project=""),
     ]  # fmt: skip
     (group,) = best(some, Best(min_sessions=1))

@@ -10,7 +10,7 @@ import time
 from preheat.errors import ArchiveBusy, ArchiveUnusable
 from preheat.settings import archive_path
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration; a test holds it to that."""
 
 

@@ -14,7 +14,7 @@ _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
 """What tokens cost beside those of fresh input: rough ratios of usual prices."""
 _JUDGED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
 _FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES)
-_MISUSE = CAUSES.index("misuse")
+_MISTAKE = CAUSES.index("mistake")
 
 
 def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
@@ -29,7 +29,7 @@ def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[fl
         (session,),
     )
     failed = {place for place, status in enumerate(STATUSES) if status in FAILURES}
-    return [(at, status in failed and cause == _MISUSE) for at, status, cause in rows]
+    return [(at, status in failed and cause == _MISTAKE) for at, status, cause in rows]
 
 
 def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]) -> list[Went]:
@@ -46,7 +46,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
     )
     found = []
     for number, key, agent, project, parent, relation, started, ended, fresh, out, read, written in rows:
-        calls, failed, misuse = rates.get(number, (0, 0, 0))
+        calls, failed, mistakes = rates.get(number, (0, 0, 0))
         rating = ratings.get(key)
         found.append(
             Went(
@@ -59,7 +59,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
                 ended_at=ended,
                 judged=number in judged,
                 calls=calls,
-                misuse=misuse,
+                mistakes=mistakes,
                 errors=failed,
                 passed=passed.get(key),
                 tokens=fresh + out + read + written,
@@ -72,7 +72,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
 
 
 def _rates(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
-    """By the number of a session: its calls that a rate is taken over, how many failed, and how many by misuse."""
+    """By the number of a session: its calls that a rate is taken over, how many failed, and how many by the agent's mistake."""
     rows = connection.execute(
         "SELECT session_id, count(*), sum(failed), sum(failed AND cause = ?) FROM ("  # noqa: S608 - numbers of our own
         f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED}) AS failed FROM outcomes"
@@ -81,6 +81,6 @@ def _rates(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
         "  (SELECT 1 FROM calls INDEXED BY calls_copied"
         "   WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
         ") GROUP BY session_id",
-        (_MISUSE,),
+        (_MISTAKE,),
     )
-    return {number: (calls, failed or 0, misuse or 0) for number, calls, failed, misuse in rows}
+    return {number: (calls, failed or 0, mistakes or 0) for number, calls, failed, mistakes in rows}

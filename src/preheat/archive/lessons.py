@@ -31,7 +31,7 @@ _LESSONS = msgspec.msgpack.Decoder(list[Lesson])
 class _Rates(msgspec.Struct):
     """The part of a profile that an effect is measured on."""
 
-    misuse: Rate
+    mistakes: Rate
 
 
 _RATES = msgspec.json.Decoder(_Rates)
@@ -196,6 +196,6 @@ def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Me
             (key,),
         ).fetchone()
         if row is not None:
-            misuse = _RATES.decode(row[0]).misuse
-            found.append(Measured(key, misuse.total, misuse.count))
+            mistakes = _RATES.decode(row[0]).mistakes
+            found.append(Measured(key, mistakes.total, mistakes.count))
     return found

@@ -45,7 +45,7 @@ sets counts in the smaller one only. Nothing here was randomised: it compares, i
 def command(context: click.Context, a: str, b: str, as_json: bool) -> int:
     """Compare two sessions, or two sets of sessions.
 
-    Error, misuse and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
+    Error, mistake and recovery rates, repeated calls and reads, time and tokens lost: with the difference, its 95 %
     interval and a test.
     """
     if _is_set(a) != _is_set(b):

@@ -23,7 +23,7 @@ COMMANDS = {
     epilog="""\
   preheat experiment status                     does starting warm help here?
   preheat experiment power --margin 0.01        how many sessions it takes to tell
-  preheat experiment start mine --arms warm,cold --shares 0.5,0.5 --metric misuse
+  preheat experiment start mine --arms warm,cold --shares 0.5,0.5 --metric mistakes
   preheat experiment report mine
   preheat experiment stop mine                  the ledger keeps what it showed, whatever that is""",
 )

@@ -6,10 +6,10 @@ import click
 
 from preheat.cli.experiment_cards import number
 from preheat.cli.home import home
-from preheat.cli.options import Examples, json_option
+from preheat.cli.options import Examples, RenamedChoice, json_option
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count
-from preheat.model.experiment import METRICS, MetricName
+from preheat.model.experiment import EARLIER_METRICS, METRICS, MetricName
 
 
 @click.command(
@@ -22,7 +22,13 @@ from preheat.model.experiment import METRICS, MetricName
 Sessions of the archive are drawn again and again, with their projects, moved by the difference in one arm, and tested as the
 trial will be.""",
 )
-@click.option("--metric", type=click.Choice(METRICS), default="misuse", show_default=True, help="What decides.")
+@click.option(
+    "--metric",
+    type=RenamedChoice(METRICS, EARLIER_METRICS),
+    default="mistakes",
+    show_default=True,
+    help="What decides.",
+)
 @click.option("--margin", type=float, metavar="X", help="The difference to be seen.  [default: by metric]")
 @click.option("--cold", "share", type=float, metavar="X", help="The share that starts without.  [default: the holdout]")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, metavar="X", help="How surely.")

@@ -21,13 +21,13 @@ from preheat.model.experiment_report import StartedExperiment
   preheat experiment start here --project . --arms warm,note   is it the form, or the facts?
 
 Arms: warm (what Preheat chose), cold (nothing at the start), placebo (as many tokens, true and of no use), note (the same
-items as prose). Metrics: {", ".join(METRICS)}. Margins are in the metric's own unit: 0.01 of misuse is one mistake in a
+items as prose). Metrics: {", ".join(METRICS)}. Margins are in the metric's own unit: 0.01 of mistakes is one mistake in a
 hundred calls.""",
 )
 @click.argument("name")
 @click.option("--arms", default="warm,cold", show_default=True, metavar="A,B", help=f"Of {', '.join(reversed(ARMS))}.")
 @click.option("--shares", default="", metavar="X,Y", help="Of the arms, together 1.  [default: equal]")
-@click.option("--metric", default="misuse", show_default=True, metavar="NAME", help="What decides.")
+@click.option("--metric", default="mistakes", show_default=True, metavar="NAME", help="What decides.")
 @click.option("--guardrail", "guardrails", multiple=True, metavar="NAME", help="Must not get worse (repeatable).")
 @click.option("--margin", type=float, metavar="X", help="A smaller difference is none.  [default: by metric]")
 @click.option("--stop", default="anytime", show_default=True, metavar="RULE", help="`anytime`, or `n=200` sessions.")

@@ -91,7 +91,7 @@ on where it stopped when it is started again in the same way. Exit code 1: done,
     "--repeats", type=click.IntRange(1, 100), metavar="N", help="How often each task in each arm.  [default: 1]"
 )
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="What the order is drawn by.  [default: 0]")
-@click.option("--metric", default="", metavar="NAME", help="What decides: success, misuse, errors, seconds, tokens.")
+@click.option("--metric", default="", metavar="NAME", help="What decides: success, mistakes, errors, seconds, tokens.")
 @click.option("--margin", type=click.FloatRange(0, min_open=True), metavar="X", help="A smaller difference is none.")
 @click.option(
     "--timeout", type=click.FloatRange(1), default=600, show_default=True, metavar="S", help="Seconds a task."

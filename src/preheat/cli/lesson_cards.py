@@ -88,7 +88,7 @@ def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
 
 def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
     scope, support = lesson.scope, lesson.support
-    measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} misuse failures spared per call"
+    measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} mistakes spared per call"
     cost = f"{span(lesson.cost_seconds)}, {tokens(lesson.cost_tokens)} tokens" if lesson.cost_seconds else ""
     return [
         ("id", lesson.id),

@@ -23,7 +23,7 @@ _FEW = 20
 """Judged calls under which a rate says little, whatever it is."""
 _ENOUGH_FOR_SLOPE = 50
 _CAUSES = {
-    "misuse": ("misuse", "the agent's mistake"),
+    "mistake": ("mistake", "the agent's own"),
     "finding": ("finding", "bad news from a tool that did its work, such as a failing test"),
     "environment": ("environment", "network, permissions, time limits"),
     "unknown": ("without a known cause", ""),
@@ -62,7 +62,7 @@ def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> 
     say(
         screen,
         headline(profile),
-        "bold red" if profile.misuse.count else "bold green" if profile.errors.total else "bold",
+        "bold red" if profile.mistakes.count else "bold green" if profile.errors.total else "bold",
     )
     for line in _explanations(profile):
         for part in Text(line).wrap(screen, max(min(screen.width, _WIDEST + 20) - 2, 30)):
@@ -91,7 +91,7 @@ def headline(profile: SessionProfile) -> str:
 
 
 def _caused(cause: str, number: int) -> str:
-    return count(number, "finding") if cause == "finding" else f"{number:,} {_CAUSES[cause][0]}"
+    return count(number, cause) if cause in ("mistake", "finding") else f"{number:,} {_CAUSES[cause][0]}"
 
 
 def _explanations(profile: SessionProfile) -> Iterator[str]:
@@ -116,12 +116,12 @@ def _tools(screen: Console, profile: SessionProfile) -> None:
     names = [_short_name(clean(name)) for name, _ in shown]
     wide = max(len("tool"), *map(len, names))
     size = _BAR if screen.width >= _WIDEST else _BAR // 2
-    say(screen, f"{'tool':<{wide}}  calls  failed  misuse  {'error rate':<{size + 7}} 95 % interval", "bold")
+    say(screen, f"{'tool':<{wide}}  calls  failed  mistakes  {'error rate':<{size + 7}} 95 % interval", "bold")
     full, empty = ("█", "░") if speaks_unicode() else ("#", ".")
     for name, (_, use) in zip(names, shown, strict=True):
         line = Text(f"{name:<{wide}}  {use.calls:>5,}  ")
         line.append(f"{use.errors.count or '':>6}", "red" if use.errors.count else "")
-        line.append(f"  {use.misuse.count or '':>6}  ")
+        line.append(f"  {use.mistakes.count or '':>8}  ")
         if use.errors.value is None:
             line.append("not judged", "dim")
         else:

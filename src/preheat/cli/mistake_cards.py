@@ -26,7 +26,7 @@ _BAR = 12
 _PATCH = "*** Begin Patch *** "
 _CUT = 300
 """What a call was given is kept up to this length: longer ones that begin alike need not be the same."""
-_COLOURS: dict[Cause, str] = {"misuse": "yellow", "environment": "cyan", "finding": "magenta"}
+_COLOURS: dict[Cause, str] = {"mistake": "yellow", "environment": "cyan", "finding": "magenta"}
 _UNITS = {"calls": "failed calls", "minutes": "time lost", "tokens": "tokens lost"}
 
 

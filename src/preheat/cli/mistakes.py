@@ -9,11 +9,11 @@ import click
 from msgspec.structs import replace
 
 from preheat.cli.home import analysed
-from preheat.cli.options import Examples, chosen, filter_options, json_option
+from preheat.cli.options import Examples, RenamedChoice, chosen, filter_options, json_option
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
 from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes
-from preheat.model.outcome import CAUSES, Cause
+from preheat.model.outcome import CAUSES, EARLIER_CAUSES, Cause
 
 _LIMIT = 10
 
@@ -34,8 +34,8 @@ calls because every agent records those; not every one records times and tokens.
 @click.argument("which", required=False, metavar="[N|ID]")
 @filter_options
 @click.option(
-    "--cause", "causes", type=click.Choice(CAUSES), multiple=True,
-    help="Only of this cause (repeatable); misuse and environment unless given.",
+    "--cause", "causes", type=RenamedChoice(CAUSES, EARLIER_CAUSES), multiple=True,
+    help="Only of this cause (repeatable); mistake and environment unless given.",
 )  # fmt: skip
 @click.option("--by", type=click.Choice(COSTS), default="calls", show_default=True, help="What to rank by.")
 @click.option(

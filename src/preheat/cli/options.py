@@ -6,7 +6,7 @@ Knows nothing of what the commands do.
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,6 +54,17 @@ class AgentName(click.ParamType):  # type: ignore[type-arg] # not generic in old
             for agent in self._able()
             if agent.startswith(incomplete)
         ]
+
+
+class RenamedChoice(click.Choice):  # type: ignore[type-arg] # not generic in older releases
+    """A choice that also takes the names of version 0.1.0, which it does not show."""
+
+    def __init__(self, choices: Sequence[str], earlier: Mapping[str, str]) -> None:
+        super().__init__(choices)
+        self._earlier = earlier
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(self._earlier.get(value, value), param, ctx)
 
 
 class When(click.ParamType):  # type: ignore[type-arg] # not generic in older releases

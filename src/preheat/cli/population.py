@@ -109,11 +109,11 @@ def _or(empty: str, named: Callable[[str], str] = clean) -> Callable[[str], str]
 
 
 def _headline(screen: Console, measured: Population) -> None:
-    errors, misuse = measured.overall.errors, measured.overall.misuse
+    errors, mistakes = measured.overall.errors, measured.overall.mistakes
     say(
         screen,
         f"{percent(errors.value)} of calls failed{_inside(errors.low, errors.high)}; "
-        f"{percent(misuse.value)} by the agent's own mistake{_inside(misuse.low, misuse.high)}.",
+        f"{percent(mistakes.value)} by the agent's own mistake{_inside(mistakes.low, mistakes.high)}.",
         "bold",
     )
     parts = ", ".join(f"{number:,} {_CAUSE[cause]}" for cause, number in measured.causes.items())
@@ -125,7 +125,7 @@ def _headline(screen: Console, measured: Population) -> None:
 
 
 _CAUSE = {
-    "misuse": "by misuse",
+    "mistake": "mistakes of the agent",
     "finding": "findings (failing tests and the like)",
     "environment": "by the environment",
     "unknown": "of unknown cause",
@@ -173,7 +173,7 @@ def _rates(
     narrow = screen.width < _NARROW
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_edge=False)
     table.add_column(title, no_wrap=True, overflow="ellipsis", min_width=22, max_width=22 if narrow else 30)
-    headings = ["sessions", "calls", "failed", "95 %", "", "misuse"]
+    headings = ["sessions", "calls", "failed", "95 %", "", "mistakes"]
     if narrow:
         headings.remove("")
     for heading in (*headings, "95 %", *(["alike"] if even and not narrow else [])):
@@ -183,7 +183,7 @@ def _rates(
         row = [f"  {named(cell.name)}", f"{cell.sessions:,}", f"{cell.errors.total:,}", percent(cell.errors.value)]
         row += [_interval(cell.errors.low, cell.errors.high, cell)]
         row += [] if narrow else [bar(cell.errors.low, cell.errors.value, cell.errors.high, top)]
-        row += [percent(cell.misuse.value), span_of(cell.misuse.low, cell.misuse.high)]
+        row += [percent(cell.mistakes.value), span_of(cell.mistakes.low, cell.mistakes.high)]
         row += [percent(even[cell.name].errors.value)] if even and not narrow else []
         table.add_row(*(Text(text) for text in row), style="" if cell.enough else "dim")
     print_table(screen, table)
@@ -206,16 +206,16 @@ def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...])
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("  points (95 % interval)", no_wrap=True)
     table.add_column("all failures", no_wrap=True)
-    table.add_column("misuse", no_wrap=True)
+    table.add_column("mistakes", no_wrap=True)
     for title, name in rows:
-        estimates = (getattr(pooled.errors, name), getattr(pooled.misuse, name))
+        estimates = (getattr(pooled.errors, name), getattr(pooled.mistakes, name))
         if name != "within_agents" or estimates[0].value is not None:
             table.add_row(f"  {title}", *map(points, estimates))
     for title, name in (
         ("(c) per 100 messages, equal work", "slope"),
         ("    over all, not the first 200", "slope_all"),
     ):
-        table.add_row(f"  {title}", *(points(getattr(each, name).change) for each in (pooled.errors, pooled.misuse)))
+        table.add_row(f"  {title}", *(points(getattr(each, name).change) for each in (pooled.errors, pooled.mistakes)))
     print_table(screen, table)
     told = [answer for answer in by_agent if answer.errors.verdict != "too_little_data"]
     if len(by_agent) > 1 and told:
@@ -225,11 +225,11 @@ def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...])
 
 def _agents(told: list[Marathon], verdicts: bool) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for heading in ("  (c) by agent", "all failures", "misuse", *(["misuse, in words"] if verdicts else [])):
+    for heading in ("  (c) by agent", "all failures", "mistakes", *(["mistakes, in words"] if verdicts else [])):
         table.add_column(heading, no_wrap=True)
     for answer in told:
-        changes = (answer.errors.slope.change, answer.misuse.slope.change)
-        words = [_VERDICTS[answer.misuse.verdict]] if verdicts else []
+        changes = (answer.errors.slope.change, answer.mistakes.slope.change)
+        words = [_VERDICTS[answer.mistakes.verdict]] if verdicts else []
         table.add_row(f"  {title_of(answer.agent)}", *map(points, changes), *words)
     return table
 

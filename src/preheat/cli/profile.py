@@ -30,7 +30,7 @@ def command(session: str | None, everything: bool, html: str | None, as_json: bo
     """Say how reliable the agent was: in one session, or over many.
 
     SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,
-    and if not, whether that was the agent's mistake (misuse), bad news from a tool that did its work (finding), or the world
+    and if not, whether that was the agent's mistake, bad news from a tool that did its work (finding), or the world
     around it (environment). Rates come with 95 % intervals.
     """
     if session is None:

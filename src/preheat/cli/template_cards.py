@@ -39,7 +39,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
     template = found.version.template
     facts, user = template.extraction, template.user
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
-    rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
+    rates = f", {facts.mistake_rate:.1%} mistakes" if facts.mistake_rate is not None else ""
     held = [title_of(template.agent) if template.agent else "", template.project]
     sources = [each for each in template.sources if not each.startswith("#")]
     return [

@@ -34,7 +34,7 @@ def say_made(made: Made, verb: str) -> None:
         say(screen, f"Nothing changed: {version} says all of it already.")
     else:
         say(screen, f"{verb} {version}: {count(len(template.lessons), 'lesson')} ({by_kind(template)})", "bold")
-    rates = f", {facts.misuse_rate:.1%} misuse" if facts.misuse_rate is not None else ""
+    rates = f", {facts.mistake_rate:.1%} mistakes" if facts.mistake_rate is not None else ""
     say(screen, f"  from {count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}")
     if facts.skipped:
         say(screen, f"  sessions left out: {by_reason(facts.skipped)}", "dim")

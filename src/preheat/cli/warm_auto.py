@@ -23,9 +23,9 @@ _SHOWN = 5
     epilog="""\
   preheat warm auto                          every project that has three good sessions
   preheat warm auto --project . --dry-run    which ones they would be, and why the others are not
-  preheat warm auto --max-misuse 0.15        take in sessions with some more mistakes
+  preheat warm auto --max-mistakes 0.15      take in sessions with some more mistakes
 
-A session is one of the best if it has enough calls, the upper end of the 95 % interval of its misuse rate is low (so a short
+A session is one of the best if it has enough calls, the upper end of the 95 % interval of its mistake rate is low (so a short
 session must be cleaner than a long one), and the last test, build, lint or type check in it passed.""",
 )
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
@@ -33,8 +33,8 @@ session must be cleaner than a long one), and the last test, build, lint or type
 @click.option("--since", type=When(), metavar="DATE", help="Only what ended after: 2026-01-31, 7d, 2w.")
 @click.option("--min-calls", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="So many calls.")
 @click.option(
-    "--max-misuse", type=click.FloatRange(0, 1), default=0.1, show_default=True, metavar="SHARE",
-    help="The highest misuse rate a session may have, by the upper end of its interval.",
+    "--max-mistakes", "--max-misuse", "max_mistakes", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+    metavar="SHARE", help="The highest mistake rate a session may have, by the upper end of its interval.",
 )  # fmt: skip
 @click.option(
     "--min-sessions", type=click.IntRange(1), default=3, show_default=True, metavar="N",
@@ -42,9 +42,11 @@ session must be cleaner than a long one), and the last test, build, lint or type
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say which sessions it would be.")
 @json_option
-def command(min_calls: int, max_misuse: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any) -> int:
+def command(
+    min_calls: int, max_mistakes: float, min_sessions: int, dry_run: bool, as_json: bool, **options: Any
+) -> int:
     """Make a template for each project from its best sessions."""
-    rule = Best(min_calls=min_calls, max_misuse=max_misuse, min_sessions=min_sessions)
+    rule = Best(min_calls=min_calls, max_mistakes=max_mistakes, min_sessions=min_sessions)
     library = analysed().library
     groups = library.find_best(filter_of(options), rule)
     made = [] if dry_run else library.build_best(groups, rule)
@@ -60,7 +62,7 @@ def _value(group: Group) -> dict[str, Any]:
         "project": group.project,
         "enough": group.enough,
         "sessions": [
-            {"key": each.key, "calls": each.profile.calls, "misuse": each.profile.misuse}
+            {"key": each.key, "calls": each.profile.calls, "mistakes": each.profile.mistakes}
             for each in group.choice.chosen
         ],
         "skipped": group.choice.skipped,
@@ -84,8 +86,8 @@ def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> N
             say(screen, f"  the others: {by_reason(group.choice.skipped)}", "dim")
             continue
         for each in group.choice.chosen[:_SHOWN]:
-            rate = each.profile.misuse
-            facts = f"{count(each.profile.calls, 'call')}, {rate.count} misused (at most {rate.high:.0%}), last check passed"
+            rate = each.profile.mistakes
+            facts = f"{count(each.profile.calls, 'call')}, {rate.count} mistakes (at most {rate.high:.0%}), last check passed"
             say(screen, f"  {each.key}  {facts}", "dim")
         if len(group.choice.chosen) > _SHOWN:
             say(screen, f"  and {len(group.choice.chosen) - _SHOWN} more", "dim")
@@ -98,4 +100,4 @@ def _show(groups: list[Group], made: list[Made], rule: Best, dry_run: bool) -> N
     if without := sum(not group.choice.chosen for group in groups):
         say(screen, f"{count(without, 'project')} without any good session (`--json` says why)", "dim")
     if not any(group.enough for group in groups):
-        hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-misuse 0.2` asks for less.")
+        hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-mistakes 0.2` asks for less.")

@@ -2,8 +2,8 @@
 
 - `forms`: forms of commands, and tools with the names of their arguments, that worked here; looking around does not count.
   One is kept if a call of that form that worked is left, with its result.
-- `repairs`: a mistake (misuse, or the surroundings) and the call that mended it, by the forms of both and the words of the
-  error. It is kept if both calls are left, and with them the words of the error.
+- `repairs`: a mistake (the agent's own, or the surroundings') and the call that mended it, by the forms of both and the words of
+  the error. It is kept if both calls are left, and with them the words of the error.
 - `instructions`: messages that a person typed. One is kept if its text is left, or the beginning of a long one.
 - `files`: files that an edit or a write changed. One is kept if its path stands somewhere in what is left.
 - `checks`: forms of tests, builds, linters and type checkers. One is kept if the last call of it is left, with how it ended.

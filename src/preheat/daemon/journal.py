@@ -126,7 +126,8 @@ def _last(folder: str) -> int:
 
 def _read(line: bytes) -> Entry | None:
     try:
-        return _decode(line)
+        # Version 0.1.0 called the cause `mistake` `misuse`.
+        return _decode(line.replace(b'"cause":"misuse"', b'"cause":"mistake"'))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 

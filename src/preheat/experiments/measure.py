@@ -161,7 +161,7 @@ def _seconds(each: Went) -> float:
 
 
 _METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
-    "misuse": lambda some: _rate(some, lambda each: each.misuse),
+    "mistakes": lambda some: _rate(some, lambda each: each.mistakes),
     "errors": lambda some: _rate(some, lambda each: each.errors),
     "success": lambda some: _last(some, lambda each: each.passed),
     "seconds": lambda some: _sum(map(_seconds, some)),

@@ -7,7 +7,7 @@ from hashlib import blake2b
 import msgspec
 
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, MARGINS, METRICS, SHARES, STANDING, Arm, MetricName, Plan
+from preheat.model.experiment import ARMS, EARLIER_METRICS, MARGINS, METRICS, SHARES, STANDING, Arm, MetricName, Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STOP = re.compile(r"n=([1-9]\d{0,6})")
@@ -74,7 +74,12 @@ def standing(holdout: float) -> Plan:
 
 
 def digest_of(plan: Plan) -> str:
-    return blake2b(msgspec.json.encode(plan, order="sorted"), digest_size=6).hexdigest()
+    """The digest of a plan with metrics named as in version 0.1.0: assignments refer to plans by digests from then."""
+    earlier = {name: before for before, name in EARLIER_METRICS.items()}
+    fields = msgspec.to_builtins(plan)
+    if plan.guardrails:
+        fields["guardrails"] = [earlier.get(each, each) for each in plan.guardrails]
+    return blake2b(msgspec.json.encode(fields, order="sorted"), digest_size=6).hexdigest()
 
 
 def called(plan: Plan) -> str:
@@ -104,7 +109,8 @@ def _arm(name: str) -> Arm:
 
 
 def _metric(name: str) -> MetricName:
+    name = name.strip()
     for metric in METRICS:
-        if name.strip() == metric:
+        if EARLIER_METRICS.get(name, name) == metric:
             return metric
     raise UserError(f"no metric `{name}`; there are {', '.join(METRICS)}")

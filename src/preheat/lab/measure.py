@@ -18,7 +18,7 @@ class Measures(NamedTuple):
     sessions: tuple[str, ...] = ()
     tokens: int = 0
     calls: int = 0
-    misuse: int = 0
+    mistakes: int = 0
     errors: int = 0
     answers: int = 0
     turns: int = 0
@@ -36,7 +36,7 @@ def measured(found: Sequence[tuple[str, Session, SessionProfile]]) -> Measures:
         sessions=tuple(keys),
         tokens=sum(profile.tokens for profile in profiles),
         calls=sum(profile.errors.total for profile in profiles),
-        misuse=sum(profile.misuse.count for profile in profiles),
+        mistakes=sum(profile.mistakes.count for profile in profiles),
         errors=sum(profile.errors.count for profile in profiles),
         answers=sum(_is_answer(event) for session in sessions for event in session.events),
         turns=max((_turns(session) for session in sessions), default=0),

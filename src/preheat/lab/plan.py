@@ -7,9 +7,10 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from preheat.lab.tasks.suite import Task
-from preheat.model.experiment import MATCHED, MetricName
+from preheat.model.experiment import EARLIER_METRICS, MATCHED, MetricName
 from preheat.model.session import PREHEAT_RUN
 
 COLD = "cold"
@@ -21,10 +22,10 @@ ITEMS = re.compile(r"k=(\d{1,3})")
 """The name of an arm with so many items."""
 Give: TypeAlias = Literal["prompt", "file"]
 """Where a context goes: before the prompt, or into the file that the agent reads by itself."""
-METRICS: tuple[MetricName, ...] = ("success", "misuse", "errors", "seconds", "tokens")
+METRICS: tuple[MetricName, ...] = ("success", "mistakes", "errors", "seconds", "tokens")
 """What a lab measures of a run."""
 Limit: TypeAlias = Literal["turns", "tokens"]
-MARGINS: dict[str, float] = {"success": 0.1, "misuse": 0.02, "errors": 0.02}
+MARGINS: dict[str, float] = {"success": 0.1, "mistakes": 0.02, "errors": 0.02}
 """What is no difference worth having, where nobody says otherwise. Of seconds and tokens nobody else can say it."""
 
 
@@ -91,6 +92,10 @@ class LabPlan(msgspec.Struct, frozen=True, kw_only=True):
     """By id, the contexts as they are given."""
     asked: str = ""
     """The digest of what was asked for: the same asked again goes on with this plan."""
+
+    def __post_init__(self) -> None:
+        if self.metric in EARLIER_METRICS:
+            force_setattr(self, "metric", EARLIER_METRICS[self.metric])
 
     def given_to(self, cell: Cell) -> Given:
         return self.given.get(cell.arm, {}).get(cell.task, Given())

@@ -16,7 +16,7 @@ from preheat.lab.run import Bench
 from preheat.lab.state import Lab
 from preheat.lab.tasks.suite import Settings, Suite, Task
 from preheat.model.context import BUDGET
-from preheat.model.experiment import MetricName
+from preheat.model.experiment import EARLIER_METRICS, MetricName
 
 _ARGUMENT = 120_000
 """Bytes that a system lets a program have as one word."""
@@ -131,12 +131,13 @@ def _checked(wanted: Wanted, bench: Bench) -> None:
 
 
 def _metric(wanted: str, tasks: tuple[Task, ...]) -> MetricName:
+    wanted = EARLIER_METRICS.get(wanted, wanted)
     if wanted and wanted not in METRICS:
         raise UserError(f"there is no metric `{wanted}` in the lab; there are {', '.join(METRICS)}")
     if wanted == "success" and not any(task.verify for task in tasks):
-        raise UserError("no task has a `verify` command: nothing says whether one succeeded; take `--metric misuse`")
+        raise UserError("no task has a `verify` command: nothing says whether one succeeded; take `--metric mistakes`")
     verified = all(task.verify for task in tasks)
-    return wanted or ("success" if verified else "misuse")
+    return wanted or ("success" if verified else "mistakes")
 
 
 def _margin(wanted: float | None, metric: str) -> float:

@@ -154,11 +154,11 @@ def units(metric: MetricName, tried: Iterable[Tried]) -> list[Unit]:
     for each in tried:
         if metric == "success" and each.status == "done":
             continue
-        if metric in ("misuse", "errors", "tokens") and not each.sessions:
+        if metric in ("mistakes", "errors", "tokens") and not each.sessions:
             continue
         above, below = {
             "success": (float(each.status == "passed"), 1.0),
-            "misuse": (float(each.misuse), float(each.calls)),
+            "mistakes": (float(each.mistakes), float(each.calls)),
             "errors": (float(each.errors), float(each.calls)),
             "seconds": (each.seconds, 1.0),
             "tokens": (float(each.tokens), 1.0),

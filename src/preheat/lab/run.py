@@ -145,7 +145,7 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
         said = "; ".join(part for part in (done.note if ending != "well" else "", note, found.problem) if part)
         return _tried(
             plan, cell, at, status, ending=ending, seconds=round(done.seconds, 3), tokens=found.tokens, calls=found.calls,
-            misuse=found.misuse, errors=found.errors, answers=found.answers, turns=found.turns, sessions=found.sessions,
+            mistakes=found.mistakes, errors=found.errors, answers=found.answers, turns=found.turns, sessions=found.sessions,
             shown=found.shown, note=said,
         )  # fmt: skip
     finally:

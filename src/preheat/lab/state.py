@@ -36,7 +36,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens: int = 0
     calls: int = 0
     """Calls that a rate is taken over; of them those that failed by the agent's own mistake, and all that failed."""
-    misuse: int = 0
+    mistakes: int = 0
     errors: int = 0
     answers: int = 0
     """Of the model: texts and calls."""
@@ -103,7 +103,8 @@ class Lab:
         found: dict[Cell, Tried] = {}
         for number, line in enumerate(lines, 1):
             try:
-                each = msgspec.json.decode(line, type=Tried)
+                # Version 0.1.0 called mistakes `misuse`; followed by a colon, the quoted word can only be the name of the field.
+                each = msgspec.json.decode(line.replace(b'"misuse":', b'"mistakes":'), type=Tried)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise UserError(f"`{os.path.join(self.folder, _TRIED)}` line {number} is damaged: {error}") from error
             found.setdefault(each.cell, each)

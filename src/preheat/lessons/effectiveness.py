@@ -1,11 +1,11 @@
 """LearnEffectiveness: what showing an item did, from lots that were drawn and from nothing else. Knows no session.
 
-The measure is misuse failures per call. In each arm it is a ratio of weighted sums, `R = Σ w·misuse / Σ w·calls`, with
+The measure is mistakes per call. In each arm it is a ratio of weighted sums, `R = Σ w·mistakes / Σ w·calls`, with
 `w = 1/p` where the item was shown and `1/(1-p)` where it was withheld, so that sessions with different probabilities may stand
 side by side. The effect is `R(shown) - R(withheld)`. Calls of one session are alike, so the session is the unit: by the delta
-method an arm's variance is `n/(n-1) · Σ (w·(misuse - R·calls))² / (Σ w·calls)²`, and the interval is taken from Student's t with
-Welch's degrees of freedom. Too few sessions in an arm: "not measured". Sessions whose agent happened to see an item without a
-lot (probability 0 or 1) never count: who got it may have needed it.
+method an arm's variance is `n/(n-1) · Σ (w·(mistakes - R·calls))² / (Σ w·calls)²`, and the interval is taken from Student's t
+with Welch's degrees of freedom. Too few sessions in an arm: "not measured". Sessions whose agent happened to see an item without
+a lot (probability 0 or 1) never count: who got it may have needed it.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class _Drawn(NamedTuple):
 
     weight: float
     calls: int
-    misuse: int
+    mistakes: int
 
 
 class _Arm(NamedTuple):
@@ -40,19 +40,19 @@ class _Arm(NamedTuple):
 
 def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
     """The effect of each item that a lot was ever drawn for, by its name."""
-    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.misuse <= each.calls}
+    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     arms: defaultdict[str, tuple[list[_Drawn], list[_Drawn]]] = defaultdict(lambda: ([], []))
     for lot in first_lots(exposures):
         sides = arms[lot.item]
         outcome = went.get(lot.session)
         if outcome is not None:
             weight = 1 / lot.probability if lot.shown else 1 / (1 - lot.probability)
-            sides[0 if lot.shown else 1].append(_Drawn(weight, outcome.calls, outcome.misuse))
+            sides[0 if lot.shown else 1].append(_Drawn(weight, outcome.calls, outcome.mistakes))
     return [_effect(item, *arms[item]) for item in sorted(arms)]
 
 
 def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
-    """The lessons with what was measured of them. `utility` is misuse failures spared per call, 0 where no difference was
+    """The lessons with what was measured of them. `utility` is mistakes spared per call, 0 where no difference was
     shown; an item that does harm is retired, unless a person pinned it.
 
     Many items are looked at together, and by chance some look harmful: one is retired only if its interval stays above zero
@@ -84,8 +84,8 @@ def _effect(item: str, shown: list[_Drawn], withheld: list[_Drawn]) -> Effect:
 
 def _arm(drawn: list[_Drawn]) -> _Arm:
     calls = sum(each.weight * each.calls for each in drawn)
-    rate = sum(each.weight * each.misuse for each in drawn) / calls
-    squares = sum((each.weight * (each.misuse - rate * each.calls)) ** 2 for each in drawn)
+    rate = sum(each.weight * each.mistakes for each in drawn) / calls
+    squares = sum((each.weight * (each.mistakes - rate * each.calls)) ** 2 for each in drawn)
     sessions = len(drawn)
     variance = sessions / (sessions - 1) * squares / calls**2
     # An arm without a single mistake has no spread, but it is not known exactly: at least what one mistake would make.

@@ -93,7 +93,8 @@ class FormUse(msgspec.Struct, frozen=True):
     tool: str
     form: str
     worked: int
-    misuse: int
+    mistakes: int = msgspec.field(name="misuse")
+    """Stored under the name that version 0.1.0 gave it."""
     first: int
     """The place of the first that worked among the session's calls; -1 if none did."""
 
@@ -136,7 +137,7 @@ def note(seen: Seen) -> ExampleNotes | None:
     forms = [_went(tool, form, calls) for (tool, form), calls in went.items()]
     if not forms:
         return None
-    forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.misuse, -use.worked, use.tool, use.form))
+    forms.sort(key=lambda use: ((use.tool, use.form) not in found, -use.mistakes, -use.worked, use.tool, use.form))
     return ExampleNotes(tuple(candidates), tuple(forms[:_MOST_FORMS]))
 
 
@@ -252,8 +253,8 @@ def _without_signs(text: str) -> str:
 
 def _went(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
     worked = [each.record.seq for each in calls if each.ran]
-    misuse = sum(1 for each in calls if each.failed and each.record.cause == "misuse")
-    return FormUse(tool, form, len(worked), misuse, min(worked, default=-1))
+    mistakes = sum(1 for each in calls if each.failed and each.record.cause == "mistake")
+    return FormUse(tool, form, len(worked), mistakes, min(worked, default=-1))
 
 
 def _groups(noted: Sequence[Noted[ExampleNotes]]) -> list[_Group]:
@@ -281,8 +282,8 @@ def _value(group: _Group) -> float:
 
 def _fails(group: _Group) -> float:
     """How often calls of a form were a mistake; 0 where there were too few to tell."""
-    calls = sum(use.worked + use.misuse for _, use in group.uses)
-    return sum(use.misuse for _, use in group.uses) / calls if calls >= _FAILING_CALLS else 0.0
+    calls = sum(use.worked + use.mistakes for _, use in group.uses)
+    return sum(use.mistakes for _, use in group.uses) / calls if calls >= _FAILING_CALLS else 0.0
 
 
 def _chosen(group: _Group) -> Candidate:
@@ -298,9 +299,9 @@ def _chosen(group: _Group) -> Candidate:
 def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Lesson:
     scope = Scope(group.agent, project, group.tool)
     worked = [(session, use) for session, use in group.uses if use.worked]
-    against = [use for _, use in group.uses if use.misuse]
+    against = [use for _, use in group.uses if use.mistakes]
     support = Support(
-        sum(use.worked for _, use in worked), len(worked), sum(use.misuse for use in against), len(against)
+        sum(use.worked for _, use in worked), len(worked), sum(use.mistakes for use in against), len(against)
     )
     own = [Evidence(session.session, use.first, session.ended_at, text=one_line(group.form)) for session, use in worked]
     shell = chosen.kind == "shell"

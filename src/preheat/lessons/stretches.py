@@ -122,7 +122,7 @@ def _is_commit(each: SeenCall) -> bool:
 
 
 def _same_mistake_twice(calls: list[SeenCall]) -> bool:
-    mistakes = Counter(each.record.signature for each in calls if each.failed and each.record.cause == "misuse")
+    mistakes = Counter(each.record.signature for each in calls if each.failed and each.record.cause == "mistake")
     return any(count > 1 for count in mistakes.values())
 
 

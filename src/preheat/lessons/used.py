@@ -51,7 +51,8 @@ class Used(msgspec.Struct, frozen=True, gc=False):
     folder: str
     ok: int = 0
     finding: int = 0
-    misuse: int = 0
+    mistakes: int = msgspec.field(default=0, name="misuse")
+    """Stored under the name that version 0.1.0 gave it."""
     environment: int = 0
     texts: tuple[tuple[str, int], ...] = ()
     """The texts that ran, most frequent first."""
@@ -68,7 +69,7 @@ class Used(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def bad(self) -> int:
-        return self.misuse + self.environment
+        return self.mistakes + self.environment
 
 
 class Stuck(msgspec.Struct, frozen=True, gc=False):
@@ -114,7 +115,7 @@ class _Counts:
 
     def add(self, command: Typed, call: SeenCall) -> None:
         record = call.record
-        cause = "ok" if call.worked else record.cause or "misuse"
+        cause = "ok" if call.worked else record.cause or "mistake"
         self.causes[cause] += 1
         good = call.ran
         (self.seqs if good else self.bad_seqs).append(record.seq)
@@ -129,7 +130,7 @@ class _Counts:
         first, causes = self.first, self.causes
         return Used(
             first.purpose, first.way, first.core, first.form, first.folder,
-            causes["ok"], causes["finding"], causes["misuse"], causes["environment"],
+            causes["ok"], causes["finding"], causes["mistake"], causes["environment"],
             most(self.ran), most(self.failed), tuple(text for text, _ in most(self.signatures)),
             tuple(self.seqs[-MOST_SEQS:]), tuple(self.bad_seqs[-MOST_SEQS:]), self.last,
         )  # fmt: skip

@@ -50,7 +50,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     bypasses: int = 0
     """Calls that met a rule after a person had refused one that met the same."""
     # efficiency
-    misused: int = 0
+    mistakes: int = 0
     """Failures that were the agent's own mistake."""
     repeated: int = 0
     """Calls that had been made before with the same result, and nothing was changed in between."""
@@ -171,7 +171,7 @@ def _rule(met: RuleCount) -> Line:
 
 
 def _efficiency(facts: Facts) -> Score:
-    wasted = (facts.misused + facts.repeated) / facts.calls
+    wasted = (facts.mistakes + facts.repeated) / facts.calls
     lost = (
         facts.lost_tokens / facts.tokens if facts.tokens > facts.lost_tokens else 0.0
     )  # else the agent did not record them
@@ -180,7 +180,7 @@ def _efficiency(facts: Facts) -> Score:
         "efficiency",
         (
             _line(
-                f"needless calls: 150 × ({facts.misused} misused + {facts.repeated} repeated) / {facts.calls}",
+                f"needless calls: 150 × ({facts.mistakes} mistakes + {facts.repeated} repeated) / {facts.calls}",
                 150 * wasted,
                 70.0,
             ),

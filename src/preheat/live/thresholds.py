@@ -50,7 +50,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     drift_velocity: float = 0.05
     """Rise per turn from which it is told."""
     # trust
-    trust_misuse: float = 5.0
+    trust_mistake: float = 5.0
     """What a mistake or a failure that came back costs."""
     trust_unverified: float = 3.0
     """What each unverified file past the free ones costs, as long as it is one."""

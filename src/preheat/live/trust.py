@@ -92,7 +92,7 @@ def step(state: TrustState, event: LiveEvent, frame: Frame) -> TrustState:
 def _base(base: float, event: Called, frame: Frame, lapse: bool, dead_end: bool, proved: bool) -> float:
     thresholds, switched = frame.thresholds, frame.around.switched
     if lapse:
-        base -= thresholds.trust_misuse
+        base -= thresholds.trust_mistake
     if switched:
         base -= thresholds.trust_switch * switched
     if dead_end:
@@ -142,7 +142,7 @@ def _remembered(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Fai
         times = 1 if fewer else times
         lapse = bool(signature) and times >= _SAME_FINDING
     else:
-        lapse = event.cause == "misuse" or (times > 1 and not event.polling)
+        lapse = event.cause == "mistake" or (times > 1 and not event.polling)
     return (*kept, Failure(form, signature, times, event.failing))[-_REMEMBERED:], lapse and not event.polling
 
 
@@ -161,7 +161,7 @@ def read(state: TrustState, frame: Frame) -> Reading:
         signal="trust",
         value=found,
         facts={
-            "mistakes and failures that came back": f"{state.lapses} × −{thresholds.trust_misuse:g}",
+            "mistakes and failures that came back": f"{state.lapses} × −{thresholds.trust_mistake:g}",
             "subsystems opened": f"{state.switches} × −{thresholds.trust_switch:g}",
             "dead ends": f"{state.dead_ends} × −{thresholds.trust_dead_end:g}",
             "checks that proved changes": f"{state.proofs} × +{thresholds.trust_progress:g}",

@@ -17,7 +17,7 @@ from preheat.model.session import ToolKind
 from preheat.safe_text.letters import one_line
 from preheat.safe_text.reasons import orders
 
-MISTAKEN: tuple[Cause, ...] = ("misuse", "environment")
+MISTAKEN: tuple[Cause, ...] = ("mistake", "environment")
 """Causes that count unless others are asked for: a failing test is work, not a mistake."""
 LONGEST_TITLE = 120
 _GAPS = re.compile(r"…(?:[\s:,/.]*…)+")

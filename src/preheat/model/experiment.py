@@ -6,12 +6,16 @@ Frozen values. Who draws the lots is in `experiments`, how an effect is estimate
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import force_setattr
 
 Arm: TypeAlias = Literal["warm", "cold", "placebo", "note"]
 """`warm`: what Preheat chose; `cold`: nothing; `placebo`: as many tokens that are true and of no use here; `note`: the same facts
 as prose."""
 
-MetricName: TypeAlias = Literal["misuse", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating"]
+MetricName: TypeAlias = Literal[
+    "mistakes", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating", "misuse",
+]  # fmt: skip
+"""`misuse` is what version 0.1.0 called `mistakes`: it is read in plans that were stored then, and never written."""
 
 Verdict: TypeAlias = Literal["helps", "hurts", "no difference", "too little data"]
 """`no difference`: none larger than the margin; an interval that holds zero and more than the margin is too little data."""
@@ -73,19 +77,21 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
 """In the order in which lots are cut: a share that grows takes from its neighbour, and most sessions keep their arm."""
 METRICS: tuple[MetricName, ...] = (
-    "misuse", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
+    "mistakes", "errors", "success", "seconds", "tokens", "cost", "corrections", "rating",
 )  # fmt: skip
 MARGINS: dict[MetricName, float] = {
-    "misuse": 0.01, "errors": 0.01, "success": 0.1, "seconds": 60.0, "tokens": 10_000.0, "cost": 10_000.0,
+    "mistakes": 0.01, "errors": 0.01, "success": 0.1, "seconds": 60.0, "tokens": 10_000.0, "cost": 10_000.0,
     "corrections": 0.1, "rating": 0.1,
 }  # fmt: skip
 """What a difference must be to matter, unless a person says otherwise."""
-SHARES: frozenset[MetricName] = frozenset(["misuse", "errors", "success", "rating"])
+SHARES: frozenset[MetricName] = frozenset(["mistakes", "errors", "success", "rating"])
 """Metrics that cannot differ by more than 1."""
 WORSE = 0.1
 """By what share of its level a guardrail may get worse."""
 MATCHED = 0.05
 """How far the tokens of a placebo may be from those of what it stands for."""
+EARLIER_METRICS: dict[str, MetricName] = {"misuse": "mistakes"}
+"""Metrics by the names that version 0.1.0 had for them."""
 STANDING = "standing"
 """The name of the comparison that goes on by itself: warm against the sessions that are held out."""
 
@@ -100,7 +106,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     arms: tuple[Arm, ...] = ("warm", "cold")
     shares: tuple[float, ...] = (0.5, 0.5)
     """Of the arms, in their order; together 1."""
-    metric: MetricName = "misuse"
+    metric: MetricName = "mistakes"
     guardrails: tuple[MetricName, ...] = ()
     """Metrics that must not get worse by more than a tenth."""
     margin: float = 0.01
@@ -113,6 +119,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     template: str = ""
     """What warm sessions are given, as `name@digest`; empty: what was learned in their project."""
     at: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.metric in EARLIER_METRICS:
+            force_setattr(self, "metric", EARLIER_METRICS[self.metric])
+        if not EARLIER_METRICS.keys().isdisjoint(self.guardrails):
+            force_setattr(self, "guardrails", tuple(EARLIER_METRICS.get(each, each) for each in self.guardrails))
 
     @property
     def standing(self) -> bool:
@@ -230,7 +242,7 @@ class Went(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     judged: bool = True
     calls: int = 0
     """Those that a rate is taken over; of them those that failed by the agent's own mistake, and all that failed."""
-    misuse: int = 0
+    mistakes: int = 0
     errors: int = 0
     passed: bool | None = None
     """Whether its last check passed; None where it had none."""

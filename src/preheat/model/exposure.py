@@ -29,14 +29,14 @@ class Measured(msgspec.Struct, frozen=True):
     session: str
     calls: int
     """Those that a rate is taken over."""
-    misuse: int
+    mistakes: int
     """Of those, the ones that failed by the agent's own mistake."""
     succeeded: bool | None = None
     """Whether its last check passed; None where it had none."""
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What showing an item did to the misuse rate per call. Below zero is good: fewer mistakes."""
+    """What showing an item did to the mistake rate per call. Below zero is good: fewer mistakes."""
 
     item: str
     shown: int

@@ -15,12 +15,14 @@ Rung: TypeAlias = Literal["flag", "exit_code", "structure", "text", "none"]
 """What the verdict rests on, best first: the program's own flag, an exit code, a value in the result that says so, a line
 of the result that can only mean this, nothing."""
 
-Cause: TypeAlias = Literal["misuse", "finding", "environment"]
+Cause: TypeAlias = Literal["mistake", "finding", "environment"]
 """Why a call did not succeed: the agent's mistake, bad news from a tool that did its work, or the world around it."""
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "empty", "partial", "denied", "interrupted", "unknown")
 RUNGS: tuple[Rung, ...] = ("flag", "exit_code", "structure", "text", "none")
-CAUSES: tuple[Cause, ...] = ("misuse", "finding", "environment")
+CAUSES: tuple[Cause, ...] = ("mistake", "finding", "environment")
+EARLIER_CAUSES: dict[str, Cause] = {"misuse": "mistake"}
+"""Causes by the names that version 0.1.0 had for them."""
 
 FAILURES: frozenset[Status] = frozenset(["failed", "partial"])
 """What counts as an error in a rate."""
@@ -58,7 +60,7 @@ class Dialect(msgspec.Struct, frozen=True):
     denied: tuple[str, ...] = ()
     interrupted: tuple[str, ...] = ()
     timeout: tuple[str, ...] = ()
-    misuse: tuple[str, ...] = ()
+    mistake: tuple[str, ...] = ()
     """The program refuses the call itself: bad arguments, no such tool, a file that was not read before."""
     failed: tuple[str, ...] = ()
     """A failure whose cause the message tells."""

@@ -10,10 +10,10 @@ import msgspec
 
 from preheat.model.profile import Rate
 
-Measure: TypeAlias = Literal["errors", "misuse"]
+Measure: TypeAlias = Literal["errors", "mistakes"]
 """What is counted: every failure, or only those that were the agent's own mistake."""
 
-MEASURES: tuple[Measure, ...] = ("errors", "misuse")
+MEASURES: tuple[Measure, ...] = ("errors", "mistakes")
 
 Direction: TypeAlias = Literal["lower", "higher", "no_difference", "too_little_data"]
 """Where a difference or a slope points, by its 95 % interval."""
@@ -74,7 +74,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     """With at least one judged call here."""
     errors: Rate
-    misuse: Rate
+    mistakes: Rate
     findings: int
     environment: int
     unjudged: int
@@ -99,7 +99,7 @@ class EvenBucket(msgspec.Struct, frozen=True):
     name: str
     projects: int
     errors: Estimate
-    misuse: Estimate
+    mistakes: Estimate
 
 
 class Slope(msgspec.Struct, frozen=True, gc=False):
@@ -149,7 +149,7 @@ class Marathon(msgspec.Struct, frozen=True, kw_only=True):
     early: tuple[Cell, ...]
     """The first 50 messages of the sessions in each bucket."""
     errors: Answer
-    misuse: Answer
+    mistakes: Answer
     conclusion: str
     """Both together in plain words: proficiency is about the agent's own mistakes, not about failing tests."""
 

@@ -68,7 +68,7 @@ class Rate(msgspec.Struct, frozen=True, gc=False):
 class ToolUse(msgspec.Struct, frozen=True):
     calls: int
     errors: Rate
-    misuse: Rate
+    mistakes: Rate
 
 
 class UserStyle(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):
     rungs: dict[str, int]
     """What the verdicts rest on; they add up to `calls`."""
     errors: Rate
-    misuse: Rate
+    mistakes: Rate
     tools: dict[str, ToolUse]
     early: Rate
     """Errors in the first fifth of the calls."""

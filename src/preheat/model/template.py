@@ -37,7 +37,8 @@ class Extraction(msgspec.Struct, frozen=True):
     sessions: int = 0
     calls: int = 0
     error_rate: float | None = None
-    misuse_rate: float | None = None
+    mistake_rate: float | None = msgspec.field(default=None, name="misuse_rate")
+    """Stored under the name of version 0.1.0: another name would change the digest of every template."""
     skipped: dict[str, int] = {}
     """Sessions left out, by reason."""
     settings: dict[str, str] = {}

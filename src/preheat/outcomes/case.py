@@ -63,7 +63,7 @@ class Voice:
 
     def __init__(self, dialect: Dialect) -> None:
         self.fields = dialect.fields
-        for name in ("denied", "interrupted", "timeout", "misuse", "failed", "worked", "empty", "running"):
+        for name in ("denied", "interrupted", "timeout", "mistake", "failed", "worked", "empty", "running"):
             texts: tuple[str, ...] = getattr(dialect, name)
             pattern = re.compile("|".join(f"(?:{text})" for text in texts)) if texts else None
             setattr(self, name, pattern)
@@ -71,7 +71,7 @@ class Voice:
     denied: "re.Pattern[str] | None"
     interrupted: "re.Pattern[str] | None"
     timeout: "re.Pattern[str] | None"
-    misuse: "re.Pattern[str] | None"
+    mistake: "re.Pattern[str] | None"
     failed: "re.Pattern[str] | None"
     worked: "re.Pattern[str] | None"
     empty: "re.Pattern[str] | None"

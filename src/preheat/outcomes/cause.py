@@ -41,7 +41,7 @@ _ENVIRONMENT = _any(
 )
 """The world around the call. Where several tables know a message, the first one decides."""
 
-_MISUSE = _any(
+_MISTAKE = _any(
     # Something that is not there
     r"no such (?:file|tool|command|option|table|column|remote|ref|key)|does not exist|doesn't exist|not found\b|\bENOENT\b",
     r"cannot find (?:path|the (?:path|file))|cannot (?:open|stat|access|remove)|can't (?:open|read|cd)|no matches found",
@@ -99,16 +99,16 @@ def cause_of(message: str, shell: Understanding | None, text: str = "", likely: 
     `likely` is what the form of the message says, where the purpose of the command does not.
     """
     if shell is None:
-        return "environment" if _ENVIRONMENT.search(message) else "misuse"
+        return "environment" if _ENVIRONMENT.search(message) else "mistake"
     if _own_module(message, shell):
-        return "misuse"
+        return "mistake"
     if shell.checks or likely == "finding":
         return _of_check(message)
     if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(text[-_NEAR:])):
         return "environment"
     if message.startswith("CONFLICT"):
         return "finding"
-    return "misuse" if _MISUSE.search(message) else _of_run(message, shell)
+    return "mistake" if _MISTAKE.search(message) else _of_run(message, shell)
 
 
 _MODULE = re.compile(r"No module named '?([\w.]+)")
@@ -128,7 +128,7 @@ def _of_check(message: str) -> Cause:
     """A check that ran and has news is a finding; one that could not start is not."""
     if _ENVIRONMENT.search(message):
         return "environment"
-    return "misuse" if _NOT_STARTED.search(message) else "finding"
+    return "mistake" if _NOT_STARTED.search(message) else "finding"
 
 
 def _of_run(message: str, shell: Understanding) -> Cause:
@@ -136,5 +136,5 @@ def _of_run(message: str, shell: Understanding) -> Cause:
     main = shell.main
     if main is not None and shell.purpose in ("run", "other") and main.program in _INTERPRETERS:
         inline = len(main.words) == 1 or not _INLINE.isdisjoint(main.words)
-        return "misuse" if _OWN_CODE.search(message) and inline else "finding"
-    return "finding" if shell.purpose in ("run", "format") else "misuse"
+        return "mistake" if _OWN_CODE.search(message) and inline else "finding"
+    return "finding" if shell.purpose in ("run", "format") else "mistake"

@@ -116,7 +116,7 @@ def by_text(case: Case) -> Outcome | None:
     text, voice = case.result.text, case.voice
     if (ending := voice.by_text(text)) is not None:
         return ended(case, ending, "text")
-    for pattern in (voice.misuse, voice.failed):
+    for pattern in (voice.mistake, voice.failed):
         if pattern is not None and pattern.match(text):
             return failed(case, "text", text)
     if case.kind == "shell":

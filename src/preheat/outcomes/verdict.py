@@ -68,9 +68,9 @@ def ended(case: Case, ending: Ending, rung: Rung) -> Outcome:
 
 def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcome:
     """The verdict on a call that failed with this text."""
-    refused = case.voice.misuse
+    refused = case.voice.mistake
     if refused is not None and refused.match(case.result.text):  # the call itself, before any tool
-        return outcome(case, "failed", rung, None, "misuse", signature(first_line(case.result.text)), code)
+        return outcome(case, "failed", rung, None, "mistake", signature(first_line(case.result.text)), code)
     if case.kind != "shell":
         message = first_line(message_in(text) or text)
         return outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)

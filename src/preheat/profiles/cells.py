@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from preheat.model.population import LEAST_CALLS, LEAST_SESSIONS, Cell, Estimate, Measure
 from preheat.model.profile import Rate
-from preheat.profiles.gathering import CALLS, ENVIRONMENT, FAILED, FINDINGS, MISUSE, UNJUDGED, Floats, Ints
+from preheat.profiles.gathering import CALLS, ENVIRONMENT, FAILED, FINDINGS, MISTAKES, UNJUDGED, Floats, Ints
 from preheat.statistics.bootstrap import RESAMPLES, bundles, difference, effective, rate, ratios, resampled
 
 _AT_ONCE = 128
 """Cells that are resampled together: bounds the memory."""
-COLUMN = {"errors": FAILED, "misuse": MISUSE}
+COLUMN = {"errors": FAILED, "mistakes": MISTAKES}
 
 
 class Counted:
@@ -88,7 +88,7 @@ class Sheet:
             name=counted.name,
             sessions=counted.sessions,
             errors=self._rate(counted, "errors"),
-            misuse=self._rate(counted, "misuse"),
+            mistakes=self._rate(counted, "mistakes"),
             findings=int(counted.totals[FINDINGS]),
             environment=int(counted.totals[ENVIRONMENT]),
             unjudged=int(counted.totals[UNJUDGED]),

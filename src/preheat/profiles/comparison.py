@@ -38,7 +38,7 @@ class _Measure(NamedTuple):
 
 MEASURES = (
     _Measure("errors", "share", "failures", "judged"),
-    _Measure("misuse", "share", "misuse", "judged"),
+    _Measure("mistakes", "share", "mistakes", "judged"),
     _Measure("recovered", "share", "recovered", "failures"),
     _Measure("repeated calls", "share", "repeats", "calls"),
     _Measure("repeated reads", "share", "rereads", "reads"),

@@ -40,7 +40,7 @@ class Counts(NamedTuple):
     calls: int = 0
     judged: int = 0
     failures: int = 0
-    misuse: int = 0
+    mistakes: int = 0
     recovered: int = 0
     repeats: int = 0
     reads: int = 0
@@ -63,7 +63,7 @@ NOTHING = Counts()
 
 def count_calls(calls: Iterable[Counted]) -> Counts:
     """The counts of some calls."""
-    number = judged = failures = misuse = recovered = repeats = reads = rereads = tokens = avoidable = 0
+    number = judged = failures = mistakes = recovered = repeats = reads = rereads = tokens = avoidable = 0
     seconds = 0.0
     for call in calls:
         if call.bookkeeping:
@@ -75,12 +75,12 @@ def count_calls(calls: Iterable[Counted]) -> Counts:
         rereads += call.reread
         if call.status in FAILURES:
             failures += 1
-            misuse += call.cause == "misuse"
+            mistakes += call.cause == "mistake"
             avoidable += call.cause != "finding"
             recovered += call.recovered_in is not None
             seconds += call.lost_seconds
             tokens += call.lost_tokens
     timed = number if seconds > 0 or not avoidable else 0
     return Counts(
-        number, judged, failures, misuse, recovered, repeats, reads, rereads, seconds, tokens, avoidable, timed
+        number, judged, failures, mistakes, recovered, repeats, reads, rereads, seconds, tokens, avoidable, timed
     )

@@ -31,7 +31,7 @@ EARLY = 50
 NEAR = 200
 """The places that one of the checks of the slope keeps to."""
 
-CALLS, FAILED, MISUSE, FINDINGS, ENVIRONMENT, UNJUDGED = range(6)
+CALLS, FAILED, MISTAKES, FINDINGS, ENVIRONMENT, UNJUDGED = range(6)
 """Columns of `Table.counts`: judged calls, failures, failures by cause, calls in no rate."""
 
 _WORKTREE = re.compile(r"[/\\](?:\.[^/\\]+[/\\])?\.?worktrees[/\\].*")
@@ -68,9 +68,9 @@ class Moments(NamedTuple):
     place: Floats
     place_squared: Floats
     failed: Floats
-    misuse: Floats
+    mistakes: Floats
     place_failed: Floats
-    place_misuse: Floats
+    place_mistakes: Floats
 
 
 class Sessions(NamedTuple):
@@ -233,9 +233,9 @@ class _Adding:
 
     def _moment(self, rows: _Rows, last: NDArray[np.bool_]) -> None:
         place = rows.message.astype(np.float64)  # whole numbers: their sums are exact, however the stream is cut
-        failed, misuse = rows.counts[:, FAILED], rows.counts[:, MISUSE]
+        failed, mistakes = rows.counts[:, FAILED], rows.counts[:, MISTAKES]
         flags = last.astype(np.int64) * 2 + (rows.message > NEAR)
-        values = [np.ones(len(place)), place, place * place, failed, misuse, place * failed, place * misuse]
+        values = [np.ones(len(place)), place, place * place, failed, mistakes, place * failed, place * mistakes]
         self._moments.add((rows.session << 32) | (rows.activity << 2) | flags, np.stack(values, axis=1))
 
     def finish(self, known: Sessions) -> Tally:

@@ -63,14 +63,14 @@ def marathon(agent: str, sheet: Sheet, cells: Lengths, moments: Moments, strata:
         slopes("without each session's last call", moments, near & ~moments.last),
         slopes(f"sessions of {LONG_ENOUGH} calls or more", moments, near, least_calls=LONG_ENOUGH),
     )
-    errors, misuse = (_answer(measure, cells, fits, strata) for measure in MEASURES)
+    errors, mistakes = (_answer(measure, cells, fits, strata) for measure in MEASURES)
     return Marathon(
         agent=agent,
         buckets=tuple(map(sheet.cell, cells.buckets)),
         early=tuple(map(sheet.cell, cells.early)),
         errors=errors,
-        misuse=misuse,
-        conclusion=plain(errors, misuse),
+        mistakes=mistakes,
+        conclusion=plain(errors, mistakes),
     )
 
 

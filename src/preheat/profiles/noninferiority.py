@@ -33,7 +33,7 @@ class _Measure(NamedTuple):
 
 MEASURES = (
     _Measure("errors", "failures", "judged"),
-    _Measure("misuse", "misuse", "judged"),
+    _Measure("mistakes", "mistakes", "judged"),
     _Measure("repeated reads", "rereads", "reads"),
     _Measure("asked again", "asked_again", "asks"),
 )

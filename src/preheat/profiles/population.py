@@ -17,7 +17,7 @@ from preheat.profiles.gathering import (
     ENVIRONMENT,
     FAILED,
     FINDINGS,
-    MISUSE,
+    MISTAKES,
     TENTHS,
     WINDOW,
     WINDOWS,
@@ -121,9 +121,9 @@ def _places(sheet: Sheet, table: Table, names: list[str]) -> list[Counted]:
 
 
 def _causes(overall: Counted) -> dict[str, int]:
-    misuse, findings, environment = (int(overall.totals[column]) for column in (MISUSE, FINDINGS, ENVIRONMENT))
-    untold = int(overall.totals[FAILED]) - misuse - findings - environment
-    found = {"misuse": misuse, "finding": findings, "environment": environment}
+    mistakes, findings, environment = (int(overall.totals[column]) for column in (MISTAKES, FINDINGS, ENVIRONMENT))
+    untold = int(overall.totals[FAILED]) - mistakes - findings - environment
+    found = {"mistake": mistakes, "finding": findings, "environment": environment}
     return {**found, "unknown": untold} if untold else found
 
 
@@ -138,14 +138,14 @@ def _even(name: str, sums: Tally, bucket: int) -> EvenBucket:
     projects = len(by_source)
     if projects < LEAST_PROJECTS:
         return EvenBucket(name, projects, Estimate(), Estimate())
-    shares = by_source[:, [FAILED, MISUSE]] / by_source[:, [CALLS]]
+    shares = by_source[:, [FAILED, MISTAKES]] / by_source[:, [CALLS]]
     draws = resampled(shares) / projects
-    measures: tuple[Measure, Measure] = ("errors", "misuse")
-    errors, misuse = (
+    measures: tuple[Measure, Measure] = ("errors", "mistakes")
+    errors, mistakes = (
         difference(float(shares[:, COLUMN[measure] - FAILED].mean()), draws[:, COLUMN[measure] - FAILED], projects)
         for measure in measures
     )
-    return EvenBucket(name, projects, errors, misuse)
+    return EvenBucket(name, projects, errors, mistakes)
 
 
 def _too_little(

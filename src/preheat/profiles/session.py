@@ -67,15 +67,15 @@ class _Tally:
                 numbers[1] += number
             if status in FAILURES:
                 numbers[2] += number
-                numbers[3] += number if cause == "misuse" else 0
+                numbers[3] += number if cause == "mistake" else 0
 
     @property
     def tools(self) -> dict[str, ToolUse]:
         """The most used first."""
         ordered = sorted(self._tools.items(), key=lambda item: (-item[1][0], item[0]))
         return {
-            name: ToolUse(calls, share(failed, judged), share(misused, judged))
-            for name, (calls, judged, failed, misused) in ordered
+            name: ToolUse(calls, share(failed, judged), share(mistakes, judged))
+            for name, (calls, judged, failed, mistakes) in ordered
         }
 
     @property
@@ -109,7 +109,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         causes=_causes(failures),
         rungs=_seen(tally.rungs),
         errors=errors,
-        misuse=share(sum([record.cause == "misuse" for record in failures]), len(judged)),
+        mistakes=share(sum([record.cause == "mistake" for record in failures]), len(judged)),
         tools=tally.tools,
         early=early,
         late=late,

@@ -86,8 +86,8 @@ def _arranged(moments: Moments, rows: NDArray[np.bool_] | None, least_calls: int
         matrix(moments.calls),
         matrix(moments.place),
         vector(moments.place_squared),
-        {"errors": matrix(moments.failed), "misuse": matrix(moments.misuse)},
-        {"errors": vector(moments.place_failed), "misuse": vector(moments.place_misuse)},
+        {"errors": matrix(moments.failed), "mistakes": matrix(moments.mistakes)},
+        {"errors": vector(moments.place_failed), "mistakes": vector(moments.place_mistakes)},
     )
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from preheat.model.population import Answer, Direction, Estimate, Verdict, in_points
 
-_FAIL = {"errors": "fail", "misuse": "are the agent's own mistakes"}
-_RATE = {"errors": "error rate", "misuse": "rate of own mistakes"}
+_FAIL = {"errors": "fail", "mistakes": "are the agent's own mistakes"}
+_RATE = {"errors": "error rate", "mistakes": "rate of own mistakes"}
 Shares = tuple[float | None, ...]
 """Of short and long sessions over all messages, then of both in their first 50."""
 
@@ -21,15 +21,15 @@ def concluded(answer: Answer, shares: Shares) -> Answer:
     return msgspec.structs.replace(answer, verdict=verdict, words=words)
 
 
-def plain(errors: Answer, misuse: Answer) -> str:
+def plain(errors: Answer, mistakes: Answer) -> str:
     """The answer for both measures in a few sentences. What an agent learns shows in its own mistakes; the error rate also
     falls when tests begin to pass, and rises when hard tests come last."""
-    own, every = within(misuse), within(errors)
+    own, every = within(mistakes), within(errors)
     if own == every == "too_little_data":
         return "Too little data to say whether agents get better within a session."
-    change = misuse.slope.change
+    change = mistakes.slope.change
     amount = "" if change.value is None else f": {_pace(change)}"
-    throughout = misuse.slope_all.change.direction == "lower"
+    throughout = mistakes.slope_all.change.direction == "lower"
     said = {
         "lower": f"{'Yes' if throughout else 'Early in a session, yes'}: at equal work, agents make fewer mistakes of their"
         f" own as it goes on{amount}.",
@@ -43,8 +43,8 @@ def plain(errors: Answer, misuse: Answer) -> str:
         said += (
             f" All failures together, failing tests included, get {'rarer' if every == 'lower' else 'more frequent'}."
         )
-    if misuse.selection.direction in ("lower", "higher"):
-        fewer = "fewer" if misuse.selection.direction == "lower" else "more"
+    if mistakes.selection.direction in ("lower", "higher"):
+        fewer = "fewer" if mistakes.selection.direction == "lower" else "more"
         said += f" And sessions that become long have {fewer} own mistakes from the first messages on: that part is selection."
     return said
 
@@ -87,7 +87,9 @@ def _conclusion(answer: Answer, verdict: Verdict) -> str:
     from_start = f"sessions that become long have a {start} {rate} from their first 50 messages on"
     # All failures together also fall when tests begin to pass: only own mistakes can be called learning without more ado.
     learning = (
-        "Learning" if answer.measure == "misuse" else "Falling within sessions (learning, or tests that begin to pass)"
+        "Learning"
+        if answer.measure == "mistakes"
+        else "Falling within sessions (learning, or tests that begin to pass)"
     )
     by_length = "" if answer.raw.value is None else "with length, nor "
     return {

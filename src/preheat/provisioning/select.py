@@ -33,7 +33,7 @@ ALIKE = 0.8
 TASK_READ = 8000
 """Characters of a task that are looked at; what it is about stands at its beginning."""
 _EFFECT = 10.0
-"""How much one misuse failure spared per call raises the value: five in a hundred, by half."""
+"""How much one mistake spared per call raises the value: five in a hundred, by half."""
 
 
 USUALLY, PREVENTS = 0.4, 0.15

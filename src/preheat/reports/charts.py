@@ -11,8 +11,8 @@ from preheat.model.population import Cell, Measure
 from preheat.model.profile import Rate
 from preheat.reports.markup import Html, joined, tag
 
-CLASS: dict[Measure, str] = {"errors": "all", "misuse": "misuse"}
-CAUSES = ("misuse", "finding", "environment", "unknown")
+CLASS: dict[Measure, str] = {"errors": "all", "mistakes": "mistake"}
+CAUSES = ("mistake", "finding", "environment", "unknown")
 
 
 def percent(value: float | None) -> str:
@@ -54,12 +54,12 @@ def _scale_lines() -> Html:
     return joined(_line(x, 0, x, 100, "base" if x == 0 else "grid") for x in (0, 25, 50, 75, 100))
 
 
-def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "misuse")) -> Html:
+def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "mistakes")) -> Html:
     """A dot with its interval for every measure, below each other, on a line from 0 to `top`."""
     drawn = [_scale_lines()]
     said = []
     for row, measure in enumerate(measures):
-        rate: Rate = cell.errors if measure == "errors" else cell.misuse
+        rate: Rate = cell.errors if measure == "errors" else cell.mistakes
         height = 100 * (row + 0.5) / len(measures)
         if rate.value is None:
             continue
@@ -67,7 +67,7 @@ def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "m
             drawn.append(_line(_at(rate.low, top), height, _at(rate.high, top), height, f"{CLASS[measure]} reach"))
         # A line of no length with round ends is a dot that does not stretch with the box.
         drawn.append(_line(_at(rate.value, top), height, _at(rate.value, top), height, f"{CLASS[measure]} mark"))
-        said.append(f"{'failed' if measure == 'errors' else 'misuse'} {percent(rate.value)}")
+        said.append(f"{'failed' if measure == 'errors' else 'mistakes'} {percent(rate.value)}")
     return _picture("row", f"{cell.name}: {', '.join(said) or 'no judged calls'}", *drawn)
 
 
@@ -92,22 +92,22 @@ def by_cause(cell: Cell, top: float) -> Html:
 
 def causes_of(cell: Cell) -> tuple[int, int, int, int]:
     """Failures by cause, in the order of `CAUSES`."""
-    known = (cell.misuse.count, cell.findings, cell.environment)
+    known = (cell.mistakes.count, cell.findings, cell.environment)
     return (*known, cell.errors.count - sum(known))
 
 
 def curve(cells: Sequence[Cell], title: str, ends: tuple[str, str, str]) -> Html:
     """Rates along an axis with their intervals as bands; `ends` stand below at its beginning, middle and end. Cells with too
     little data break the line."""
-    rates = [rate for cell in cells if cell.enough for rate in (cell.errors, cell.misuse)]
+    rates = [rate for cell in cells if cell.enough for rate in (cell.errors, cell.mistakes)]
     top = top_of(rates)
     drawn = [_line(0, y, 100, y, "base" if y == 100 else "grid") for y in (0, 25, 50, 75, 100)]
     step = 100 / max(1, len(cells))
-    for measure in ("errors", "misuse"):
+    for measure in ("errors", "mistakes"):
         for run in _runs(cells):
             found = [((place + 0.5) * step, cells[place]) for place in run]
             drawn += _stretch(
-                [(x, cell.errors if measure == "errors" else cell.misuse) for x, cell in found], top, measure
+                [(x, cell.errors if measure == "errors" else cell.mistakes) for x, cell in found], top, measure
             )
     picture = _picture("curve", title, *drawn)
     up = tag("div", *(tag("span", percent(top * share)) for share in (1, 0.75, 0.5, 0.25, 0)), class_="up")
@@ -127,7 +127,7 @@ def _runs(cells: Sequence[Cell]) -> list[list[int]]:
 
 
 def _stretch(found: list[tuple[float, Rate]], top: float, measure: str) -> list[Html]:
-    kind = "all" if measure == "errors" else "misuse"
+    kind = "all" if measure == "errors" else "mistake"
 
     def height(share: float) -> str:
         return f"{100 - min(100.0, 100 * share / top):.2f}"

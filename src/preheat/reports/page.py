@@ -77,7 +77,7 @@ def _soft(*inside: object) -> Html:
 
 
 def _tiles(measured: Population) -> Html:
-    errors, misuse = measured.overall.errors, measured.overall.misuse
+    errors, mistakes = measured.overall.errors, measured.overall.mistakes
 
     def tile(value: str, *said: str) -> Html:
         return tag("div", tag("b", value), *(tag("span", each) for each in said), class_="tile")
@@ -88,7 +88,7 @@ def _tiles(measured: Population) -> Html:
     return tag(
         "div",
         tile(percent(errors.value), "of calls failed", bounds(errors.low, errors.high)),
-        tile(percent(misuse.value), "by the agent's own mistake", bounds(misuse.low, misuse.high)),
+        tile(percent(mistakes.value), "by the agent's own mistake", bounds(mistakes.low, mistakes.high)),
         tile(f"{measured.sessions:,}", "sessions", f"{measured.overall.sessions:,} with judged calls"),
         tile(f"{measured.calls:,}", "calls", f"{errors.total:,} judged"),
         class_="tiles",
@@ -99,7 +99,7 @@ def _key(*kinds: tuple[str, str]) -> Html:
     return tag("div", *(tag("span", tag("i", class_=kind), said) for kind, said in kinds), class_="key")
 
 
-_BOTH = _key(("all", "all failures"), ("misuse", "the agent's own mistakes (misuse)"))
+_BOTH = _key(("all", "all failures"), ("mistake", "the agent's own mistakes"))
 
 
 def _lengths(measured: Population) -> Html:
@@ -111,7 +111,7 @@ def _lengths(measured: Population) -> Html:
         _soft(
             "With every project weighing the same, because a few hold most calls: ",
             "; ".join(
-                f"{each.name} {percent(each.errors.value)}{_reach(each.errors)} failed, {percent(each.misuse.value)} misuse, "
+                f"{each.name} {percent(each.errors.value)}{_reach(each.errors)} failed, {percent(each.mistakes.value)} mistakes, "
                 f"{each.projects} projects"
                 if each.errors.value is not None
                 else f"{each.name} too little data ({each.projects} projects)"
@@ -127,10 +127,10 @@ def _reach(estimate: Estimate) -> str:
 
 
 def _rates(title: str, cells: Sequence[Cell], named: Callable[[str], str]) -> Html:
-    top = top_of([rate for cell in cells for rate in (cell.errors, cell.misuse)])
+    top = top_of([rate for cell in cells for rate in (cell.errors, cell.mistakes)])
     head = tag(
         "tr", tag("th", title), tag("th", f"0 to {percent(top)}", class_="chart"), _th("failed"), _th("95 %"),
-        _th("misuse"), _th("95 %", "less"), _th("calls", "less"), _th("sessions", "less"),
+        _th("mistakes"), _th("95 %", "less"), _th("calls", "less"), _th("sessions", "less"),
     )  # fmt: skip
     rows = [
         tag(
@@ -157,7 +157,7 @@ def _numbers(cell: Cell) -> list[Html]:
     few = "" if cell.enough else "too few" if cell.errors.total else "none"
     return [
         _td(percent(cell.errors.value)), _td(few or between(cell.errors.low, cell.errors.high)),
-        _td(percent(cell.misuse.value)), _td(between(cell.misuse.low, cell.misuse.high), "less"),
+        _td(percent(cell.mistakes.value)), _td(between(cell.mistakes.low, cell.mistakes.high), "less"),
         _td(f"{cell.errors.total:,}", "less"), _td(f"{cell.sessions:,}", "less"),
     ]  # fmt: skip
 
@@ -188,12 +188,12 @@ def _places(measured: Population) -> Html:
 def _tools(measured: Population) -> Html:
     cells = measured.tools.cells
     top = top_of([cell.errors for cell in cells])
-    kinds = [("misuse", "misuse"), ("finding", "finding (failing test and the like)"), ("environment", "environment")]
+    kinds = [("mistake", "mistake"), ("finding", "finding (failing test and the like)"), ("environment", "environment")]
     if measured.causes.get("unknown"):
         kinds.append(("unknown", "unknown"))
     head = tag(
         "tr", tag("th", "tool"), tag("th", f"0 to {percent(top)}", class_="chart"), _th("failed"), _th("95 %"),
-        _th("misuse"), _th("95 %", "less"), _th("calls", "less"), _th("sessions", "less"),
+        _th("mistakes"), _th("95 %", "less"), _th("calls", "less"), _th("sessions", "less"),
     )  # fmt: skip
     rows = [
         tag(
@@ -237,8 +237,8 @@ def _marathon(measured: Population, context: Context) -> Html:
         "Do agents get better within a session?",
         tag("h3", "All failures"),
         tag("ul", *(tag("li", sentence) for sentence in pooled.errors.words)),
-        tag("h3", "The agent's own mistakes (misuse)"),
-        tag("ul", *(tag("li", sentence) for sentence in pooled.misuse.words)),
+        tag("h3", "The agent's own mistakes"),
+        tag("ul", *(tag("li", sentence) for sentence in pooled.mistakes.words)),
         tag("h3", "In numbers"),
         _parts(pooled),
         *_by_agent(told, context),
@@ -262,9 +262,9 @@ def _parts(pooled: Marathon) -> Html:
         (f"(c) check: {check.name}", lambda answer, place=place: answer.checks[place].change)  # type: ignore[misc]
         for place, check in enumerate(pooled.errors.checks)
     ]
-    head = tag("tr", tag("th", "difference in points (95 % interval)"), _th("all failures"), _th("misuse"))
+    head = tag("tr", tag("th", "difference in points (95 % interval)"), _th("all failures"), _th("mistakes"))
     body = [
-        tag("tr", tag("td", title), *(_td(str(part(each))) for each in (pooled.errors, pooled.misuse)))
+        tag("tr", tag("td", title), *(_td(str(part(each))) for each in (pooled.errors, pooled.mistakes)))
         for title, part in rows
     ]
     return tag("table", head, *body, class_="wrap")
@@ -273,13 +273,13 @@ def _parts(pooled: Marathon) -> Html:
 def _by_agent(told: Sequence[Marathon], context: Context) -> list[Html]:
     if not told:
         return []
-    head = tag("tr", tag("th", "agent"), _th("all failures"), _th("misuse"))
+    head = tag("tr", tag("th", "agent"), _th("all failures"), _th("mistakes"))
     rows = [
         tag(
             "tr",
             tag("td", context.agent(answer.agent), class_="name"),
             _td(str(answer.errors.slope.change)),
-            _td(str(answer.misuse.slope.change)),
+            _td(str(answer.mistakes.slope.change)),
         )
         for answer in told
     ]

@@ -25,7 +25,7 @@ class Words(NamedTuple):
 
 
 WORDS = {
-    "misuse": Words("made {} {} mistakes per 100 calls", "fewer", "more", "mistakes per 100 calls", 100, "lower"),
+    "mistakes": Words("made {} {} mistakes per 100 calls", "fewer", "more", "mistakes per 100 calls", 100, "lower"),
     "errors": Words("had {} {} errors per 100 calls", "fewer", "more", "errors per 100 calls", 100, "lower"),
     "success": Words("succeeded in {} {} of 100", "fewer", "more", "in 100 sessions", 100, "higher"),
     "seconds": Words("took {} seconds {}", "less", "more", "seconds", 1, "lower"),

@@ -36,7 +36,7 @@ def utilities(
     always: bool = False,
 ) -> list[Utility]:
     """Each item that a lot was ever drawn for, by its name; `always`: with intervals that hold however often one looks."""
-    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.misuse <= each.calls}
+    went = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     drawn: dict[str, list[Exposure]] = {}
     for lot in first_lots(exposures):
         held = drawn.setdefault(lot.item, [])
@@ -119,7 +119,7 @@ def _raw(lots: list[Exposure], went: dict[str, Measured]) -> tuple[float, float,
     shown = sum(lot.shown for lot in lots)
     if min(shown, len(lots) - shown) < FEWEST:
         return None
-    above = np.array([float(went[lot.session].misuse) for lot in lots])
+    above = np.array([float(went[lot.session].mistakes) for lot in lots])
     below = np.array([float(went[lot.session].calls) for lot in lots])
     weights = [
         np.array(

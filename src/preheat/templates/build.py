@@ -207,17 +207,17 @@ def _common(counts: Mapping[str, int], most: int) -> tuple[str, ...]:
 
 
 def _extraction(profiles: Iterable[SessionProfile], request: Request) -> Extraction:
-    sessions, calls, errors, misuse = 0, 0, Counter[str](), Counter[str]()
+    sessions, calls, errors, mistakes = 0, 0, Counter[str](), Counter[str]()
     for profile in profiles:
         sessions += 1
         calls += profile.calls
         errors.update(count=profile.errors.count, total=profile.errors.total)
-        misuse.update(count=profile.misuse.count, total=profile.misuse.total)
+        mistakes.update(count=profile.mistakes.count, total=profile.mistakes.total)
     return Extraction(
         sessions=sessions,
         calls=calls,
         error_rate=_share(errors),
-        misuse_rate=_share(misuse),
+        mistake_rate=_share(mistakes),
         skipped=dict(sorted(request.skipped.items())),
         settings=dict(sorted(request.filters.items())),
     )

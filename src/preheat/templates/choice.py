@@ -27,8 +27,8 @@ class Best(msgspec.Struct, frozen=True, kw_only=True):
     """What makes a session one of the best."""
 
     min_calls: int = 20
-    max_misuse: float = 0.1
-    """The upper end of the 95 % interval of its misuse rate: a short session must be cleaner to prove as much."""
+    max_mistakes: float = 0.1
+    """The upper end of the 95 % interval of its mistake rate: a short session must be cleaner to prove as much."""
     min_sessions: int = 3
     max_sessions: int = 50
 
@@ -87,8 +87,8 @@ def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
     def why_not(each: Candidate) -> str:
         if each.profile.calls < wanted.min_calls:
             return f"fewer than {wanted.min_calls} calls"
-        if each.profile.misuse.high is None or each.profile.misuse.high > wanted.max_misuse:
-            return f"misuse may be above {wanted.max_misuse:.0%}"
+        if each.profile.mistakes.high is None or each.profile.mistakes.high > wanted.max_mistakes:
+            return f"mistakes may be above {wanted.max_mistakes:.0%}"
         if each.passed is None:
             return "no check at all"
         return "" if each.passed else "the last check failed"

@@ -91,7 +91,7 @@ def _fitted(part: Any, room: int) -> tuple[Any, bool]:
 
 PROFILE = Tool(
     "profile",
-    "How reliable agents were: error and misuse rates with 95 % intervals, what failures cost, recovery; of one session, or "
+    "How reliable agents were: error and mistake rates with 95 % intervals, what failures cost, recovery; of one session, or "
     "of all sessions of a project. Use it when a person asks how well a session or an agent does.",
     _SCHEMA,
     run,

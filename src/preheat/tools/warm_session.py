@@ -52,7 +52,7 @@ def _build(asked: Asked) -> dict[str, Any]:
             f"{why} (of {which}); a smaller `min_messages`, or `source_filter` `{ALL}`, finds more"
         ) from error
     template = made.built.template
-    facts = msgspec.to_builtins(template.extraction)
+    facts = template.extraction
     return {
         "name": name,
         "version": made.kept.short,
@@ -60,7 +60,9 @@ def _build(asked: Asked) -> dict[str, Any]:
         "sessions_of": which,
         "lessons": len(template.lessons),
         "kinds": dict(Counter(lesson.kind for lesson in template.lessons)),
-        "extraction": {name: facts[name] for name in ("sessions", "calls", "error_rate", "misuse_rate", "skipped")},
+        "extraction": {
+            name: getattr(facts, name) for name in ("sessions", "calls", "error_rate", "mistake_rate", "skipped")
+        },
         "left_out": made.built.left_out,
         "next": f"`load` with `name` `{name}` gives what is in it",
     }

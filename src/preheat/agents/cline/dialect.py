@@ -6,6 +6,6 @@ DIALECT = Dialect(
     fields={"denied": "denied"},
     denied=(r"The user denied this operation",),
     failed=(r"The tool execution failed with the following error:",),
-    misuse=(r"\[ERROR\] You did not use a tool", r"Missing value for required parameter"),
+    mistake=(r"\[ERROR\] You did not use a tool", r"Missing value for required parameter"),
     empty=(r"Found 0 results",),
 )

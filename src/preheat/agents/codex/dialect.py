@@ -7,7 +7,7 @@ DIALECT = Dialect(
     denied=(r"(?:exec command |patch )?rejected by user", r"(?:command|patch|execution) (?:was )?(?:denied|rejected)"),
     interrupted=(r"aborted by user(?: after|\b)", r"(?:command|execution) (?:was )?aborted"),
     timeout=(r"command timed out after ",),
-    misuse=(
+    mistake=(
         r"apply_patch verification failed", r"failed to parse function arguments", r"unsupported call: ",
         r"unknown process id ", r"(?:write_stdin|exec_command) failed", r"Invalid (?:patch|hunk)",
     ),

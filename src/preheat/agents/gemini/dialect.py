@@ -7,7 +7,7 @@ DIALECT = Dialect(
     denied=(r"\[Operation Cancelled\] Reason: User (?:denied|did not allow)", r"Tool execution (?:denied|blocked)"),
     interrupted=(r"\[Operation Cancelled\]", r"Command was cancelled by user", r"User cancelled"),
     timeout=(r"Command was automatically cancelled because it exceeded the timeout",),
-    misuse=(
+    mistake=(
         r"Failed to edit, (?:could not find|0 occurrences|expected)", r"(?:Error: )?Tool \"[^\"\n]{1,200}\" not found",
         r"(?:Error: )?params(?:\.| )", r"File (?:path must|not found)",
     ),

@@ -12,5 +12,5 @@ DIALECT = Dialect(
     },
     denied=(r"BLOCKED: ", r"Command denied"),
     interrupted=(r"\[Tool execution (?:cancelled|skipped)", r"Skipped: "),
-    misuse=(r"Tool '[^'\n]{1,200}' does not exist", r"Error: Invalid JSON arguments"),
+    mistake=(r"Tool '[^'\n]{1,200}' does not exist", r"Error: Invalid JSON arguments"),
 )  # fmt: skip

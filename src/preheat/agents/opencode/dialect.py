@@ -10,7 +10,7 @@ DIALECT = Dialect(
     },
     denied=(r"The user (?:rejected permission|has specified a rule)", r"The user dismissed"),
     interrupted=(r"Tool execution aborted",),
-    misuse=(
+    mistake=(
         r"(?:Error: )?Could not find oldString", r"(?:Error: )?oldString (?:not found|and newString)",
         r"apply_patch verification failed", r"The (?:arguments provided to the tool|\S+ tool was called with invalid)",
         r"(?:Error: )?File not found: ", r"(?:Error: )?You must read (?:the )?file",

@@ -6,5 +6,5 @@ DIALECT = Dialect(
     fields={"aborted": "interrupted", "timeout": "timeout"},
     interrupted=(r"(?:Command|Operation) aborted",),
     timeout=(r"Command timed out after ",),
-    misuse=(r"Could not find the exact text", r"Found \d+ occurrences of the text", r"File not found: "),
+    mistake=(r"Could not find the exact text", r"Found \d+ occurrences of the text", r"File not found: "),
 )

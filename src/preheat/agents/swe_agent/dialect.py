@@ -4,7 +4,7 @@ from preheat.model.outcome import Dialect
 
 DIALECT = Dialect(
     timeout=(r"EXECUTION TIMED OUT", r"The command '[^\n]{1,2000}' (?:was cancelled because it took|timed out)"),
-    misuse=(
+    mistake=(
         r"Your proposed edit has introduced (?:new )?syntax error", r"(?:Usage|Error): (?:edit|open|goto|search_|create)\b",
         r"No replacement was performed", r"Your (?:last )?(?:output|command|response) (?:was not formatted|format)",
         r"Your output was not formatted correctly", r"Text not found: ", r"File [^\n]{1,500} not found$",

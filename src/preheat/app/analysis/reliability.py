@@ -66,7 +66,7 @@ def mistakes(
     by: CostBy = "calls",
     min_sessions: int = 2,
 ) -> Mistakes:
-    """The mistakes that the chosen sessions repeat; misuse and environment unless other causes are given."""
+    """The mistakes that the chosen sessions repeat; mistake and environment unless other causes are given."""
     return recurring.mistakes(
         judgements.failures(connection, chosen),
         by=by,

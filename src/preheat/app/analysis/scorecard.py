@@ -136,7 +136,7 @@ def facts_of(session: Session, assessed: "Assessment", thresholds: Thresholds = 
         turns=watched.state.turn,
         rules=rules,
         bypasses=bypasses,
-        misused=profile.misuse.count,
+        mistakes=profile.mistakes.count,
         repeated=watched.repeated,
         tokens=used.input + used.output + used.cache_write,
         lost_tokens=profile.lost_tokens,
@@ -192,7 +192,7 @@ class _Watching:
             self._looks.clear()
         elif not event.polling and event.status in ("ok", "empty", "failed", "partial"):
             look = (event.same_call, event.same_result)
-            self.repeated += look in self._looks and event.cause != "misuse"
+            self.repeated += look in self._looks and event.cause != "mistake"
             self._looks.add(look)
         result = self._results.pop(event.call_id, None)
         if result is not None:

@@ -71,7 +71,7 @@ class Experiments:
         name: str,
         arms: Iterable[str] = ("warm", "cold"),
         shares: Iterable[float] = (),
-        metric: str = "misuse",
+        metric: str = "mistakes",
         guardrails: Iterable[str] = (),
         margin: float | None = None,
         stop: str = "anytime",
@@ -211,7 +211,7 @@ class Experiments:
 
     def power(
         self,
-        metric: MetricName = "misuse",
+        metric: MetricName = "mistakes",
         margin: float | None = None,
         cold: float | None = None,
         power: float = 0.8,

@@ -73,7 +73,7 @@ def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Esti
         name: [each for each in found.assignments if each.root in given and given[each.root].template == name]
         for name in sorted(names)
     }
-    return {name: compared("misuse", measured(some, every, now), "cold") for name, some in by_name.items()}
+    return {name: compared("mistakes", measured(some, every, now), "cold") for name, some in by_name.items()}
 
 
 def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
@@ -90,5 +90,5 @@ def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
         lately = [failed for at, failed in calls[each.session] if at <= each.at][-NEXT:]
         before = (sum(lately) / len(lately) if lately else 0.0, float(each.turn))
         moments.append(Moment(each.session, each.shown, each.probability, sum(after) / len(after), before))
-    estimate = excursion(moments, metric="misuse")
+    estimate = excursion(moments, metric="mistakes")
     return AdviceEffect(estimate=estimate, next_calls=NEXT, moments_without_calls_after=without)

@@ -34,12 +34,14 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 NOTHING_MORE = Choices()
 _CHOICES = frozenset(Choices.__struct_fields__)
+_EARLIER = {"trust_misuse": "trust_mistake"}
+"""Settings by the names that version 0.1.0 had for them."""
 _Any = TypeVar("_Any", bound=msgspec.Struct)
 
 
 def thresholds_in(folder: str) -> Thresholds:
     """The numbers in Preheat's folder, the defaults for those that are not there. Raises UserError."""
-    given = {name: value for name, value in _given(folder).items() if name not in _CHOICES}
+    given = {_EARLIER.get(name, name): value for name, value in _given(folder).items() if name not in _CHOICES}
     return _over(DEFAULTS, given, folder)
 
 

@@ -101,7 +101,7 @@ def auto_templates(folder: str, groups: Iterable[Group], rule: Best) -> list[Mad
             description=f"The best sessions of {group.project.replace(chr(92), '/').rpartition('/')[2]}",
             tags=(AUTO,),
             skipped=group.choice.skipped,
-            filters={"min_calls": str(rule.min_calls), "max_misuse": str(rule.max_misuse)},
+            filters={"min_calls": str(rule.min_calls), "max_mistakes": str(rule.max_mistakes)},
         )
         made.append(_make(folder, request, group.choice.chosen, "built", f"auto, {len(group.choice.chosen)} sessions"))
     return made

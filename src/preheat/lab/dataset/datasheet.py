@@ -130,7 +130,7 @@ def _uses() -> str:
     return """\
 ## Uses
 
-Fit for: rates of errors and misuse by agent, tool and position; how failures are mended; what shorter histories keep. Not fit
+Fit for: rates of errors and mistakes by agent, tool and position; how failures are mended; what shorter histories keep. Not fit
 for: ranking models (their tasks differ, and people choose them), ranking people, or finding out who somebody is. Trying to
 identify a person, a company or a repository in it is not a use.
 """

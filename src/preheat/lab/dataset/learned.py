@@ -107,6 +107,6 @@ class Lessons:
             sessions=template.extraction.sessions,
             calls=template.extraction.calls,
             error_rate=template.extraction.error_rate,
-            misuse_rate=template.extraction.misuse_rate,
+            mistake_rate=template.extraction.mistake_rate,
             user_style=user if user in _STYLES else "unknown",
         )

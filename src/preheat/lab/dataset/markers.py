@@ -54,7 +54,7 @@ def measured(session: Session, profile: SessionProfile, records: Sequence[CallRe
         context_window=profile.context_window,
         all=all_of_them,
         error_rate=profile.errors.value,
-        misuse_rate=profile.misuse.value,
+        mistake_rate=profile.mistakes.value,
         fifths=tuple(map(counted, fifths(told))),
         statuses=_in_order(profile.statuses),
         causes=_in_order(profile.causes),
@@ -121,12 +121,12 @@ def counted(records: Iterable[CallRecord]) -> Counted:
     listed = list(records)
     judged = [record for record in listed if record.status in JUDGED]
     failed = [record for record in judged if record.status in FAILURES]
-    return Counted(len(listed), len(judged), len(failed), sum(record.cause == "misuse" for record in failed))
+    return Counted(len(listed), len(judged), len(failed), sum(record.cause == "mistake" for record in failed))
 
 
 def added(one: Counted, other: Counted) -> Counted:
     return Counted(
-        one.calls + other.calls, one.judged + other.judged, one.errors + other.errors, one.misuse + other.misuse
+        one.calls + other.calls, one.judged + other.judged, one.errors + other.errors, one.mistakes + other.mistakes
     )
 
 

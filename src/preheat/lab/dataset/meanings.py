@@ -5,7 +5,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "calls": "Calls, without the agent's notes to itself (plans, memory, questions).",
         "judged": "Those that can be told; rates are taken over these.",
         "errors": "Judged calls that failed or worked in part only.",
-        "misuse": "Errors that were the agent's own mistake.",
+        "mistakes": "Errors that were the agent's own mistake.",
     },
     "Share": {"count": "How many.", "total": "Of how many."},
     "Shortened": {
@@ -32,7 +32,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "context_window": "Size of the model's window, where recorded.",
         "all": "All calls, counted.",
         "error_rate": "errors / judged.",
-        "misuse_rate": "misuse / judged.",
+        "mistake_rate": "mistakes / judged.",
         "fifths": "The calls by position: first to last fifth.",
         "statuses": "Calls by what came of them.",
         "causes": "Errors by cause.",
@@ -100,7 +100,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sessions": "Sessions that it was built from.",
         "calls": "Calls in them.",
         "error_rate": "Their error rate.",
-        "misuse_rate": "Their misuse rate.",
+        "mistake_rate": "Their mistake rate.",
         "user_style": "How the person of those sessions writes.",
     },
 }

@@ -22,7 +22,7 @@ class Counted(msgspec.Struct, frozen=True):
     calls: int = 0
     judged: int = 0
     errors: int = 0
-    misuse: int = 0
+    mistakes: int = 0
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     context_window: int | None
     all: Counted
     error_rate: float | None
-    misuse_rate: float | None
+    mistake_rate: float | None
     fifths: tuple[Counted, ...]
     statuses: dict[Status, int]
     causes: dict[str, int]
@@ -144,7 +144,7 @@ class TemplateRow(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     calls: int
     error_rate: float | None
-    misuse_rate: float | None
+    mistake_rate: float | None
     user_style: str
 
 
