@@ -134,6 +134,16 @@ def _test_names(path: str) -> set[str]:
     return set(re.findall(r"^(?:async )?def (test_\w+)", text(path), re.MULTILINE))
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: os.path.relpath(path, CHECKOUT))
+def test_files_of_the_checkout_that_a_page_names_exist(path: str) -> None:
+    """`src/…`, `tests/…`, `scripts/…`, `benchmarks/…` and `docs/…`; made by a run, or with a NAME to fill in, they need not."""
+    if os.path.join("docs", "paper") in path:
+        return  # frozen: it names files as they were when it was written
+    for name in re.findall(r"`((?:src/preheat|tests|scripts|benchmarks|docs)/[\w./-]*)`", text(path)):
+        invented = "NAME" in name or name.startswith(("benchmarks/results", "tests/auth"))
+        assert invented or os.path.exists(os.path.join(CHECKOUT, name)), name
+
+
 def test_the_table_of_contents_leads_to_every_page() -> None:
     """From docs/README.md, by links, in one step; the pages of single agents by way of their table."""
     contents = os.path.join(CHECKOUT, "docs", "README.md")

@@ -4,7 +4,6 @@ syncs, forgetting, damage and defects."""
 import os
 import subprocess
 import sys
-import tarfile
 from typing import Any
 
 import msgspec
@@ -37,6 +36,7 @@ from tests.archive.analysed_machine import (
     with_signatures,
 )
 from tests.ingest.machine import Machine, story
+from tests.packed import unpack
 from tests.shared import FIXTURES
 
 TYPES = {learner.name: learner.notes for learner in LEARNERS}
@@ -169,8 +169,7 @@ def test_failed_calls_are_one_number_everywhere(machine: Machine) -> None:
 
 def test_an_archive_of_the_first_version_answers_without_being_read_anew(tmp_path: Any) -> None:
     """What it knows of calls still holds and has one number everywhere; what it lacks (episodes) comes with the next learning."""
-    with tarfile.open(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz")) as packed:
-        packed.extractall(tmp_path, filter="data")
+    unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
     folder = str(tmp_path)
     connection = connect(folder)
     sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
