@@ -26,7 +26,8 @@ _ESCAPED = r"(?:[A-Za-z0-9_./*-]|\\[;().*|])++"
 _WORD = rf"""(?:(?:{_BARE}|{_VALUE}|'[^'{_CONTROL}]*+'|{_DOUBLE})++|{_ESCAPED}|\{{\}})"""
 _GAP = r"[ \t]*+(?:\\\n[ \t]*+)*+"
 _WORD_ENDS = r"(?=[\s|;&]|$)"
-_REDIRECT = rf"(?<=\s)([012&]?)(>>?|<)(?:&[12]|{_GAP}({_WORD}))(?=[\s|;]|$)"
+_REDIRECT = rf"(?<=\s)[012&]?(?:>>?|<)(?:&[12]|{_GAP}{_WORD})(?=[\s|;]|$)"
+"""Without groups: Python 3.11.0 to 3.11.4 fail on a group inside a possessive repetition (`*+`)."""
 _COMMAND = re.compile(
     rf"""[ \t]*+(?:
     (?P<words>{_WORD}{_WORD_ENDS}(?:{_GAP}{_WORD}{_WORD_ENDS})*+)
@@ -37,7 +38,7 @@ _COMMAND = re.compile(
 )
 """One command with the operator that ends it; or an empty line, or a comment, or nothing more."""
 _WORDS = re.compile(f"{_WORD}{_WORD_ENDS}")
-_REDIRECTS = re.compile(_REDIRECT)
+_REDIRECTS = re.compile(rf"(?<=\s)([012&]?)(>>?|<)(?:&[12]|{_GAP}({_WORD}))(?=[\s|;]|$)")
 _WORDS_ONLY = re.compile(r"[A-Za-z0-9_./:,@%+^*?~ \t-]*+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=(?=.)")
 _DECLARED = re.compile(r"[A-Za-z_]\w*(?:=.+)?", re.DOTALL)

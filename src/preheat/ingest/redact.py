@@ -65,9 +65,9 @@ _AUTHORIZATION = later(
 )
 _ASSIGNMENT = later(
     rb"(?:(?P<element><[A-Za-z-]{3,16}+>)|--(?P<flag>[a-z-]{3,40}+)[ ]"
-    rb"|(?P<name>[A-Za-z0-9_-]{3,64}+)(?P<closed>\\{0,15}+[\"'`])?+"
+    rb"|(?P<name>[A-Za-z0-9_-]{3,64}+)(?P<closed>(?:\\{0,15}+[\"'`])?+)"
     rb"(?P<joint>[ \t]{0,16}+(?::[ ]?[A-Za-z&]{3,8}[ ]?=|:=|=>|[:=])[ \t]{0,16}+))"
-    rb"(?P<opened>\\{0,15}+[\"'`])?+"
+    rb"(?P<opened>(?:\\{0,15}+[\"'`])?+)"
 )
 _QUOTED = {quote: later(rb"(?:[^\s\\%s]|\\++u[0-9a-fA-F]{4}|\\++/){6,8192}+" % quote) for quote in (b'"', b"'", b"`")}
 _VALUE = rb"[^\s\"'`\\,;<>(){}\[\]|=]"
