@@ -6,6 +6,7 @@ plain, both give the same (a property test holds that).
 """
 
 import re
+import sys
 from functools import lru_cache
 
 from preheat.commands.heredocs import PLACE, Heredoc, with_heredocs
@@ -27,7 +28,8 @@ _WORD = rf"""(?:(?:{_BARE}|{_VALUE}|'[^'{_CONTROL}]*+'|{_DOUBLE})++|{_ESCAPED}|\
 _GAP = r"[ \t]*+(?:\\\n[ \t]*+)*+"
 _WORD_ENDS = r"(?=[\s|;&]|$)"
 _REDIRECT = rf"(?<=\s)[012&]?(?:>>?|<)(?:&[12]|{_GAP}{_WORD})(?=[\s|;]|$)"
-"""Without groups: Python 3.11.0 to 3.11.4 fail on a group inside a possessive repetition (`*+`)."""
+_RELIABLE = sys.version_info >= (3, 11, 5)
+"""Before, Python matches some of these possessive repetitions wrongly, so that every text goes to the parser there."""
 _COMMAND = re.compile(
     rf"""[ \t]*+(?:
     (?P<words>{_WORD}{_WORD_ENDS}(?:{_GAP}{_WORD}{_WORD_ENDS})*+)
@@ -62,7 +64,7 @@ def words_only(text: str) -> tuple[str, ...]:
 
 def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | None:
     """The shape of a plain text, its here-documents taken out; None for every other text."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or not _RELIABLE:
         return None
     tokens: list[Token] = []
     position, end = 0, len(text)
