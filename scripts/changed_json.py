@@ -101,7 +101,8 @@ def main() -> int:
         earlier = os.path.join(folder, "earlier")
         packed = subprocess.check_output(["git", "archive", commit, "src"], cwd=CHECKOUT)
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(earlier, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+            safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(earlier, **safe)
         before = answers(os.path.join(earlier, "src"), earlier)
         now = answers(os.path.join(CHECKOUT, "src"), os.path.join(folder, "now"))
     for line, (code, fields) in now.items():
