@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from preheat.app import Preheat, open, provision, render  # noqa: A004 - read as `preheat.open()`
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PUBLIC = ("Preheat", "open", "provision", "render")
 __all__ = ["Preheat", "__version__", "open", "provision", "render"]

@@ -9,6 +9,7 @@ import sys
 import click
 import pytest
 
+from preheat import __version__
 from preheat.cli.root import COMMANDS, root
 from preheat.testing.builders import ClaudeTranscript
 from tests.waiting import HUNG
@@ -92,7 +93,7 @@ def test_a_mistyped_command_gets_a_suggestion(person: Person) -> None:
 
 
 def test_version_is_printed(person: Person) -> None:
-    assert person.spawn("--version") == (0, "preheat 0.1.0\n", "")
+    assert person.spawn("--version") == (0, f"preheat {__version__}\n", "")
 
 
 def test_a_closed_pipe_ends_quietly(archived: Person) -> None:

@@ -51,7 +51,7 @@ def add_entries(text: str, agent: str) -> str:
 )
 def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> None:
     """Byte by byte if the file had no `hooks`."""
-    full = put_in(text, agent)
+    full = add_entries(text, agent)
     assert set(events_of(parse(full).value, agent)) == set(entries(agent))
     rest = without(full, "settings.json", agent)
     assert events_of(parse(rest).value, agent) == ()
@@ -66,7 +66,7 @@ def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> No
 @pytest.mark.parametrize("agent", MERGED)
 def test_comments_and_order_are_kept(agent: str) -> None:
     """Preheat's hooks come last in their lists: some programs identify a hook by its position."""
-    full = put_in(COMMENTED, agent)
+    full = add_entries(COMMENTED, agent)
     for comment in ("// which model", "/* for now */", "// mine", "// also mine", "// the end"):
         assert comment in full
     value = parse(full).value
@@ -78,7 +78,7 @@ def test_comments_and_order_are_kept(agent: str) -> None:
 
 
 def test_added_hooks_follow_the_layout_of_the_file() -> None:
-    full = put_in('{\n\t"a": 1\n}\n', "codex")
+    full = add_entries('{\n\t"a": 1\n}\n', "codex")
     assert '\n\t"hooks": {\n\t\t"SessionStart": [\n' in full
     assert "\n" not in add_entries('{"a": 1}', "codex")
     assert add_entries('{\r\n  "a": 1\r\n}', "codex").count("\n") == add_entries('{\r\n  "a": 1\r\n}', "codex").count(
@@ -87,7 +87,7 @@ def test_added_hooks_follow_the_layout_of_the_file() -> None:
 
 
 def test_a_foreign_hook_in_preheats_group_is_kept() -> None:
-    value = json.loads(put_in("{}", "codex"))
+    value = json.loads(add_entries("{}", "codex"))
     theirs = {"type": "command", "command": "say hello"}
     value["hooks"]["Stop"][0]["hooks"].append(theirs)
     rest = json.loads(without(json.dumps(value, indent=2), "settings.json", "codex"))
@@ -95,8 +95,8 @@ def test_a_foreign_hook_in_preheats_group_is_kept() -> None:
 
 
 def test_preheats_hooks_for_another_agent_are_kept() -> None:
-    both = put_in(put_in("{}", "codex"), "gemini")
-    assert parse(without(both, "settings.json", "gemini")).value == parse(put_in("{}", "codex")).value
+    both = add_entries(add_entries("{}", "codex"), "gemini")
+    assert parse(without(both, "settings.json", "gemini")).value == parse(add_entries("{}", "codex")).value
 
 
 @pytest.mark.parametrize(

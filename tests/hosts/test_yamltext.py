@@ -50,7 +50,7 @@ def remove(text: str, made: int | None = None, item: Any = "preheat") -> str:
     ],
 )  # fmt: skip
 def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> None:
-    assert put(before) == after
+    assert add(before) == after
     made = first_missing(value_of(before, "f"), KEYS)
     assert remove(after, made if made < 2 else None) == before
 
@@ -66,8 +66,8 @@ def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> 
 )
 def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
     """Also a word for nothing; a last line without an end gets one."""
-    assert put(before) == after
-    assert not items(value_of(taken(after), "f"), KEYS)
+    assert add(before) == after
+    assert not items(value_of(remove(after), "f"), KEYS)
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_an_object_is_added_to_a_list_of_objects() -> None:
 
 
 def test_items_of_others_stay_when_preheats_is_removed() -> None:
-    assert taken("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
-    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
-    assert taken("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
-    assert taken("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
+    assert remove("plugins:\n  enabled:\n    - preheat\n    - other\n", 0) == "plugins:\n  enabled:\n    - other\n"
+    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n", 0) == "plugins:\n  x: 1\n"
+    assert remove("plugins:\n  enabled:\n    - preheat\n  x: 1\n") == "plugins:\n  enabled: []\n  x: 1\n"
+    assert remove("a: 1\nplugins: {x: 1, enabled: [preheat]}\n", 0) == "a: 1\nplugins: {x: 1}\n"
 
 
 WORDS = st.text("abc xyz:#-'\"é\n", max_size=8)
@@ -142,7 +142,7 @@ def test_any_document_keeps_all_other_values(
     value = {**rest, "plugins": own} if last else {"plugins": own, **rest}
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
     before = value_of(text, "f")
-    after = put(text)
+    after = add(text)
     values = value_of(after, "f")
     assert items(values, KEYS) == [*items(before, KEYS), "preheat"]
     assert {name: inner for name, inner in values.items() if name != "plugins"} == {

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tarfile
 from typing import Any
 
 import msgspec
@@ -36,6 +35,7 @@ from tests.archive.analysed_machine import (
     with_signatures,
 )
 from tests.ingest.machine import Machine, story
+from tests.packed import unpack
 from tests.shared import FIXTURES
 
 TYPES = {learner.name: learner.notes for learner in LEARNERS}
@@ -164,8 +164,7 @@ def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> 
 
 def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp_path: Any) -> None:
     """Episodes, which it lacks, come with the next learning."""
-    with tarfile.open(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz")) as packed:
-        packed.extractall(tmp_path, filter="data")
+    unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
     folder = str(tmp_path)
     connection = connect(folder)
     sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]

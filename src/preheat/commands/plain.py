@@ -6,6 +6,7 @@ plain, both give the same (a property test holds that).
 """
 
 import re
+import sys
 from functools import lru_cache
 
 from preheat.commands.heredocs import PLACE, Heredoc, with_heredocs
@@ -26,7 +27,9 @@ _ESCAPED = r"(?:[A-Za-z0-9_./*-]|\\[;().*|])++"
 _WORD = rf"""(?:(?:{_BARE}|{_VALUE}|'[^'{_CONTROL}]*+'|{_DOUBLE})++|{_ESCAPED}|\{{\}})"""
 _GAP = r"[ \t]*+(?:\\\n[ \t]*+)*+"
 _WORD_ENDS = r"(?=[\s|;&]|$)"
-_REDIRECT = rf"(?<=\s)([012&]?)(>>?|<)(?:&[12]|{_GAP}({_WORD}))(?=[\s|;]|$)"
+_REDIRECT = rf"(?<=\s)[012&]?(?:>>?|<)(?:&[12]|{_GAP}{_WORD})(?=[\s|;]|$)"
+_RELIABLE = sys.version_info >= (3, 11, 5)
+"""Before, Python matches some of these possessive repetitions wrongly, so that every text goes to the parser there."""
 _COMMAND = re.compile(
     rf"""[ \t]*+(?:
     (?P<words>{_WORD}{_WORD_ENDS}(?:{_GAP}{_WORD}{_WORD_ENDS})*+)
@@ -37,7 +40,7 @@ _COMMAND = re.compile(
 )
 """One command with the operator that ends it; or an empty line, or a comment, or nothing more."""
 _WORDS = re.compile(f"{_WORD}{_WORD_ENDS}")
-_REDIRECTS = re.compile(_REDIRECT)
+_REDIRECTS = re.compile(rf"(?<=\s)([012&]?)(>>?|<)(?:&[12]|{_GAP}({_WORD}))(?=[\s|;]|$)")
 _WORDS_ONLY = re.compile(r"[A-Za-z0-9_./:,@%+^*?~ \t-]*+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=(?=.)")
 _DECLARED = re.compile(r"[A-Za-z_]\w*(?:=.+)?", re.DOTALL)
@@ -61,7 +64,7 @@ def words_only(text: str) -> tuple[str, ...]:
 
 def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | None:
     """The shape of a plain text, its here-documents taken out; None for every other text."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or not _RELIABLE:
         return None
     tokens: list[Token] = []
     position, end = 0, len(text)

@@ -6,6 +6,7 @@ line stays a JSON line.
 """
 
 import re
+import sys
 from base64 import b64decode
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -65,11 +66,16 @@ _AUTHORIZATION = later(
 )
 _ASSIGNMENT = later(
     rb"(?:(?P<element><[A-Za-z-]{3,16}+>)|--(?P<flag>[a-z-]{3,40}+)[ ]"
-    rb"|(?P<name>[A-Za-z0-9_-]{3,64}+)(?P<closed>\\{0,15}+[\"'`])?+"
+    rb"|(?P<name>[A-Za-z0-9_-]{3,64}+)(?P<closed>(?:\\{0,15}+[\"'`])?+)"
     rb"(?P<joint>[ \t]{0,16}+(?::[ ]?[A-Za-z&]{3,8}[ ]?=|:=|=>|[:=])[ \t]{0,16}+))"
-    rb"(?P<opened>\\{0,15}+[\"'`])?+"
+    rb"(?P<opened>(?:\\{0,15}+[\"'`])?+)"
 )
-_QUOTED = {quote: later(rb"(?:[^\s\\%s]|\\++u[0-9a-fA-F]{4}|\\++/){6,8192}+" % quote) for quote in (b'"', b"'", b"`")}
+_ONLY_ONCE = b"+" if sys.version_info >= (3, 11, 5) else b""
+"""Makes a repetition possessive, so that any text takes linear time. Earlier Pythons match possessive alternatives wrongly."""
+_QUOTED = {
+    quote: later(rb"(?:[^\s\\%s]|\\++u[0-9a-fA-F]{4}|\\++/){6,8192}" % quote + _ONLY_ONCE)
+    for quote in (b'"', b"'", b"`")
+}
 _VALUE = rb"[^\s\"'`\\,;<>(){}\[\]|=]"
 _UNQUOTED = later(rb"[A-Za-z0-9_+/.~%-]" + _VALUE + rb"{5,512}+(?:=++" + _VALUE + rb"{0,512}+)?+")
 _NO_QUOTE_AFTER = later(rb"\s|\\+[nrt]")
@@ -80,12 +86,16 @@ _AWS = later(_AWS_CONTEXT)
 _UNICODE_ESCAPE = later(rb"\\u[0-9a-fA-F]{4}")
 _ESCAPES = (b"b", b"f", b"n", b"r", b"t")
 _KEY_BEGIN = later(rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = later(rb"(?:[A-Za-z0-9+/=\s:,.|>*#;]|-(?!----)|\xe2\x86\x92|\\++[nrt\"'`]|\\++u2192|['`])*+")
+_KEY_BODY = later(rb"(?:[A-Za-z0-9+/=\s:,.|>*#;]|-(?!----)|\xe2\x86\x92|\\++[nrt\"'`]|\\++u2192|['`])*" + _ONLY_ONCE)
 _KEY_END = later(rb"-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINES = later(
-    rb"(?:(?:[\s>|+*#;-]|\\++[nrt]|\xe2\x86\x92|\\++u2192|[0-9]{1,6}(?=\xe2|\\|[:|\t]))*+"
-    rb"(?:[A-Z][A-Za-z-]{3,12}: [A-Za-z0-9 .,<>@()/+-]{1,80}(?=\\|\s)|[A-Za-z0-9+/=]{16,}+))++"
-    rb"(?:(?:\s|\\++[nrt])*+[A-Za-z0-9+/=]{1,76}(?![A-Za-z0-9 ]))?"
+    rb"(?:(?:[\s>|+*#;-]|\\++[nrt]|\xe2\x86\x92|\\++u2192|[0-9]{1,6}(?=\xe2|\\|[:|\t]))*"
+    + _ONLY_ONCE
+    + rb"(?:[A-Z][A-Za-z-]{3,12}: [A-Za-z0-9 .,<>@()/+-]{1,80}(?=\\|\s)|[A-Za-z0-9+/=]{16,}+))+"
+    + _ONLY_ONCE
+    + rb"(?:(?:\s|\\++[nrt])*"
+    + _ONLY_ONCE
+    + rb"[A-Za-z0-9+/=]{1,76}(?![A-Za-z0-9 ]))?"
 )
 _BASE64_RUN = later(rb"[A-Za-z0-9+/=]{16,}")
 

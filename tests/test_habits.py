@@ -1,0 +1,211 @@
+"""What surrounds the code agrees with itself: versions, supported Pythons, workflows, git hooks, the lock and `./dev`."""
+
+import os
+import re
+import subprocess
+import tomllib
+from importlib import metadata
+from typing import Any
+
+import pytest
+import yaml
+
+import preheat
+from tests.shared import TESTS
+
+CHECKOUT = os.path.dirname(TESTS)
+WORKFLOWS = os.path.join(CHECKOUT, ".github", "workflows")
+FORMS = os.path.join(CHECKOUT, ".github", "ISSUE_TEMPLATE")
+LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+)(?: ; (.+?))? \\$", re.MULTILINE)
+TOOLS = ("hatchling", "hypothesis", "mypy", "pre-commit", "pytest", "pytest-xdist", "ruff")
+
+
+def read(*names: str) -> str:
+    with open(os.path.join(CHECKOUT, *names), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def read_project() -> dict[str, Any]:
+    return tomllib.loads(read("pyproject.toml"))
+
+
+def read_workflow(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(read(".github", "workflows", name))
+    return found
+
+
+def supported_pythons() -> list[str]:
+    """As the classifiers of the package name them."""
+    prefix = "Programming Language :: Python :: "
+    return [each.removeprefix(prefix) for each in read_project()["project"]["classifiers"] if each.startswith(prefix)]
+
+
+def dev_commands() -> set[str]:
+    """The words that `./dev` takes, by its `case`."""
+    found = re.findall(r"^    ([a-z|-]+)\)", read("dev").partition('case "$task" in')[2], re.MULTILINE)
+    return {word for each in found for word in each.split("|") if not word.startswith("-")}
+
+
+def steps() -> list[tuple[str, dict[str, Any]]]:
+    """Every step of every job, with where it stands."""
+    return [
+        (f"{name}: {job}", step)
+        for name in sorted(os.listdir(WORKFLOWS))
+        for job, content in read_workflow(name)["jobs"].items()
+        for step in content.get("steps", ())
+    ]
+
+
+# The version.
+
+
+def test_one_file_says_the_version() -> None:
+    project = read_project()
+    assert "version" not in project["project"]
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/preheat/__init__.py"
+    assert re.findall(r'^__version__ = "(.*)"$', read("src", "preheat", "__init__.py"), re.MULTILINE) == [
+        preheat.__version__
+    ]
+
+
+def test_the_changelog_begins_with_this_version_and_goes_down() -> None:
+    headings = re.findall(r"^## (\S+)(?: \((.*)\))?$", read("CHANGELOG.md"), re.MULTILINE)
+    versions = [tuple(map(int, version.split("."))) for version, _ in headings]
+    assert headings[0][0] == preheat.__version__
+    assert versions == sorted(set(versions), reverse=True)
+    for _, day in headings[1:]:
+        assert day == "" or re.fullmatch(r"20\d\d-\d\d-\d\d", day)
+
+
+@pytest.mark.parametrize(("tag", "code"), [("v9.9.9", 1), (preheat.__version__, 1), ("", 1)])
+def test_a_tag_that_is_not_the_version_is_refused(tag: str, code: int) -> None:
+    ran = subprocess.run([os.path.join(CHECKOUT, "dev"), "version", tag], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.strip()) == (code, preheat.__version__)
+
+
+def test_the_release_checks_the_tag_before_it_builds() -> None:
+    runs = [step["run"] for step in read_workflow("release.yml")["jobs"]["build"]["steps"] if "run" in step]
+    assert runs == ['./dev version "$GITHUB_REF_NAME"', "./dev build"]
+
+
+# Pythons.
+
+
+def test_pyproject_readme_contributing_and_workflows_name_the_same_pythons() -> None:
+    pythons = supported_pythons()
+    oldest = pythons[0]
+    assert read_project()["project"]["requires-python"] == f">={oldest}", (
+        "no upper bound: a new Python is tried, not refused"
+    )
+    assert read_workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"] == pythons
+    for page in ("README.md", "CONTRIBUTING.md"):
+        assert f"Python {oldest} or newer" in read(page), page
+    major, minor = oldest.split(".")
+    assert f"sys.version_info < ({major}, {minor})" in read("dev")
+
+
+def test_jobs_of_one_python_use_the_oldest_or_the_newest() -> None:
+    ends = {supported_pythons()[0], supported_pythons()[-1]}
+    for where, step in steps():
+        python = step.get("with", {}).get("python-version", "")
+        assert python == "" or python.startswith("${{") or python in ends, where
+    assert set(read_workflow("ci.yml")["jobs"]["wheel"]["strategy"]["matrix"]["python"]) == ends
+
+
+# Workflows and hooks call `./dev`.
+
+
+def test_dev_help_tells_of_every_command() -> None:
+    ran = subprocess.run([os.path.join(CHECKOUT, "dev"), "help"], capture_output=True, text=True)
+    assert ran.returncode == 0
+    assert set(re.findall(r"^  ([a-z]+)  +\S", ran.stdout, re.MULTILINE)) == dev_commands() - {"help"}
+
+
+def test_an_unknown_command_of_dev_is_an_error_with_the_usage() -> None:
+    ran = subprocess.run([os.path.join(CHECKOUT, "dev"), "tset"], capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert "`tset`" in ran.stderr
+    assert "usage: ./dev" in ran.stderr
+
+
+@pytest.mark.parametrize(("where", "step"), [each for each in steps() if "run" in each[1]])
+def test_workflows_run_nothing_but_commands_of_dev(where: str, step: dict[str, Any]) -> None:
+    for line in step["run"].strip().splitlines():
+        program, command, *_ = line.split()
+        assert (program, command in dev_commands()) == ("./dev", True), where
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(WORKFLOWS)))
+def test_workflows_may_only_read_and_every_job_ends(name: str) -> None:
+    """Publishing alone gets a token, for the package index and for nothing else."""
+    workflow = read_workflow(name)
+    assert workflow["permissions"] == {"contents": "read"}
+    for job, content in workflow["jobs"].items():
+        assert content.get("permissions") == ({"id-token": "write"} if job == "publish" else None)
+        assert "timeout-minutes" in content or "uses" in content, job
+        assert "secrets" not in str(content), job
+
+
+def test_publishing_waits_for_all_checks() -> None:
+    jobs = read_workflow("release.yml")["jobs"]
+    assert jobs["publish"]["needs"] == ["check", "build"]
+    assert jobs["check"]["uses"] == "./.github/workflows/ci.yml"
+
+
+def test_git_hooks_run_commands_of_dev_so_that_their_tools_are_the_locked_ones() -> None:
+    for repository in yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]:
+        assert repository["repo"] == "local"
+        for hook in repository["hooks"]:
+            program, command = hook["entry"].split()
+            assert (program, command in dev_commands()) == ("./dev", True)
+
+
+def test_ci_here_and_contributing_name_commands_that_exist() -> None:
+    for text in (
+        read(".ci", "run"),
+        read("CONTRIBUTING.md"),
+        read("README.md"),
+        read(".github", "PULL_REQUEST_TEMPLATE.md"),
+    ):
+        assert set(re.findall(r"\./dev ([a-z]+)", text)) <= dev_commands()
+
+
+@pytest.mark.parametrize("name", sorted(set(os.listdir(FORMS)) - {"config.yml"}))
+def test_issue_forms_have_a_name_and_questions_with_ids_of_their_own(name: str) -> None:
+    form = yaml.safe_load(read(".github", "ISSUE_TEMPLATE", name))
+    assert form["name"]
+    assert form["description"]
+    ids = [part["id"] for part in form["body"] if part["type"] != "markdown"]
+    assert len(ids) == len(set(ids)) > 0
+
+
+# The lock.
+
+
+def test_every_dependency_is_locked_with_hashes() -> None:
+    project = read_project()
+    wanted = [
+        *project["project"]["dependencies"],
+        *(each for extra in project["project"].get("optional-dependencies", {}).values() for each in extra),
+        *project["dependency-groups"]["dev"],
+    ]
+    locked = {name for name, _, _ in LOCKED.findall(read("requirements-dev.txt"))}
+    for each in wanted:
+        name = re.split(r"[^A-Za-z0-9_.-]", each)[0].lower().replace("_", "-")
+        assert name in locked, f"`{each}`: run `./dev lock`"
+    blocks = re.split(r"^(?=[a-z])", read("requirements-dev.txt"), flags=re.MULTILINE)[1:]
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_the_lock_names_no_index_and_no_place_of_a_machine() -> None:
+    lock = read("requirements-dev.txt")
+    assert "://" not in lock
+    assert not re.search(r"(^|\s)(/|--index|--find-links|-e )", lock.replace("./dev lock", ""))
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_tools_that_run_here_are_the_locked_ones(name: str) -> None:
+    """Fails in an environment that `./dev` did not set up, or not since the lock was renewed."""
+    versions = {version for found, version, _ in LOCKED.findall(read("requirements-dev.txt")) if found == name}
+    assert metadata.version(name) in versions

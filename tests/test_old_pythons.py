@@ -1,0 +1,73 @@
+"""Regular expressions work on every Python 3.11.
+
+Up to 3.11.4, inside a possessive repetition (`(…)?+`) or an atomic group, a group gets a wrong span or raises `SystemError`
+(https://github.com/python/cpython/issues/101955), and alternatives and repetitions are matched wrongly
+(https://github.com/python/cpython/issues/106052).
+"""
+
+import functools
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from re import _constants as constants  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import preheat
+
+CLOSED = (constants.POSSESSIVE_REPEAT, constants.ATOMIC_GROUP)
+STARTED_ELSEWHERE = ("plugin", "inside", "import_script", "__main__", "migrations.env")
+"""Modules that only run inside another program."""
+
+
+GO_BACK = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.BRANCH)
+WITHOUT_ON_OLD_PYTHONS = {"_COMMAND", "_WORDS", "_REDIRECTS", "_QUOTED", "_KEY_BODY", "_KEY_LINES"}
+"""Patterns that are another on Pythons before 3.11.5, or are not used there."""
+
+
+def patterns(value: object) -> Iterator[re.Pattern[Any]]:
+    """Compiled ones, those that are compiled when they are first used, and both in containers."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(wrapped := getattr(value, "__wrapped__", None), functools.partial) and wrapped.func is re.compile:
+        yield wrapped()
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from patterns(inner)
+
+
+def faults(tree: Any, inside: bool = False) -> Iterator[str]:
+    """What an old Python does wrong with a pattern: things inside something that gives nothing back."""
+    if isinstance(tree, parser.SubPattern):
+        for operation, argument in tree:
+            if inside and operation is constants.SUBPATTERN and argument[0] is not None:
+                yield "group"
+            if inside and operation in GO_BACK:
+                yield "going back"
+            yield from faults(argument, inside or operation in CLOSED)
+    elif isinstance(tree, tuple | list):
+        for part in tree:
+            yield from faults(part, inside)
+
+
+def test_what_an_old_python_does_wrong_is_found() -> None:
+    assert list(faults(parser.parse(r"a(b)?+(?>(c))"))) == ["group", "group"]
+    assert list(faults(parser.parse(r"(?:ab?c)*+"))) == ["going back"]
+    assert list(faults(parser.parse(r"((?:b)?+)(?:x|(c))*[a-z]++"))) == []
+
+
+def test_no_pattern_is_matched_wrongly_by_an_old_python() -> None:
+    groups, going_back, looked_at = set(), set(), 0
+    for module in pkgutil.walk_packages(preheat.__path__, "preheat."):
+        if any(word in module.name for word in STARTED_ELSEWHERE):
+            continue
+        for name, value in list(vars(importlib.import_module(module.name)).items()):
+            for pattern in patterns(value):
+                looked_at += 1
+                found = set(faults(parser.parse(pattern.pattern, pattern.flags)))
+                groups |= {f"{module.name}.{name}"} if "group" in found else set()
+                going_back |= {name} if "going back" in found else set()
+    assert groups == set()
+    assert going_back <= WITHOUT_ON_OLD_PYTHONS
+    assert looked_at > 100
